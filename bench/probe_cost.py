@@ -65,7 +65,7 @@ SETTLE_S = 1.5
 AFTER_ATTACHING_S = 20
 AFTER_VISIT_S = 12
 # As `run` does before the explaining window: lab/src/run/recompiling.rs, and `LEAD_IN_S` and `RECOMPILING_AT_MOST_S` in
-# lab/src/model/experiment/explaining.rs.
+# model/src/experiment/explaining.rs.
 RECOMPILING_AT_MOST_S = 15
 QUIET_COMPILER_SHARE = 0.05
 LEAD_IN_S = 1.0

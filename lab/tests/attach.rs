@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
-use threadcount::host::attach::{self, CommandError, JvmProcess, Refusal};
-use threadcount::probe::{Attached, ProbeChoice, jar};
+use threadcount_machine::attach;
+use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};
+use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 
 const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");

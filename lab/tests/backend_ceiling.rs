@@ -60,14 +60,14 @@ fn is_named(document: &Value, printed: &str, kind: &str) {
 #[test]
 fn a_backend_that_uses_up_its_cores_is_named_as_the_limit_without_a_verdict() {
     let folder = tempfile::tempdir().unwrap();
-    let clients = 4 * threadcount::host::machine::cores();
+    let clients = 4 * threadcount_machine::machine::cores();
     let (document, printed) = measured(folder.path(), "20", "processes", &format!("clients: {clients}"));
     is_named(&document, &printed, "cpu");
 }
 
 #[test]
 fn a_backend_that_is_full_with_one_thread_is_named_as_the_limit_without_a_verdict() {
-    if threadcount::host::machine::cores() < 2 {
+    if threadcount_machine::machine::cores() < 2 {
         eprintln!("one core is all cores here");
         return;
     }

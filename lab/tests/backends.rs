@@ -9,7 +9,7 @@ use assert_cmd::cargo::cargo_bin;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use threadcount::model::record::{BackendFigures, Record};
+use threadcount_model::record::{BackendFigures, Record};
 
 const SERVERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers");
 
@@ -91,7 +91,7 @@ fn backends_are_handed_on_observed_and_stopped_with_sigterm() {
 
 #[test]
 fn roles_are_pinned_to_their_cores_or_all_of_them_run_anywhere() {
-    let own = threadcount::host::own_cores::of(std::process::id());
+    let own = threadcount_machine::own_cores::of(std::process::id());
     let (first, last) = (own[0], own[own.len() - 1]);
     let folder = tempfile::tempdir().unwrap();
     let output =
@@ -131,7 +131,7 @@ fn a_backend_that_does_not_start_is_named() {
 }
 
 /// A run of one variant; its failure.
-fn failure(folder: &Path, server: &str, backends: &str) -> threadcount::model::record::RunFailure {
+fn failure(folder: &Path, server: &str, backends: &str) -> threadcount_model::record::RunFailure {
     let text = format!(
         "question: q\nserver: {{command: '{server}', url: 'http://127.0.0.1:{{port}}', ready: /}}\nbackends: {backends}\n\
          request: /\nwarmup: 0s\nvariants: {{a: {{}}}}\nloads: [{{clients: 1, duration: 1s}}]\nruns: 1\ndrop: 0\n"
@@ -162,7 +162,7 @@ fn a_backend_that_ends_while_the_server_waits_for_it_ends_the_run_at_once_with_i
     assert_eq!(failure.why, expected);
     assert_eq!(failure.log_tail, ["the reason is the last line of the log"]);
     assert!(
-        began.elapsed() < threadcount::server::launcher::READY_LIMIT,
+        began.elapsed() < threadcount_servers::launcher::READY_LIMIT,
         "it waited for a server that waits in vain"
     );
 }

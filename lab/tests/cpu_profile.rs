@@ -12,8 +12,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
-use threadcount::server::distribution::DistributionStore;
-use threadcount::server::tomcat::distribution::TOMCAT;
+use threadcount_servers::distribution::DistributionStore;
+use threadcount_servers::tomcat::distribution::TOMCAT;
 
 /// Fetched by one of the tests that begin at the same time, and not by each of them.
 static TOMCAT_11: LazyLock<()> = LazyLock::new(|| {

@@ -13,8 +13,9 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use threadcount::host::attach::{self, JvmProcess};
-use threadcount::host::live_heap::HeapReader;
+use threadcount_machine::attach;
+use threadcount_machine::attach::JvmProcess;
+use threadcount_machine::live_heap::HeapReader;
 
 const LIMIT: Duration = Duration::from_secs(10);
 const GIVE_UP: Duration = Duration::from_secs(60);

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use threadcount::host::app;
+use threadcount_machine::app;
 
 const GIVE_UP: Duration = Duration::from_secs(60);
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung");

@@ -2,11 +2,11 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::path::{Path, PathBuf};
-use threadcount::config::find::Places;
-use threadcount::config::read;
-use threadcount::model::experiment::open_files::leave_out_too_large;
-use threadcount::model::experiment::plan::plan;
-use threadcount::model::experiment::{Experiment, Server};
+use threadcount_config::find::Places;
+use threadcount_config::read;
+use threadcount_model::experiment::open_files::leave_out_too_large;
+use threadcount_model::experiment::plan::plan;
+use threadcount_model::experiment::{Experiment, Server};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments")

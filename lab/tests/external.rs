@@ -5,9 +5,9 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use threadcount::config::read;
-use threadcount::model::experiment::LoadSpec;
-use threadcount::workload::external::{load, program};
+use threadcount_config::read;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_servers::workload::external::{load, program};
 
 /// Redirects each connection's one request, and counts them.
 fn counting_server() -> (String, Arc<AtomicU64>) {

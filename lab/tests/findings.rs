@@ -16,9 +16,9 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use threadcount::report::findings::{FindingWords, words};
-use threadcount::server::distribution::DistributionStore;
-use threadcount::server::tomcat::distribution::TOMCAT;
+use threadcount_judge::words::findings::{FindingWords, words};
+use threadcount_servers::distribution::DistributionStore;
+use threadcount_servers::tomcat::distribution::TOMCAT;
 
 /// Held while a server takes all the CPU that there is.
 static CORES: Mutex<()> = Mutex::new(());

@@ -7,10 +7,10 @@ mod java;
 #[path = "common/one_session.rs"]
 mod one_session;
 
-use threadcount::model::finding::Rule;
-use threadcount::model::result::ResultDocument;
-use threadcount::probe::ProbeChoice;
-use threadcount::report::findings::words;
+use threadcount_judge::finding::Rule;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::findings::words;
+use threadcount_machine::probe::ProbeChoice;
 
 /// Ten workers wait in `BlockingQueue.take` for tasks that come every 40 ms and take no time, so that no wait is longer than a
 /// response of 150 ms. With `MODE=permits` four of ten requests at a time have a permit, and the others wait.

@@ -10,14 +10,15 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tempfile::TempDir;
-use threadcount::host::jdk::Jdk;
-use threadcount::host::jvm_log::{self, flag};
-use threadcount::model::experiment::{CommandServer, JarServer, Server, Variant};
-use threadcount::model::record::jvm_log::{JvmLog, Stopped};
-use threadcount::model::window::Window;
-use threadcount::probe::{Instruments, ProbeChoice};
-use threadcount::server::http_get::{BaseUrl, get};
-use threadcount::server::{Launcher, RunningServer};
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::jvm_log;
+use threadcount_machine::jvm_log::flag;
+use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_model::experiment::{CommandServer, JarServer, Server, Variant};
+use threadcount_model::record::jvm_log::{JvmLog, Stopped};
+use threadcount_model::window::Window;
+use threadcount_servers::http_get::{BaseUrl, get};
+use threadcount_servers::{Launcher, RunningServer};
 
 /// `gc N`: collects N times. `keep MB`: collects while it holds so much, and after it has let go. `allocate MS LIVE`: for so
 /// long, with LIVE arrays of 100 kB alive. `serve PORT`: collects at each request. Each line it prints: what, from, to

@@ -10,16 +10,16 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::host::app;
-use threadcount::host::jdk::Jdk;
-use threadcount::model::experiment::{
+use threadcount_machine::app;
+use threadcount_machine::jdk::Jdk;
+use threadcount_model::experiment::{
     CommandServer, PoolSize, Server, Subject, Threads, TomcatServer, Variant,
 };
-use threadcount::server::command_line::ServerCommand;
-use threadcount::server::distribution::DistributionStore;
-use threadcount::server::server_process::ServerProcess;
-use threadcount::server::tomcat::distribution::TOMCAT;
-use threadcount::server::{LaunchError, Launcher, RunningServer};
+use threadcount_servers::command_line::ServerCommand;
+use threadcount_servers::distribution::DistributionStore;
+use threadcount_servers::server_process::ServerProcess;
+use threadcount_servers::tomcat::distribution::TOMCAT;
+use threadcount_servers::{LaunchError, Launcher, RunningServer};
 
 /// Answers `200` to everything, after `BUSY` answers of `503`.
 const PYTHON_SERVER: &str = "python3 -u -c '
@@ -302,7 +302,7 @@ fn runs_on_tomcat(threads: Threads, pool: Option<u32>) {
     // The JVM ends its compiler's threads when they have nothing to do: between two looks there may be fewer.
     comes_true("every thread the JVM knows is one of the operating system", || {
         let memory = server.native_memory().expect("tracking is on");
-        let threads = threadcount::host::process_tree::ProcessTree::rooted_at(pid).read().os_threads;
+        let threads = threadcount_machine::process_tree::ProcessTree::rooted_at(pid).read().os_threads;
         memory.threads >= 10 && threads >= memory.threads
     });
     assert!(folder.path().join("run/server.xml").is_file());
@@ -327,7 +327,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let distribution = DistributionStore::of_this_machine().get(&TOMCAT, "11.0").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let connector = threadcount::server::tomcat::server_xml::Connector {
+    let connector = threadcount_servers::tomcat::server_xml::Connector {
         port: taken.local_addr().unwrap().port(),
         threads: Threads::Virtual,
         clients: 1,
@@ -336,7 +336,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
         processor_cache: None,
     };
     let war = war();
-    let base = threadcount::server::tomcat::base::TomcatBase::create(
+    let base = threadcount_servers::tomcat::base::TomcatBase::create(
         &distribution,
         &connector,
         Path::new(&war),
@@ -351,7 +351,7 @@ fn a_real_tomcat_whose_port_is_taken_ends_and_says_so() {
     }
     let log = std::fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(log.contains("Address already in use"), "{log}");
-    assert!(threadcount::host::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
+    assert!(threadcount_machine::port::log_says_taken(&process.log_tail()), "{:?}", process.log_tail());
 }
 
 #[test]

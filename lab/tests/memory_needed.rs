@@ -8,8 +8,8 @@ mod one_session;
 
 use one_session::SERVE;
 use tempfile::TempDir;
-use threadcount::model::metric::Metric;
-use threadcount::model::record::Record;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
 
 /// 100 arrays of 1 MiB.
 const KEPT_BYTES: f64 = 104_857_600.0;

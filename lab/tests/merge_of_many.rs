@@ -82,7 +82,7 @@ fn begin() -> ShareBegin {
 #[test]
 fn a_thousand_histograms_and_series_need_less_than_200_mb() {
     // As `threadcount merge` does.
-    threadcount::host::freed_memory::keep();
+    threadcount_machine::freed_memory::keep();
     let kinds: Vec<LoadOutcome> = (0..10).map(outcome).collect();
     let mut expected = Times::default();
     for index in 0..PODS as usize {

@@ -6,10 +6,10 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use threadcount::host::{Sampler, Samples};
-use threadcount::model::record::Cost;
-use threadcount::model::window::Window;
 use threadcount_load::clock::now_ns;
+use threadcount_machine::{Sampler, Samples};
+use threadcount_model::record::Cost;
+use threadcount_model::window::Window;
 
 /// A python program that talks over its pipes: it says a line when it is there, and goes on at a line from us.
 struct Actor {

@@ -8,22 +8,23 @@
 mod common;
 
 use std::path::Path;
-use threadcount::findings::explain;
-use threadcount::model::experiment::{LoadKind, LoadSpec};
-use threadcount::model::finding::{Explanation, Fact, Finding, KindAndNumber};
-use threadcount::model::metric::Metric;
-use threadcount::model::record::memory::{LiveHeap, MemoryUnderLoad};
-use threadcount::model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
-use threadcount::model::result::{
-    Comparison, Interval, Ratio, ResultDocument, RoundsEnd, TwoSpeeds, Verdict,
-};
-use threadcount::model::result_folder::ResultFolder;
-use threadcount::report::overview::answer::answer;
-use threadcount::report::overview::overview;
-use threadcount::report::terminal::details::details;
-use threadcount::report::terminal::{TerminalStyle, terminal};
-use threadcount::stats::comparison::compare;
-use threadcount::stats::trust::trust;
+use threadcount_judge::finding::{Explanation, Fact, Finding, KindAndNumber};
+use threadcount_judge::findings::explain;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::ResultFolder;
+use threadcount_model::comparison::{Comparison, Ratio, TwoSpeeds, Verdict};
+use threadcount_model::experiment::{LoadKind, LoadSpec};
+use threadcount_model::interval::Interval;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::memory::{LiveHeap, MemoryUnderLoad};
+use threadcount_model::record::{BeforeAfter, Cost, NativeMemory, WarmUp};
+use threadcount_model::rounds::RoundsEnd;
+use threadcount_report::overview::answer::answer;
+use threadcount_report::overview::overview;
+use threadcount_report::terminal::details::details;
+use threadcount_report::terminal::{TerminalStyle, terminal};
+use threadcount_stats::comparison::compare;
+use threadcount_stats::trust::trust;
 
 const MOST_LINES: usize = 40;
 const STYLE: TerminalStyle = TerminalStyle { width: 100, colour: false };

@@ -9,13 +9,13 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use threadcount::host::app::find_built;
-use threadcount::host::jdk_finder::{Places, choose};
-use threadcount::host::port;
-use threadcount::server::command_line::ServerCommand;
-use threadcount::server::http_get::BaseUrl;
-use threadcount::server::readiness::Question;
-use threadcount::server::server_process::ServerProcess;
+use threadcount_machine::app::find_built;
+use threadcount_machine::jdk_finder::{Places, choose};
+use threadcount_machine::port;
+use threadcount_servers::command_line::ServerCommand;
+use threadcount_servers::http_get::BaseUrl;
+use threadcount_servers::readiness::Question;
+use threadcount_servers::server_process::ServerProcess;
 
 const IMAGES: u32 = 21;
 /// So many answers that are all of the same image come once in 21^29 times.

@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::host::jdk::Jdk;
-use threadcount::model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
-use threadcount::model::record::jvm::{JvmReadings, SiteReason};
-use threadcount::model::window::Window;
-use threadcount::probe::{Instruments, ProbeChoice};
-use threadcount::server::{Launcher, RunningServer};
 use threadcount_load::clock::now_ns;
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
+use threadcount_model::record::jvm::{JvmReadings, SiteReason};
+use threadcount_model::window::Window;
+use threadcount_servers::{Launcher, RunningServer};
 
 struct Bench {
     server: RunningServer,

@@ -8,9 +8,9 @@ mod tiny_server;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use threadcount::config::parse;
-use threadcount::host::app::find_jar;
-use threadcount::host::jdk_finder::{Places, choose};
+use threadcount_config::parse;
+use threadcount_machine::app::find_jar;
+use threadcount_machine::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
 const README: &str = include_str!("../../README.md");

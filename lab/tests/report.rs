@@ -5,12 +5,12 @@
 mod common;
 
 use quick_xml::events::Event;
-use threadcount::model::metric::Metric;
-use threadcount::model::record::RunFailure;
-use threadcount::model::result::ResultDocument;
-use threadcount::report::terminal::details::details;
-use threadcount::report::terminal::{TerminalStyle, paragraph, terminal};
-use threadcount::report::{Format, render, write};
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::RunFailure;
+use threadcount_report::terminal::details::details;
+use threadcount_report::terminal::{TerminalStyle, paragraph, terminal};
+use threadcount_report::{Format, render, write};
 
 #[test]
 fn the_terminal_summary_reads_well_at_132_columns() {
@@ -75,7 +75,7 @@ fn pages_to_look_at() {
     let dir = std::path::PathBuf::from(std::env::var("PAGES").unwrap());
     for (name, document) in [("demo", common::demo()), ("big", common::big()), ("hostile", common::hostile())]
     {
-        std::fs::write(dir.join(format!("{name}.html")), threadcount::report::html::html(&document).unwrap())
+        std::fs::write(dir.join(format!("{name}.html")), threadcount_report::html::html(&document).unwrap())
             .unwrap();
     }
 }
@@ -153,7 +153,7 @@ fn a_run_without_figures_has_empty_cells_and_its_reason() {
 #[test]
 fn series_csv_has_every_reading_of_every_source_in_the_order_of_time() {
     let document = common::demo();
-    let text = threadcount::report::csv::series(&document).unwrap();
+    let text = threadcount_report::csv::series(&document).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let head = reader.headers().unwrap().clone();
     let column = |name: &str| head.iter().position(|column| column == name).expect(name);
@@ -175,7 +175,7 @@ fn series_csv_has_every_reading_of_every_source_in_the_order_of_time() {
 #[test]
 fn series_json_has_the_figures_of_series_csv() {
     let document = common::demo();
-    let table = threadcount::report::csv::series(&document).unwrap();
+    let table = threadcount_report::csv::series(&document).unwrap();
     let json: serde_json::Value = serde_json::from_str(&render(&document, Format::Json).unwrap()).unwrap();
     assert_eq!(json["schema"], "threadcount/series/1");
     let runs = json["runs"].as_array().unwrap();
@@ -200,15 +200,15 @@ fn several_results_are_one_table_of_claims() {
     doubted.trusted = false;
     doubted.why_not = vec![common::generator_doubt()];
     doubted.claims[0].doubt = Some(common::generator_doubt());
-    let text = threadcount::report::summary_table::text(&[&demo, &doubted]);
+    let text = threadcount_report::summary_table::text(&[&demo, &doubted]);
     insta::assert_snapshot!(text);
-    let markdown = threadcount::report::summary_table::markdown(&[&demo]);
+    let markdown = threadcount_report::summary_table::markdown(&[&demo]);
     assert!(markdown.starts_with("| study | claim | published | measured | verdict |\n"), "{markdown}");
     assert!(
         markdown.contains("| tomcat-blocking | the study says so of virtual | 1.99 | 1.98 | holds |"),
         "{markdown}"
     );
-    let hostile = threadcount::report::summary_table::markdown(&[&common::hostile()]);
+    let hostile = threadcount_report::summary_table::markdown(&[&common::hostile()]);
     assert!(!hostile.contains("<script"), "{hostile}");
 }
 

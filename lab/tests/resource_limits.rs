@@ -10,9 +10,9 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use threadcount::host::machine;
-use threadcount::host::resource_limits::LimitsReading;
-use threadcount::model::record::resource_limits::ResourceLimits;
+use threadcount_machine::machine;
+use threadcount_machine::resource_limits::LimitsReading;
+use threadcount_model::record::resource_limits::ResourceLimits;
 
 /// A process that burns a core, or sleeps. Dropped, it ends.
 struct Running(Child);

@@ -15,8 +15,8 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use tempfile::TempDir;
-use threadcount::model::record::Record;
-use threadcount::stats::disturbance::disturbance;
+use threadcount_model::record::Record;
+use threadcount_stats::disturbance::disturbance;
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 

@@ -9,8 +9,8 @@ mod schema;
 use schema::{complaints, result_file};
 use serde_json::json;
 use std::path::Path;
-use threadcount::model::finding::{Explanation, Finding};
-use threadcount::report::findings::words;
+use threadcount_judge::finding::{Explanation, Finding};
+use threadcount_judge::words::findings::words;
 
 #[test]
 fn results_of_every_shape_are_what_the_schema_says() {

@@ -9,16 +9,16 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use threadcount::host::process_tree::ProcessTree;
-use threadcount::model::experiment::{
+use threadcount_load::clock::now_ns;
+use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_model::experiment::{
     Backend, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
     TomcatServer, Variant,
 };
-use threadcount::model::window::Window;
-use threadcount::probe::{Instruments, ProbeChoice};
-use threadcount::server::http_get::{BaseUrl, get};
-use threadcount::server::{LaunchError, Launcher, RunningServer};
-use threadcount_load::clock::now_ns;
+use threadcount_model::window::Window;
+use threadcount_servers::http_get::{BaseUrl, get};
+use threadcount_servers::{LaunchError, Launcher, RunningServer};
 
 const AMPLE: Duration = Duration::from_secs(120);
 

@@ -6,9 +6,9 @@ mod java;
 #[path = "common/one_session.rs"]
 mod one_session;
 
-use threadcount::model::metric::Metric;
-use threadcount::model::result::Verdict;
-use threadcount::report::overview::answer::answer;
+use threadcount_model::comparison::Verdict;
+use threadcount_model::metric::Metric;
+use threadcount_report::overview::answer::answer;
 
 /// Each request takes 80 ms. With `MODE=bimodal` 19 of 20 take 10 ms, and one 600: the mean is 39.5 ms, p99 600. That is far
 /// from what a busy machine adds.

@@ -7,7 +7,7 @@ mod tiny_server;
 use assert_cmd::cargo::cargo_bin;
 use std::path::Path;
 use std::process::Command;
-use threadcount::host::jdk_finder::{Places, choose};
+use threadcount_machine::jdk_finder::{Places, choose};
 use tiny_server::TinyServer;
 
 const DOC: &str = include_str!("../../docs/experiments.md");

@@ -6,9 +6,9 @@ mod java;
 #[path = "common/one_session.rs"]
 mod one_session;
 
-use threadcount::model::metric::Metric;
-use threadcount::model::record::WarmUpFigure;
-use threadcount::model::result::DoubtReason;
+use threadcount_model::doubt::DoubtReason;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::WarmUpFigure;
 
 /// Each request runs a hot loop: of a class that it defines anew, or always of the same one.
 const COMPILING: &str = "import com.sun.net.httpserver.*;

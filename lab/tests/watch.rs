@@ -9,11 +9,11 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use threadcount::host::attach::Refusal;
-use threadcount::host::jdk::Jdk;
-use threadcount::probe::attach::{AttachError, Attached};
-use threadcount::probe::target::TargetError;
-use threadcount::probe::{ProbeChoice, jar};
+use threadcount_machine::attach::Refusal;
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::probe::attach::{AttachError, Attached};
+use threadcount_machine::probe::target::TargetError;
+use threadcount_machine::probe::{ProbeChoice, jar};
 
 /// In the environment of the JVM.
 const SECRET: &str = "correct-horse-battery";

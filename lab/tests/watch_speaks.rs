@@ -14,9 +14,9 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use threadcount::host::attach::{JvmProcess, diagnostic_command};
-use threadcount::host::live_heap::HeapReader;
-use threadcount::probe::{ProbeChoice, attach, jar};
+use threadcount_machine::attach::{JvmProcess, diagnostic_command};
+use threadcount_machine::live_heap::HeapReader;
+use threadcount_machine::probe::{ProbeChoice, attach, jar};
 
 const GIVE_UP: Duration = Duration::from_secs(120);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Busy.java");

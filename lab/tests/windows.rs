@@ -9,10 +9,10 @@ mod one_session;
 use one_session::SERVE;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use threadcount::config;
-use threadcount::model::record::Record;
-use threadcount::probe::ProbeChoice;
 use threadcount::run::watch::{Event, Watch};
+use threadcount_config as config;
+use threadcount_machine::probe::ProbeChoice;
+use threadcount_model::record::Record;
 
 const WEB: &str = "import com.sun.net.httpserver.*;
 class Web {

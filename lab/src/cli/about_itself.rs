@@ -1,15 +1,16 @@
 //! `threadcount self`: what this program is, what it may use here, and what it has put on this machine.
 
 use super::{FAILED, VERSION, stdout};
-use crate::host::bundle::Embedded;
-use crate::host::stored::{self, Origin, StoredFolder};
-use crate::server::jetty::distribution::JETTY;
-use crate::server::tomcat::distribution::TOMCAT;
 use clap::Args;
 use miette::IntoDiagnostic;
 use std::fmt::Write;
 use std::process::ExitCode;
 use threadcount_load::features::KernelFeatures;
+use threadcount_machine::bundle::Embedded;
+use threadcount_machine::stored;
+use threadcount_machine::stored::{Origin, StoredFolder};
+use threadcount_servers::jetty::distribution::JETTY;
+use threadcount_servers::tomcat::distribution::TOMCAT;
 
 const BYTES_PER_MB: f64 = 1e6;
 

@@ -1,13 +1,13 @@
 //! `threadcount check`: what this machine can and cannot do.
 
 use super::FAILED;
-use crate::host::jdk_finder::{Places, choose};
-use crate::host::{app, machine};
-use crate::server::distribution::DistributionStore;
-use crate::server::tomcat::distribution::TOMCAT;
 use clap::Args;
 use std::fmt::Display;
 use std::process::{Command, ExitCode, Stdio};
+use threadcount_machine::jdk_finder::{Places, choose};
+use threadcount_machine::{app, machine};
+use threadcount_servers::distribution::DistributionStore;
+use threadcount_servers::tomcat::distribution::TOMCAT;
 
 /// The Java versions that experiments ask for.
 const WANTED_JAVA: [u16; 2] = [21, 25];

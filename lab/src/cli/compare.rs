@@ -5,19 +5,19 @@ use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
 use super::service_options::ServiceOptions;
-use crate::config::for_compare::asked::{CompareAsked, Compared};
-use crate::config::for_compare::error::CompareError;
-use crate::config::saved;
-use crate::model::experiment::Experiment;
-use crate::model::experiment::warm_up::WarmUpTime;
-use crate::parse;
-use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use threadcount_config::for_compare::asked::{CompareAsked, Compared};
+use threadcount_config::for_compare::error::CompareError;
+use threadcount_config::saved;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::parse;
+use threadcount_servers::workload::load_plan::load_plan;
 
 /// A first answer for a service, in this time: two cores, a start of ten seconds.
 const BUDGET_OF_A_SERVICE_S: f64 = 300.0;
@@ -129,7 +129,7 @@ impl CompareCommand {
             self.load.check_target(&plan)?;
         }
         let budget_s = self.budget.map(|budget| budget.as_secs_f64());
-        Ok(Experiment::for_compare(CompareAsked {
+        Ok(threadcount_config::for_compare::experiment(CompareAsked {
             url: self.urls.first().cloned().unwrap_or_default(),
             compared,
             surroundings: self.service.surroundings(),

@@ -2,12 +2,12 @@
 
 use super::{FAILED, NOT_JUDGED};
 use crate::history::{Change, GateOutcome, GateRemark, change, gate, text};
-use crate::model::result_folder::ResultFolder;
-use crate::parse;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use threadcount_judge::result_folder::ResultFolder;
+use threadcount_model::parse;
 
 /// Compare two results: what changed
 ///

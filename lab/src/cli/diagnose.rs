@@ -3,14 +3,14 @@
 use super::interrupt;
 use super::process_id::process_id;
 use super::{FAILED, NOT_JUDGED};
-use crate::diagnose::verdict::Verdict;
-use crate::diagnose::{Gathered, Options, Record, gather, judge};
-use crate::report::diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use threadcount_diagnose::verdict::Verdict;
+use threadcount_diagnose::{Gathered, Options, Record, gather, judge};
+use threadcount_report::diagnosis;
 
 /// Diagnose a JVM that hangs or crawls: deadlocks, lost locks and permits, held carriers, GC
 ///

@@ -4,28 +4,33 @@ use super::progress::Progress;
 use super::{FAILED, NOT_JUDGED, interrupt};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
-use crate::host::{machine, own_cores};
-use crate::model::experiment::claim::Names;
-use crate::model::experiment::{Experiment, LoadSpec, Variant, open_files};
-use crate::model::result::{ClaimResult, ClaimVerdict, ResultDocument};
-use crate::model::result_folder::ResultFolder;
-use crate::parse::claim::parse;
-use crate::probe::{Instruments, ProbeChoice};
-use crate::report::terminal::terminal;
-use crate::report::{self, Format, figures, reasons};
+use crate::run;
+use crate::run::Runner;
 use crate::run::sender::{LoadSender, ThisProcess};
 use crate::run::session::session;
-use crate::run::{self, Runner};
-use crate::server::LaunchError;
-use crate::server::launcher::Launcher;
-use crate::stats::claim::judge;
-use crate::stats::runs::is_complete;
-use crate::workload::external;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::ResultFolder;
+use threadcount_judge::words::reasons;
+use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_machine::{machine, own_cores};
+use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
+use threadcount_model::experiment::claim::Names;
+use threadcount_model::experiment::{Experiment, LoadSpec, Variant, open_files};
+use threadcount_model::figures;
+use threadcount_model::parse::claim::parse;
+use threadcount_report as report;
+use threadcount_report::Format;
+use threadcount_report::terminal::terminal;
+use threadcount_servers::LaunchError;
+use threadcount_servers::launcher::Launcher;
+use threadcount_servers::workload::external;
+use threadcount_stats::claim::judge;
+use threadcount_stats::runs::is_complete;
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -374,7 +379,7 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
     }
 }
 
-fn tell_failure(record: &crate::model::record::Record) {
+fn tell_failure(record: &threadcount_model::record::Record) {
     let Some(failure) = &record.failure else { return };
     anstream::eprintln!(
         "run {} ({} under {}, round {}) failed: {}",
@@ -392,14 +397,14 @@ fn tell_failure(record: &crate::model::record::Record) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
-    use crate::model::result::{Doubt, DoubtReason};
-    use crate::run::session::conclude;
+    use crate::run::session;
+    use threadcount_config::parse;
+    use threadcount_model::doubt::{Doubt, DoubtReason};
 
     fn document() -> ResultDocument {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
             loads: [{clients: 4, duration: 1s}]\n";
-        conclude(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
+        session::document(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
     }
 
     fn claim(holds: Option<bool>, reason: Option<DoubtReason>) -> ClaimResult {

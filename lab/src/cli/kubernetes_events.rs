@@ -1,10 +1,10 @@
 //! What happens in the cluster, said on standard error.
 
-use crate::cluster::ClusterLoad;
-use crate::cluster::api_error::in_one_line;
-use crate::cluster::follow::Event;
-use crate::cluster::pod_state::PodState;
 use std::fmt;
+use threadcount_cluster::ClusterLoad;
+use threadcount_cluster::api_error::in_one_line;
+use threadcount_cluster::follow::Event;
+use threadcount_cluster::pod_state::PodState;
 use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 
 /// What the pods of a Job are there for.

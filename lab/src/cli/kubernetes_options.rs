@@ -1,15 +1,15 @@
 //! The flags of a load that pods of a cluster send, and the Job they make.
 
-use crate::cluster::ClusterLoad;
-use crate::parse;
 use clap::Args;
 use miette::miette;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::process;
 use std::time::Duration;
+use threadcount_cluster::ClusterLoad;
 use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::parse;
 
 /// An image that was imported on the nodes; `./dev dist` makes it.
 const DEFAULT_IMAGE: &str = concat!("localhost/threadcount:", env!("CARGO_PKG_VERSION"));

@@ -3,15 +3,15 @@
 use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
 use super::stdout;
-use crate::cluster::job::job;
-use crate::cluster::workers::Workers;
-use crate::cluster::yaml;
-use crate::model::experiment::{Experiment, LoadSpec, Variant, Workload};
 use crate::run::pods::Pods;
-use crate::workload::load_plan::load_plan;
-use crate::workload::order::check_files;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::AtomicBool;
+use threadcount_cluster::job::job;
+use threadcount_cluster::workers::Workers;
+use threadcount_cluster::yaml;
+use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
+use threadcount_servers::workload::load_plan::load_plan;
+use threadcount_servers::workload::order::check_files;
 
 /// The address does not matter for how many connections there are.
 const SOMEWHERE: &str = "http://127.0.0.1:1";

@@ -1,10 +1,10 @@
 //! `threadcount list`: the experiments.
 
-use crate::config::find::{About, Places, Size};
-use crate::host::bundle;
 use clap::Args;
 use miette::miette;
 use std::process::ExitCode;
+use threadcount_config::find::{About, Places, Size};
+use threadcount_machine::bundle;
 
 /// Where the lines below a name begin.
 const INDENT: &str = "    ";

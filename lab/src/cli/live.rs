@@ -1,10 +1,10 @@
 //! The progress of a load, on stderr: a bar in a terminal, a plain line every few seconds in a log.
 
-use crate::report::figures;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use threadcount_load::outcome::{Second, SecondTimes};
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::figures;
 
 /// A line in a log covers this many seconds.
 const SECONDS_PER_LINE: u32 = 5;

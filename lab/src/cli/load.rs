@@ -7,7 +7,6 @@ use super::load_options::{AskedLoad, LoadOptions};
 use super::output::{Files, Output};
 use super::share_options::ShareOptions;
 use super::{FAILED, interrupt, plan_flags, share_worker, stdout, summary};
-use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
@@ -16,6 +15,7 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{self, Control};
+use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///

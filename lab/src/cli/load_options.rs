@@ -3,15 +3,16 @@
 use super::remote_target::RemoteOptions;
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
-use crate::host::own_cores;
-use crate::model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
-use crate::model::experiment::{LoadKind, LoadSpec, Losses, Sending, Shape, Workload};
-use crate::parse::{self, Cores};
 use clap::{Args, ValueEnum};
 use miette::miette;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 use threadcount_load::plan::{Arrivals, DriverChoice, ExpectedStatus, LoadPlan, ProtocolChoice};
+use threadcount_machine::own_cores;
+use threadcount_model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
+use threadcount_model::experiment::{LoadKind, LoadSpec, Losses, Sending, Shape, Workload};
+use threadcount_model::parse;
+use threadcount_model::parse::Cores;
 
 const DEFAULT_CONNECTIONS: u32 = 64;
 const DEFAULT_DURATION_S: f64 = 10.0;
@@ -229,9 +230,9 @@ impl From<Driver> for DriverChoice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::load_plan::load_plan;
     use clap::Parser;
     use threadcount_load::plan::{Pacing, RateShape, Stop};
+    use threadcount_servers::workload::load_plan::load_plan;
 
     #[derive(Parser)]
     struct Flags {

@@ -2,7 +2,6 @@
 
 use super::output::{Files, Output};
 use super::{FAILED, plan_flags, stdout, summary};
-use crate::host::freed_memory;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
@@ -11,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadcount_load::merge::{Merge, MergeNote, Merged};
 use threadcount_load::report::LoadReport;
+use threadcount_machine::freed_memory;
 
 /// Merge the results of processes that shared a load: the same figures as if one had sent it
 ///

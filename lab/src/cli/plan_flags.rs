@@ -1,6 +1,5 @@
 //! The generator's messages about fields of its plan, with the flag instead of the field.
 
-use crate::workload::load_plan::LoadPlanError;
 use std::path::Path;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::health::{self, Warning};
@@ -11,6 +10,7 @@ use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::LoadError;
+use threadcount_servers::workload::load_plan::LoadPlanError;
 
 /// Why a load cannot be started.
 pub(super) fn load_error(error: &LoadError) -> String {

@@ -1,9 +1,9 @@
 //! The generator's errors about fields of its plan, with the YAML key instead of the field.
 
-use crate::model::experiment::{Experiment, LoadSpec, RequestSpec, Server, Variant, Workload};
-use crate::workload::load_plan::{LoadPlanError, load_plan};
 use miette::miette;
 use threadcount_load::plan::{LearnedField, PlanError, TlsField};
+use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec, Server, Variant, Workload};
+use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 
 /// Refuses a load that no plan can be made of before anything is started.
 pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
@@ -83,7 +83,7 @@ fn plan_error(error: &PlanError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
+    use threadcount_config::parse;
 
     fn refused(url: &str, load: &str) -> Option<String> {
         let text = format!(

@@ -1,19 +1,21 @@
 //! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
 
-use crate::model::experiment::estimate::{estimate_s, longest_estimate_s};
-use crate::model::experiment::plan::plan;
-use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::metric::Metric;
-use crate::model::record::Record;
-use crate::model::record::capacity::{CapacityStep, StepVerdict};
-use crate::model::result::RoundsDone;
-use crate::report::so_far::so_far;
-use crate::report::{capacity, figures, reasons};
 use crate::run::watch::{Event, Watch};
-use crate::stats::runs::is_complete;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
+use threadcount_judge::words::reasons;
 use threadcount_load::outcome::Second;
+use threadcount_model::experiment::estimate::{estimate_s, longest_estimate_s};
+use threadcount_model::experiment::plan::plan;
+use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_model::record::capacity::{CapacityStep, StepVerdict};
+use threadcount_model::rounds::RoundsDone;
+use threadcount_report::capacity;
+use threadcount_report::so_far::so_far;
+use threadcount_stats::runs::is_complete;
 
 /// Follows a session.
 pub struct Progress {
@@ -218,7 +220,7 @@ fn in_minutes(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
+    use threadcount_config::parse;
 
     #[test]
     fn the_warm_up_that_is_shown_is_that_of_the_load() {

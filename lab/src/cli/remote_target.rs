@@ -1,13 +1,13 @@
 //! A target on somebody's machine: only with the user's word that it may be sent a load.
 
-use crate::host::public_address::is_public;
-use crate::model::experiment::{Experiment, Variant};
-use crate::workload::load_plan::load_plan;
 use clap::Args;
 use miette::miette;
 use std::net::IpAddr;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::target_addresses;
+use threadcount_machine::public_address::is_public;
+use threadcount_model::experiment::{Experiment, Variant};
+use threadcount_servers::workload::load_plan::load_plan;
 
 /// What must be true of it.
 const WHOSE: &str = "it must be your own machine, or its owner must have agreed to this load";

@@ -1,13 +1,14 @@
 //! `threadcount report`: the same result, seen another way; or several results in one table.
 
-use crate::model::result::ResultDocument;
-use crate::model::result_folder::ResultFolder;
-use crate::report::terminal::details::details;
-use crate::report::{self, Format, png, summary_table};
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::ResultFolder;
+use threadcount_report as report;
+use threadcount_report::terminal::details::details;
+use threadcount_report::{Format, png, summary_table};
 
 /// Make a report of a stored result
 #[derive(Args, Debug)]

@@ -1,12 +1,12 @@
 //! The flags of requests.
 
-use crate::model::experiment::RequestSpec;
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
+use threadcount_model::experiment::RequestSpec;
 
 /// What each request consists of. Path, headers and body may have placeholders in them.
 #[derive(Args, Clone, Debug)]

@@ -3,20 +3,20 @@
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
 use super::plan_keys;
 use super::remote_target::{RemoteOptions, named_url};
-use crate::config::find::Places;
-use crate::config::select::{Selection, select};
-use crate::config::{project, read};
-use crate::host::{home, trusted};
-use crate::model::experiment::Experiment;
-use crate::model::experiment::warm_up::WarmUpTime;
-use crate::parse;
-use crate::report::summary_table;
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
+use threadcount_config::find::Places;
+use threadcount_config::select::{Selection, select};
+use threadcount_config::{project, read};
+use threadcount_machine::{home, trusted};
+use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::parse;
+use threadcount_report::summary_table;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///

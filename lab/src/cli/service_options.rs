@@ -2,11 +2,11 @@
 
 use super::attached_load::{Attachment, attachment};
 use super::remote_target::named_url;
-use crate::config::for_compare::asked::{Compared, Surroundings};
-use crate::host::jdk_finder::Places;
-use crate::model::environment;
 use clap::{ArgGroup, Args};
 use std::path::PathBuf;
+use threadcount_config::for_compare::asked::{Compared, Surroundings};
+use threadcount_machine::jdk_finder::Places;
+use threadcount_model::environment;
 
 /// What is about the start of a server, or about a comparison.
 const NOT_ATTACHED: [&str; 19] = [

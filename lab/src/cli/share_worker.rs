@@ -1,8 +1,6 @@
 //! A process that sends its share of a load and tells what it measured in lines on standard output.
 
 use super::{BAD_INPUT, plan_flags};
-use crate::host::cgroup::Membership;
-use crate::host::cgroup::cpu::{ThrottleCounters, throttle_counters};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::env;
 use std::io::{self, Write};
@@ -16,6 +14,8 @@ use threadcount_load::merge::{Line, Message, PlanText, ShareBegin, ShareEnd, Sha
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, LoadShare};
 use threadcount_load::run::{self, Control};
+use threadcount_machine::cgroup::Membership;
+use threadcount_machine::cgroup::cpu::{ThrottleCounters, throttle_counters};
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
 const CLOCK_EVERY: Duration = Duration::from_millis(200);

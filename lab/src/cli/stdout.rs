@@ -1,7 +1,7 @@
 //! The output of a command goes to stdout; everything else to stderr.
 
-use crate::report::terminal::TerminalStyle;
 use std::io::{self, IsTerminal, Write};
+use threadcount_report::terminal::TerminalStyle;
 
 /// For pipes and files.
 const DEFAULT_WIDTH: usize = 100;

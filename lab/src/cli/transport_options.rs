@@ -1,12 +1,12 @@
 //! Destination of connections, TLS trust, and checks of responses: the flags that are seldom needed.
 
-use crate::model::experiment::Sending;
-use crate::parse;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 use threadcount_load::plan::{AddressOverride, ClientIdentity};
 use threadcount_load::response::{BodyCheck, Capture};
+use threadcount_model::experiment::Sending;
+use threadcount_model::parse;
 
 /// Addresses and TLS.
 #[derive(Args, Clone, Debug)]

@@ -2,7 +2,6 @@
 
 use super::interrupt;
 use super::process_id::process_id;
-use crate::report::figures;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::OpenOptions;
@@ -14,17 +13,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+use threadcount_model::figures;
 
-use crate::parse;
-use crate::probe::attach::Detacher;
-use crate::probe::line::Line;
-use crate::probe::{Attached, ProbeChoice, jar};
 use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
 use crate::watch::printed_limits::PrintedLimits;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
+use threadcount_machine::probe::attach::Detacher;
+use threadcount_machine::probe::line::Line;
+use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+use threadcount_model::parse;
 
 /// The probe checks its connection twice a second; writing a large recording takes longer.
 const DETACH_LIMIT: Duration = Duration::from_secs(10);

@@ -2,7 +2,6 @@
 
 use super::share_worker::{self, Lines};
 use super::{interrupt, share_options};
-use crate::workload::order::{LoadStep, Order};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::io::{self, BufRead};
@@ -16,6 +15,7 @@ use threadcount_load::clock::unix_now_ns;
 use threadcount_load::limits;
 use threadcount_load::merge::Message;
 use threadcount_load::plan::LoadShare;
+use threadcount_servers::workload::order::{LoadStep, Order};
 
 /// How often the time is told while there is nothing to send: first often, so that clocks can be compared, then to show that the
 /// process is there.
@@ -145,8 +145,8 @@ fn read(input: impl BufRead, orders: &Sender<Ordered>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::experiment::{LoadKind, LoadSpec, RequestSpec};
-    use crate::workload::load_plan::load_plan;
+    use threadcount_model::experiment::{LoadKind, LoadSpec, RequestSpec};
+    use threadcount_servers::workload::load_plan::load_plan;
 
     fn order(step: u32) -> String {
         let load = LoadSpec {

@@ -1,16 +1,17 @@
 //! What changed from one result to another: the figures of each variant under each load that both have.
 
 use super::differences::Differences;
-use crate::model::experiment::Workload;
-use crate::model::metric::Metric;
-use crate::model::result::{Ratio, ResultDocument};
-use crate::report::reasons;
-use crate::stats::comparison::Sides;
-use crate::stats::lost_on_purpose::LostOnPurpose;
-use crate::stats::page::judge_sessions;
-use crate::stats::runs::complete;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::comparison::Ratio;
+use threadcount_model::experiment::Workload;
+use threadcount_model::metric::Metric;
+use threadcount_stats::comparison::Sides;
+use threadcount_stats::lost_on_purpose::LostOnPurpose;
+use threadcount_stats::page::judge_sessions;
+use threadcount_stats::runs::complete;
 
 /// The name and version of the document.
 const SCHEMA: &str = "threadcount/compare-results/1";

@@ -4,12 +4,12 @@
 //! not forgotten here.
 
 use super::setting;
-use crate::model::experiment::{Experiment, LoadSpec};
-use crate::model::record::Record;
-use crate::model::result::ResultDocument;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::record::Record;
 
 /// Keys without effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
 /// warm-up, which is compared together with the experiment's.

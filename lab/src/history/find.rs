@@ -1,9 +1,9 @@
 //! The results below a folder.
 
-use crate::model::result::ResultDocument;
-use crate::model::result_folder::ResultFolder;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::ResultFolder;
 
 /// Maximum depth of the search.
 const DEEPEST: usize = 8;

@@ -1,14 +1,16 @@
 //! `--worse-by`: did a figure get worse by more than is allowed? A gate that cannot tell says so: it is not open.
 
-use crate::model::experiment::{LoadSpec, Variant, Workload};
-use crate::model::metric::Metric;
-use crate::model::result::{Doubt, ResultDocument};
-use crate::report::{figures, reasons};
-use crate::stats::comparison::Sides;
-use crate::stats::limit::{Limit, LimitTest, LimitVerdict, judge_family};
-use crate::stats::lost_on_purpose::LostOnPurpose;
-use crate::stats::runs::complete;
-use crate::stats::trust::doubts;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::doubt::Doubt;
+use threadcount_model::experiment::{LoadSpec, Variant, Workload};
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_stats::comparison::Sides;
+use threadcount_stats::limit::{Limit, LimitTest, LimitVerdict, judge_family};
+use threadcount_stats::lost_on_purpose::LostOnPurpose;
+use threadcount_stats::runs::complete;
+use threadcount_stats::trust::doubts;
 
 /// What the gate has to say of one figure, or of one variant under one load.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -190,9 +192,9 @@ fn remark(whose: &str, test: &LimitTest, verdict: LimitVerdict, family: usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::record::Record;
-    use crate::report::sample::document;
-    use crate::stats::sample::{run, with_load};
+    use threadcount_model::record::Record;
+    use threadcount_model::sample::{run, with_load};
+    use threadcount_report::sample::document;
 
     fn result(kind: &str, ms: f64, lost: u64) -> ResultDocument {
         let noise = [0.999, 1.0, 1.001, 1.0, 1.0];

@@ -1,6 +1,6 @@
 //! A setting of a load, a server or a machine as people call it, with its value and unit.
 
-use crate::report::figures;
+use threadcount_model::figures;
 
 /// Parts of a path that name a structure and not the setting.
 const STRUCTURE: [&str; 7] = ["kind", "closed", "open", "benchmark", "capacity", "sending", "server"];

@@ -3,11 +3,11 @@
 use super::change::{Change, Changed, Side};
 use super::differences::Difference;
 use super::timeline::{Entry, Figures, Timeline};
-use crate::model::metric::Metric;
-use crate::model::result::{Ratio, Verdict};
-use crate::report::answer::ratio_words;
-use crate::report::figures;
 use std::fmt::Write as _;
+use threadcount_model::comparison::{Ratio, Verdict};
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_report::answer::ratio_words;
 
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];

@@ -2,13 +2,13 @@
 
 use super::change::{Change, Changed, change};
 use super::find::{Found, Unreadable};
-use crate::model::metric::Metric;
-use crate::model::result::ResultDocument;
-use crate::stats::page::judge_sessions;
-use crate::stats::runs::{complete, figures, mean};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::metric::Metric;
+use threadcount_stats::page::judge_sessions;
+use threadcount_stats::runs::{complete, figures, mean};
 
 /// The name and version of the document.
 const SCHEMA: &str = "threadcount/history/1";

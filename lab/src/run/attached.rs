@@ -1,14 +1,14 @@
 //! A load on a JVM that ran already, as a run: one variant, and a record of what was sent and read in the same window.
 
 use super::figures;
-use crate::host::Samples;
-use crate::model::experiment::{Experiment, LoadSpec, RemoteTarget, Subject, Variant};
-use crate::model::record::Record;
-use crate::model::window::Window;
-use crate::probe::line::Line;
-use crate::probe::readings::readings;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
+use threadcount_machine::Samples;
+use threadcount_machine::probe::line::Line;
+use threadcount_machine::probe::readings::readings;
+use threadcount_model::experiment::{Experiment, LoadSpec, RemoteTarget, Subject, Variant};
+use threadcount_model::record::Record;
+use threadcount_model::window::Window;
 
 /// The only variant.
 const VARIANT: &str = "attached";

@@ -1,12 +1,12 @@
 //! What is sampled of the servers behind the server while a load goes on.
 
-use crate::host::connections::{ConnectionSampler, ConnectionSamples};
-use crate::host::thread_times::ThreadTimes;
-use crate::host::{Sampler, Samples, own_cores, sampler};
-use crate::model::record::{BackendConnections, BackendFigures, Cost, Record};
-use crate::model::window::Window;
-use crate::server::BackendTarget;
 use std::io;
+use threadcount_machine::connections::{ConnectionSampler, ConnectionSamples};
+use threadcount_machine::thread_times::ThreadTimes;
+use threadcount_machine::{Sampler, Samples, own_cores, sampler};
+use threadcount_model::record::{BackendConnections, BackendFigures, Cost, Record};
+use threadcount_model::window::Window;
+use threadcount_servers::BackendTarget;
 
 /// Samplers of all backends of a run.
 pub(super) struct BackendSamplers {
@@ -125,8 +125,8 @@ fn in_use(cost: Option<&Cost>, cores_busy: &[f64], cores: &[usize]) -> Option<f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::host::RawSample;
-    use crate::stats::sample::{run, with_cost};
+    use threadcount_machine::RawSample;
+    use threadcount_model::sample::{run, with_cost};
 
     const SECOND_NS: u64 = 1_000_000_000;
 

@@ -3,17 +3,17 @@
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::watch::Event;
 use super::{Measurement, RunError};
-use crate::host::{log_file, machine};
-use crate::model::experiment::capacity::Capacity;
-use crate::model::record::Record;
-use crate::model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
-use crate::model::window::Window;
-use crate::server::running_server::RunningServer;
-use crate::workload::capacity::{Next, Search, StepFigures, judge};
-use crate::workload::load_plan::at_rate;
 use threadcount_load::health::judge as judge_load;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
+use threadcount_machine::{log_file, machine};
+use threadcount_model::experiment::capacity::Capacity;
+use threadcount_model::record::Record;
+use threadcount_model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
+use threadcount_model::window::Window;
+use threadcount_servers::running_server::RunningServer;
+use threadcount_servers::workload::capacity::{Next, Search, StepFigures, judge};
+use threadcount_servers::workload::load_plan::at_rate;
 
 /// The search for the highest sustainable rate.
 pub(super) struct CapacityWorkload(pub Capacity);

@@ -3,13 +3,13 @@
 use super::interleaving::Seat;
 use super::watch::Watch;
 use super::{RunError, Runner};
-use crate::model::experiment::{LoadSpec, Variant};
-use crate::model::record::Record;
-use crate::model::window::Window;
-use crate::server::running_server::RunningServer;
-use crate::stats::pause_ledger::{ObservedCause, SlowTail};
 use std::path::PathBuf;
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::experiment::{LoadSpec, Variant};
+use threadcount_model::record::Record;
+use threadcount_model::window::Window;
+use threadcount_servers::running_server::RunningServer;
+use threadcount_stats::pause_ledger::{ObservedCause, SlowTail};
 
 /// One run while it goes on.
 pub(super) struct RunContext<'a> {

@@ -6,17 +6,17 @@ use super::observed::observed;
 use super::recompiling::recompile;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, RunError, figures, halfway};
-use crate::model::experiment::Experiment;
-use crate::model::experiment::explaining::LEAD_IN_S;
-use crate::model::record::explaining::{ExplainingWindow, Recompiling};
-use crate::model::window::Window;
 use crate::run::watch::Event;
-use crate::server::running_server::RunningServer;
 use std::path::Path;
 use std::time::Duration;
 use threadcount_load::outcome::Second;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::explaining::LEAD_IN_S;
+use threadcount_model::record::explaining::{ExplainingWindow, Recompiling};
+use threadcount_model::window::Window;
+use threadcount_servers::running_server::RunningServer;
 
 /// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
 /// has been measured unobserved.

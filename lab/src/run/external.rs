@@ -3,11 +3,11 @@
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::observed::observed;
 use super::{RunError, figures};
-use crate::model::experiment::Tool;
-use crate::model::window::Window;
-use crate::server::running_server::RunningServer;
-use crate::workload::external;
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::experiment::Tool;
+use threadcount_model::window::Window;
+use threadcount_servers::running_server::RunningServer;
+use threadcount_servers::workload::external;
 
 /// Requests of the tool.
 pub(super) struct ExternalWorkload(pub Tool);

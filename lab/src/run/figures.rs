@@ -1,13 +1,5 @@
 //! From what happened to the figures of a record.
 
-use crate::host::Samples;
-use crate::host::network::difference;
-use crate::host::samples::cpu_us_per_request;
-use crate::model::record::{
-    Cost, CurvePoint, LoadSample, MorePercentiles, NetworkCounters, ProcessSample, Record,
-};
-use crate::model::window::Window;
-use crate::workload::external::ExternalOutcome;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
@@ -15,6 +7,14 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::times::Times;
+use threadcount_machine::Samples;
+use threadcount_machine::network::difference;
+use threadcount_machine::samples::cpu_us_per_request;
+use threadcount_model::record::{
+    Cost, CurvePoint, LoadSample, MorePercentiles, NetworkCounters, ProcessSample, Record,
+};
+use threadcount_model::window::Window;
+use threadcount_servers::workload::external::ExternalOutcome;
 
 /// Steps of the latency curve in each halving of the distance to 100 %.
 const CURVE_STEPS: u32 = 5;

@@ -4,9 +4,9 @@ use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::interleaving::Seat;
 use super::watch::Event;
 use super::{Measurement, RunError};
-use crate::server::running_server::RunningServer;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_servers::running_server::RunningServer;
 
 /// Requests of our own generator.
 pub(super) struct HttpWorkload;

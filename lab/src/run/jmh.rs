@@ -1,23 +1,24 @@
-//! A microbenchmark: JMH measures, its cost is sampled → [`Record`](crate::model::record::Record).
+//! A microbenchmark: JMH measures, its cost is sampled → [`Record`](threadcount_model::record::Record).
 //!
 //! JMH warms up and repeats by itself, so there is no server and no load.
 
 use super::context::RunContext;
 use super::watch::{Event, Watch};
 use super::{EXIT_POLL_INTERVAL, RunError, Runner};
-use crate::host::jdk::Jdk;
-use crate::host::{Sampler, sampler};
-use crate::model::experiment::Subject;
-use crate::model::experiment::benchmark::Benchmark;
-use crate::model::record::{Record, ServerFacts};
-use crate::model::window::Window;
-use crate::server::error::LaunchError;
-use crate::server::server_process::ServerProcess;
-use crate::workload::jmh::jar::BenchmarkJar;
-use crate::workload::jmh::scores::{self, JmhError};
 use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::{Sampler, sampler};
+use threadcount_model::experiment::Subject;
+use threadcount_model::experiment::benchmark::Benchmark;
+use threadcount_model::record::{Record, ServerFacts};
+use threadcount_model::window::Window;
+use threadcount_servers::error::LaunchError;
+use threadcount_servers::server_process::ServerProcess;
+use threadcount_servers::workload::jmh::jar::BenchmarkJar;
+use threadcount_servers::workload::jmh::scores;
+use threadcount_servers::workload::jmh::scores::JmhError;
 
 /// JMH's own result file in the folder of the run.
 const SCORES: &str = "jmh.json";

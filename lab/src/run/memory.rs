@@ -4,14 +4,14 @@ use super::context::RunContext;
 use super::lasting::lasting;
 use super::sender::PlannedLoad;
 use super::{DuringLoad, Question, halfway};
-use crate::model::record::Record;
-use crate::model::record::memory::MemoryUnderLoad;
-use crate::server::running_server::RunningServer;
 use std::thread;
 use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::record::Record;
+use threadcount_model::record::memory::MemoryUnderLoad;
+use threadcount_servers::running_server::RunningServer;
 
 /// As many requests are in flight as there were in the measured window when the load, with all its connections, has lasted twice as long
 /// as its slow responses, and this at least.
@@ -70,7 +70,7 @@ fn filling(record: &Record) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::sample::{run, times, with_load};
+    use threadcount_model::sample::{run, times, with_load};
 
     #[test]
     fn a_heap_that_was_counted_before_or_after_the_load_is_not_that_under_load() {

@@ -2,13 +2,13 @@
 
 use super::backends::{BackendSamplers, BackendSamples};
 use super::{RunError, figures};
-use crate::host::process_tree::ProcessTree;
-use crate::host::resource_limits::LimitsReading;
-use crate::host::{Sampler, Samples, network, sampler};
-use crate::model::record::resource_limits::ResourceLimits;
-use crate::model::record::{BackendFigures, Cost, NetworkCounters, Record};
-use crate::model::window::Window;
-use crate::server::running_server::RunningServer;
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_machine::resource_limits::LimitsReading;
+use threadcount_machine::{Sampler, Samples, network, sampler};
+use threadcount_model::record::resource_limits::ResourceLimits;
+use threadcount_model::record::{BackendFigures, Cost, NetworkCounters, Record};
+use threadcount_model::window::Window;
+use threadcount_servers::running_server::RunningServer;
 
 /// What was sampled beside a load.
 pub(super) struct Observed {

@@ -3,21 +3,21 @@
 use super::context::{RunContext, ServerWorkload};
 use super::watch::Event;
 use super::{RunError, explain, memory};
-use crate::host::jvm_log::stops::Stops;
-use crate::host::{jvm_flags, jvm_log};
-use crate::model::experiment::Variant;
-use crate::model::record::jvm_log::JvmLog;
-use crate::model::record::{BeforeAfter, ServerFacts};
-use crate::model::window::Window;
-use crate::server::kind::ServerKind;
-use crate::server::kinds::kind;
-use crate::server::request_thread;
-use crate::stats::observed_causes::of_log;
-use crate::stats::pause_ledger::pause_ledger;
-use crate::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use std::path::Path;
 use std::time::Duration;
 use threadcount_load::plan::LoadPlan;
+use threadcount_machine::jvm_log::stops::Stops;
+use threadcount_machine::{jvm_flags, jvm_log};
+use threadcount_model::experiment::Variant;
+use threadcount_model::record::jvm_log::JvmLog;
+use threadcount_model::record::{BeforeAfter, ServerFacts};
+use threadcount_model::window::Window;
+use threadcount_servers::kind::ServerKind;
+use threadcount_servers::kinds::kind;
+use threadcount_servers::request_thread;
+use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan, round_seed};
+use threadcount_stats::observed_causes::of_log;
+use threadcount_stats::pause_ledger::pause_ledger;
 
 /// Measures the workload on a fresh server.
 pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -> Result<(), RunError> {
@@ -122,11 +122,11 @@ mod tests {
                  cores: {{load: '0', server: '1-2', neighbour: '{neighbour}'}}\nvariants: {{a: {{}}}}\n\
                  loads: [{{clients: 1, duration: 1s}}]\n"
             );
-            let experiment = crate::config::parse("x", "x.yaml", &text, false).expect("an experiment");
+            let experiment = threadcount_config::parse("x", "x.yaml", &text, false).expect("an experiment");
             let mut variant = experiment.variants[0].clone();
             // As on a machine that has them all.
             variant.cores = vec![1, 2];
-            variant.backends[0].cores = crate::parse::cores(neighbour).expect("cores").0;
+            variant.backends[0].cores = threadcount_model::parse::cores(neighbour).expect("cores").0;
             variant
         };
         assert!(!leaves_a_core(&variant("0"), &[0]) && leaves_a_core(&variant("3"), &[0]));

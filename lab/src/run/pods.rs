@@ -1,14 +1,14 @@
 //! Pods of a cluster send the loads.
 
 use super::sender::{LoadSender, PlannedLoad, SendError};
-use crate::cluster::api_error::in_one_line;
-use crate::cluster::workers::{Orders, Workers};
-use crate::workload::order::{LoadStep, Order};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use threadcount_cluster::api_error::in_one_line;
+use threadcount_cluster::workers::{Orders, Workers};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadShare;
 use threadcount_load::run::Control;
+use threadcount_servers::workload::order::{LoadStep, Order};
 
 /// What a load may last where only a number of requests ends it.
 const LONGEST_LOAD: Duration = Duration::from_secs(6 * 3_600);

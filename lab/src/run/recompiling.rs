@@ -11,14 +11,14 @@ use super::server_seconds::ServerSeconds;
 use super::steady::RecompilingTest;
 use super::warm_up::warming_rate_per_s;
 use super::{DuringLoad, RunError};
-use crate::model::experiment::Workload;
-use crate::model::record::Cost;
-use crate::model::record::explaining::Recompiling;
 use crate::run::watch::Event;
-use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape};
+use threadcount_model::experiment::Workload;
+use threadcount_model::record::Cost;
+use threadcount_model::record::explaining::Recompiling;
+use threadcount_servers::running_server::RunningServer;
 
 /// A ramp may begin with nothing.
 const LEAST_PER_S: f64 = 1.0;

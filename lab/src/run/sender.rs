@@ -1,9 +1,9 @@
 //! Who sends the loads of an experiment: this process, or others for it.
 
-use crate::model::experiment::LoadSpec;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError, run};
+use threadcount_model::experiment::LoadSpec;
 
 /// A load as it is sent: the experiment's, at a pace and of a size that may be others.
 #[derive(Clone, Copy, Debug)]

@@ -1,11 +1,11 @@
 //! What a server does in each second of a load that is not measured.
 
 use super::steady::WarmUpSecond;
-use crate::host::loaded_classes::loaded_classes;
-use crate::host::process_tree::{ProcessTree, TreeReading};
-use crate::server::running_server::RunningServer;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_load::outcome::Second;
+use threadcount_machine::loaded_classes::loaded_classes;
+use threadcount_machine::process_tree::{ProcessTree, TreeReading};
+use threadcount_servers::running_server::RunningServer;
 
 /// Its counters, read at the end of each second.
 pub(super) struct ServerSeconds {

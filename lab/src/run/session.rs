@@ -3,21 +3,21 @@
 
 mod budget;
 
-use crate::findings::explain;
-use crate::host::machine;
-use crate::model::experiment::plan::{PlannedRun, round_of};
-use crate::model::experiment::{Experiment, Protocol};
-use crate::model::record::Record;
-use crate::model::result::{ResultDocument, RoundsDone, RoundsEnd, SCHEMA, Skipped};
-use crate::model::result_folder::FolderError;
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
-use crate::stats::decided::decided;
-use crate::stats::disturbance::disturbance;
-use crate::stats::{claims, compare, request_times, trust};
 use budget::Budget;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
+use threadcount_judge::conclude::{Origin, conclude};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::FolderError;
+use threadcount_machine::machine;
+use threadcount_model::experiment::plan::{PlannedRun, round_of};
+use threadcount_model::experiment::{Experiment, Protocol};
+use threadcount_model::record::Record;
+use threadcount_model::rounds::{RoundsDone, RoundsEnd};
+use threadcount_stats::decided::decided;
+use threadcount_stats::disturbance::disturbance;
 
 /// A variant's runs with interference under one load are repeated so often, and then no more: the machine is what it is.
 const REPEATS: u32 = 2;
@@ -27,7 +27,7 @@ const REPEATS: u32 = 2;
 /// # Errors
 /// A result that cannot be saved ends the session: going on would measure for nothing.
 pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocument, FolderError> {
-    let document = conclude(runner.experiment, Vec::new(), Vec::new());
+    let document = document(runner.experiment, Vec::new(), Vec::new());
     runner.folder.save(&document)?;
     let budget = Budget::new(runner.experiment);
     let mut session = Session { runner, watch, document, budget, began: Instant::now() };
@@ -161,7 +161,7 @@ impl Session<'_> {
     fn save(&mut self) -> Result<(), FolderError> {
         let records = std::mem::take(&mut self.document.records);
         let rounds = std::mem::take(&mut self.document.rounds);
-        self.document = conclude(self.runner.experiment, records, rounds);
+        self.document = document(self.runner.experiment, records, rounds);
         self.runner.folder.save(&self.document).map(drop)
     }
 
@@ -178,43 +178,17 @@ impl Session<'_> {
     }
 }
 
-/// What the records say: compared, judged and explained.
-pub(crate) fn conclude(
+/// What follows from the records of this process's session.
+pub(crate) fn document(
     experiment: &Experiment,
     records: Vec<Record>,
     rounds: Vec<RoundsDone>,
 ) -> ResultDocument {
-    let (trusted, why_not) = trust(experiment, &records);
-    ResultDocument {
-        schema: SCHEMA.to_owned(),
+    let origin = Origin {
         threadcount: env!("CARGO_PKG_VERSION").to_owned(),
         command: std::env::args().collect(),
         created_at: jiff::Timestamp::now().to_string(),
         machine: machine::read(),
-        comparisons: compare(experiment, &records),
-        findings: explain(experiment, &records),
-        request_times: request_times(experiment, &records),
-        claims: claims(experiment, &records),
-        skipped: skipped(experiment),
-        trusted,
-        why_not,
-        experiment: experiment.clone(),
-        records,
-        rounds,
-    }
-}
-
-fn skipped(experiment: &Experiment) -> Vec<Skipped> {
-    let whole = experiment.variants.iter().filter_map(|variant| {
-        let why = variant.skipped.clone()?;
-        Some(Skipped { variant: variant.name.clone(), load: None, why })
-    });
-    let under_a_load = experiment.loads.iter().flat_map(|load| {
-        let here = experiment.variants.iter().filter(|variant| variant.runs_under(load));
-        here.filter_map(|variant| {
-            let why = load.skipped.clone()?;
-            Some(Skipped { variant: variant.name.clone(), load: Some(load.name.clone()), why })
-        })
-    });
-    whole.chain(under_a_load).collect()
+    };
+    conclude(experiment, records, rounds, origin)
 }

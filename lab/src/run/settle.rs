@@ -2,13 +2,13 @@
 
 use super::sender::PlannedLoad;
 use super::{RunError, Runner};
-use crate::model::experiment::LoadSpec;
-use crate::server::running_server::RunningServer;
-use crate::workload::load_plan::{LoadPlanError, one_request};
 use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_servers::running_server::RunningServer;
+use threadcount_servers::workload::load_plan::{LoadPlanError, one_request};
 
 /// A server that is still busy after this time is measured as it is, and shows it.
 const LIMIT: Duration = Duration::from_secs(10);

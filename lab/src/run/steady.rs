@@ -12,8 +12,8 @@
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
 
-use crate::model::finding::compiler_waits::is_starved;
-use crate::model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
+use threadcount_judge::finding::compiler_waits::is_starved;
+use threadcount_model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
 
 /// The fewest and the most seconds that the test takes.
 const SECONDS: (f64, f64) = (3.0, 5.0);
@@ -173,7 +173,7 @@ fn is_compiler_starved(last: &[WarmUpSecond]) -> bool {
 
 fn classes_per_s(last: &[WarmUpSecond]) -> Option<f64> {
     let known: Option<Vec<f64>> = last.iter().map(|second| second.classes_per_s).collect();
-    crate::stats::runs::mean(&known?)
+    threadcount_stats::runs::mean(&known?)
 }
 
 fn is_class_loading_over(last: &[WarmUpSecond]) -> bool {

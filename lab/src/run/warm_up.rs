@@ -4,14 +4,14 @@ use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::WarmUpTest;
 use super::{DuringLoad, RunError, Runner, figures};
-use crate::model::experiment::{LoadSpec, Workload};
-use crate::model::record::{Record, WarmUp};
 use crate::run::watch::{Event, Watch};
-use crate::server::running_server::RunningServer;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
+use threadcount_model::experiment::{LoadSpec, Workload};
+use threadcount_model::record::{Record, WarmUp};
+use threadcount_servers::running_server::RunningServer;
 
 /// A cold server is asked for this part of the rate.
 const COLD: f64 = 20.0;
@@ -124,8 +124,8 @@ fn rising(pacing: Pacing, rate_per_s: Option<f64>, at_most_s: f64) -> Pacing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::experiment::{LoadKind, Losses};
     use threadcount_load::plan::{Arrivals, Step};
+    use threadcount_model::experiment::{LoadKind, Losses};
 
     #[test]
     fn an_overload_is_warmed_up_at_a_rate_that_the_server_can_do() {

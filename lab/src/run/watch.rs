@@ -1,11 +1,12 @@
 //! What a caller may follow while runs go on.
 
-use crate::model::experiment::LoadSpec;
-use crate::model::record::Record;
-use crate::model::record::capacity::CapacityStep;
-use crate::model::result::{ResultDocument, RoundsDone};
 use std::sync::{Mutex, PoisonError};
+use threadcount_judge::result::ResultDocument;
 use threadcount_load::outcome::Second;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::record::Record;
+use threadcount_model::record::capacity::CapacityStep;
+use threadcount_model::rounds::RoundsDone;
 
 /// Something that happened.
 #[derive(Clone, Copy, Debug)]

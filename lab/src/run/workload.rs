@@ -5,7 +5,7 @@ use super::context::RunContext;
 use super::external::ExternalWorkload;
 use super::http::HttpWorkload;
 use super::{RunError, jmh, on_server};
-use crate::model::experiment::Workload;
+use threadcount_model::experiment::Workload;
 
 /// Does what the load says and fills in the record.
 pub(super) fn measure(run: &mut RunContext<'_>) -> Result<(), RunError> {

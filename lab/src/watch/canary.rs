@@ -1,10 +1,10 @@
 //! How long threads that could run waited in the last seconds, by the probe's canary.
 
-use crate::model::record::run_delay::RunDelays;
-use crate::probe::run_delay::RunDelayLine;
-use crate::probe::sampled::run_delays;
 use std::collections::VecDeque;
 use threadcount_load::clock::NANOS_PER_S;
+use threadcount_machine::probe::run_delay::RunDelayLine;
+use threadcount_machine::probe::sampled::run_delays;
+use threadcount_model::record::run_delay::RunDelays;
 
 /// As long as what threads do is remembered.
 pub const REMEMBERED_S: u64 = 10;

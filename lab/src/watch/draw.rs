@@ -4,14 +4,15 @@ use super::history::History;
 use super::limits::CurrentLimits;
 use super::screen::Screen;
 use super::sites::Sites;
-use crate::probe::line::Pool;
-use crate::report::figures::{bytes, count, milliseconds as time};
-use crate::report::live::{self, LimitWords};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Style, Stylize};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
+use threadcount_machine::probe::line::Pool;
+use threadcount_model::figures::{bytes, count, milliseconds as time};
+use threadcount_report::live;
+use threadcount_report::live::LimitWords;
 
 /// Columns of a spark line.
 const SPARK: usize = 20;
@@ -237,11 +238,11 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
-    use crate::model::record::jvm::PoolKind;
-    use crate::probe::line::parse;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
+    use threadcount_judge::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
+    use threadcount_machine::probe::line::parse;
+    use threadcount_model::record::jvm::PoolKind;
 
     fn drawn(width: u16, height: u16, screen: &Screen) -> String {
         let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();

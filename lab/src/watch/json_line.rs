@@ -1,13 +1,13 @@
-//! The lines of `watch --json`: those of the probe as they are, and one of ours with the limits. `lab/schema/watch-1.schema.json`
+//! The lines of `watch --json`: those of the probe as they are, and one of ours with the limits. `schema/watch-1.schema.json`
 //! is the output of [`schema`].
 
 use super::limits::CurrentLimits;
-use crate::model::finding::Finding;
-use crate::probe::line::Line;
-use crate::report::live;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use threadcount_judge::finding::Finding;
 use threadcount_load::clock::Nanos;
+use threadcount_machine::probe::line::Line;
+use threadcount_report::live;
 
 /// A line of `watch --json`.
 #[derive(JsonSchema)]
@@ -62,7 +62,7 @@ pub fn schema() -> Schema {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::schema::tests::assert_is_kept;
+    use threadcount_model::kept_schema::assert_is_kept;
 
     #[test]
     fn the_schema_in_the_repository_is_that_of_the_lines() {

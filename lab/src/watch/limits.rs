@@ -1,10 +1,10 @@
 //! What limits a running JVM now: the rules of a run's findings, on the last seconds.
 
 use super::window::LiveWindow;
-use crate::findings::explain_window;
-use crate::model::finding::{Finding, Rule};
-use crate::probe::line::Line;
 use std::time::{Duration, Instant};
+use threadcount_judge::finding::{Finding, Rule};
+use threadcount_judge::findings::explain_window;
+use threadcount_machine::probe::line::Line;
 
 /// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.
 const INTERVAL: Duration = Duration::from_secs(1);

@@ -3,9 +3,10 @@
 use super::limits::CurrentLimits;
 use super::printed_limits::PrintedLimits;
 use super::screen::Screen;
-use crate::report::figures::{bytes, count};
-use crate::report::live::{self, LimitWords};
 use std::time::Instant;
+use threadcount_model::figures::{bytes, count};
+use threadcount_report::live;
+use threadcount_report::live::LimitWords;
 
 /// Groups of the wait profile in a line.
 const MOST_GROUPS: usize = 3;
@@ -90,7 +91,7 @@ fn figures(screen: &Screen) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::line::parse;
+    use threadcount_machine::probe::line::parse;
 
     #[test]
     fn what_cannot_be_read_is_said_once() {

@@ -1,9 +1,9 @@
 //! Which limits have been printed, so that only news is.
 
 use super::limits::CurrentLimits;
-use crate::model::finding::{Explanation, Fact, Finding, OvertakenWaits, Rule, WaitingPlace};
-use crate::model::record::wait_profile::ThreadState;
 use std::time::{Duration, Instant};
+use threadcount_judge::finding::{Explanation, Fact, Finding, OvertakenWaits, Rule, WaitingPlace};
+use threadcount_model::record::wait_profile::ThreadState;
 
 /// Two places at which about as many threads wait take turns from judgement to judgement. A new one is said when it has lasted.
 const LASTING: Duration = Duration::from_secs(5);
@@ -65,9 +65,9 @@ fn place(finding: &Finding) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::{FullPool, RequestWaits, WaitingPart};
-    use crate::model::record::jvm::PoolKind;
-    use crate::model::record::wait_profile::ThreadActivity;
+    use threadcount_judge::finding::{FullPool, RequestWaits, WaitingPart};
+    use threadcount_model::record::jvm::PoolKind;
+    use threadcount_model::record::wait_profile::ThreadActivity;
 
     fn of(fact: Fact) -> CurrentLimits {
         let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };

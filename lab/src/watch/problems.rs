@@ -1,6 +1,6 @@
 //! What of the application or the JVM could not be read.
 
-use crate::model::record::jvm::VISIT;
+use threadcount_model::record::jvm::VISIT;
 
 /// A program may register beans without end, each of which throws.
 const MOST: usize = 20;

@@ -6,11 +6,11 @@ use super::limits::CurrentLimits;
 use super::problems::Problems;
 use super::sites::Sites;
 use super::work::Work;
-use crate::model::record::jvm::PoolKind;
-use crate::model::record::jvm::Total;
-use crate::probe::line::{Carriers, Line, Pool, Sample};
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_machine::probe::line::{Carriers, Line, Pool, Sample};
+use threadcount_model::record::jvm::PoolKind;
+use threadcount_model::record::jvm::Total;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {

@@ -1,8 +1,8 @@
 //! Events added up by the place in the code where they happen.
 
-use crate::model::record::jvm::{SiteReason, Total};
-use crate::probe::line::Tally;
 use std::collections::HashMap;
+use threadcount_machine::probe::line::Tally;
+use threadcount_model::record::jvm::{SiteReason, Total};
 
 /// Maximum number of places: a program that generates classes has no end of them.
 const MOST: usize = 1_000;

@@ -4,12 +4,12 @@
 use super::draw::draw;
 use super::limits::Judge;
 use super::screen::Screen;
-use crate::probe::line::Line;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
+use threadcount_machine::probe::line::Line;
 
 /// Latency of keys and signals.
 const REACTION: Duration = Duration::from_millis(100);

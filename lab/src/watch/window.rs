@@ -1,16 +1,16 @@
 //! The last seconds of a running JVM as a record: the probe's lines, and readings of /proc. Nobody sends a load, so it has no
 //! figures of requests.
 
-use crate::host::resource_limits::LimitsReading;
-use crate::host::sampler::ProcessReader;
-use crate::host::samples::RawSample;
-use crate::host::{Samples, machine};
-use crate::model::record::Record;
-use crate::model::window::Window;
-use crate::probe::line::Line;
-use crate::probe::readings::readings;
 use std::collections::VecDeque;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_machine::probe::line::Line;
+use threadcount_machine::probe::readings::readings;
+use threadcount_machine::resource_limits::LimitsReading;
+use threadcount_machine::sampler::ProcessReader;
+use threadcount_machine::samples::RawSample;
+use threadcount_machine::{Samples, machine};
+use threadcount_model::record::Record;
+use threadcount_model::window::Window;
 
 /// What is judged.
 pub const WINDOW_S: u64 = 10;
@@ -113,9 +113,9 @@ impl LiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::findings::explain_window;
-    use crate::model::finding::Rule;
-    use crate::probe::line::parse;
+    use threadcount_judge::finding::Rule;
+    use threadcount_judge::findings::explain_window;
+    use threadcount_machine::probe::line::parse;
 
     /// A JVM on Java 21 that has been watched for so long; in the first seconds its two carriers are pinned all the time.
     fn watched(seconds: u64, pinned_s: u64) -> LiveWindow {

@@ -1,12 +1,12 @@
 //! What threads with work did in the last seconds, by samples of them.
 
-use crate::model::record::wait_profile::{ThreadRole, WaitProfile};
-use crate::model::window::Window;
-use crate::probe::line::Line;
-use crate::probe::sampled::wait_profile;
-use crate::report::request_time::what;
 use std::collections::VecDeque;
+use threadcount_judge::words::activity::what;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_machine::probe::line::Line;
+use threadcount_machine::probe::sampled::wait_profile;
+use threadcount_model::record::wait_profile::{ThreadRole, WaitProfile};
+use threadcount_model::window::Window;
 
 const REMEMBERED_S: u64 = 10;
 /// Whatever comes: a screen that nobody draws must not grow.
@@ -83,7 +83,7 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probe::line::parse;
+    use threadcount_machine::probe::line::parse;
 
     fn work(lines: &str) -> Work {
         let mut work = Work::default();

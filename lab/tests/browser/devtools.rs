@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use threadcount::report::browser::{Browser, find};
+use threadcount_report::browser::{Browser, find};
 
 const READY: &str = "document.documentElement.dataset.ready === 'true'";
 

@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
-use threadcount::model::result::ResultDocument;
-use threadcount::report::html::html;
+use threadcount_judge::result::ResultDocument;
+use threadcount_report::html::html;
 
 /// A browser needs two cores for itself.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -172,7 +172,7 @@ fn hover_shows_the_figures_of_that_second() {
     let data = page.evaluate("JSON.parse(document.getElementById('data').textContent)");
     for (variant, name) in ["platform", "platform-sized", "virtual"].into_iter().enumerate() {
         let rate = &data["loads"][0]["variants"][variant]["rate_per_s"]["median"][second - 1];
-        let text = threadcount::report::figures::number(rate.as_f64().unwrap());
+        let text = threadcount_model::figures::number(rate.as_f64().unwrap());
         assert!(shown.contains(name) && shown.contains(&format!("{text}/s")), "{name} {text}: {shown}");
     }
     page.hover("#chart-curve", 0.5, 0.5);
@@ -221,7 +221,7 @@ fn every_picture_and_the_first_screen_become_png_files() {
     chromium();
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
-    let files = threadcount::report::png::write(&common::demo(), &dir.path().join("new")).unwrap();
+    let files = threadcount_report::png::write(&common::demo(), &dir.path().join("new")).unwrap();
     let names: Vec<String> =
         files.iter().map(|it| it.file_name().unwrap().to_str().unwrap().to_owned()).collect();
     for name in [
@@ -394,20 +394,15 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             .map(row => row.querySelector('.fill').getBoundingClientRect().width))",
     );
     let rate = |load: &str, variant: &str| {
-        threadcount::report::published::mean(
-            &document,
-            variant,
-            load,
-            threadcount::model::metric::Metric::Rate,
-        )
-        .unwrap()
+        threadcount_report::published::mean(&document, variant, load, threadcount_model::metric::Metric::Rate)
+            .unwrap()
     };
     let expected = rate("c400", "platform") / rate("c1000", "virtual");
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();
     assert!((drawn - expected).abs() < 0.01, "one scale for both loads: {drawn} {expected}");
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
-    let metric = threadcount::model::metric::Metric::Rate;
-    assert_eq!(figure, threadcount::report::figures::figure(metric, rate("c400", "platform")));
+    let metric = threadcount_model::metric::Metric::Rate;
+    assert_eq!(figure, threadcount_model::figures::figure(metric, rate("c400", "platform")));
     let trust = page.text("document.querySelector('.confidence').innerText");
     assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
     let claims = page.text("document.querySelector('.trust').innerText");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use threadcount::host::cgroup::Membership;
+use threadcount_machine::cgroup::Membership;
 
 /// A control group of our own below the one we are in. Dropped, it is removed; its processes must have ended.
 pub struct Group(PathBuf);

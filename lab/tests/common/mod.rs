@@ -5,14 +5,18 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
-use threadcount::model::experiment::claim::Names;
-use threadcount::model::experiment::*;
-use threadcount::model::finding::*;
-use threadcount::model::metric::Metric;
-use threadcount::model::record::Record;
-use threadcount::model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
-use threadcount::model::request_time::{RequestTimePart, TimeShare};
-use threadcount::model::result::*;
+use threadcount_judge::finding::*;
+use threadcount_judge::result::{ResultDocument, SCHEMA};
+use threadcount_model::experiment::claim::Names;
+use threadcount_model::experiment::*;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount_model::request_time::{RequestTimePart, TimeShare};
+use threadcount_model::{
+    claim_result::*, comparison::*, doubt::*, interval::Interval, machine::Machine,
+    request_time::RequestTime, rounds::*,
+};
 
 /// tomcat-blocking: three variants, two loads, three rounds.
 pub fn demo() -> ResultDocument {
@@ -240,7 +244,7 @@ fn stated_claim(claim: &str, variants: &[Variant], loads: &[LoadSpec]) -> Stated
         variants: variants.iter().map(|variant| variant.name.as_str()).collect(),
         loads: loads.iter().map(|load| load.name.as_str()).collect(),
     };
-    let expression = threadcount::parse::claim::parse(claim, &names).unwrap();
+    let expression = threadcount_model::parse::claim::parse(claim, &names).unwrap();
     StatedClaim { claim: claim.into(), expression, says: None }
 }
 

@@ -7,16 +7,16 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
-use threadcount::config;
-use threadcount::model::experiment::Experiment;
-use threadcount::model::result::ResultDocument;
-use threadcount::model::result_folder::ResultFolder;
-use threadcount::probe::{Instruments, ProbeChoice};
 use threadcount::run::Runner;
 use threadcount::run::sender::ThisProcess;
 use threadcount::run::session::session;
 use threadcount::run::watch::{Event, Watch};
-use threadcount::server::Launcher;
+use threadcount_config as config;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::ResultFolder;
+use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_model::experiment::Experiment;
+use threadcount_servers::Launcher;
 
 /// Responds `ok` on the port of its first argument, `port[0]`: the end of a Java `main`. One request at a time, each after 5 ms:
 /// neither clients nor server need the cores of other tests.

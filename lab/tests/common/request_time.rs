@@ -11,7 +11,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
-use threadcount::host::app;
+use threadcount_machine::app;
 
 /// One Tomcat for each variant, and what it is asked.
 pub struct Scene<'a> {

@@ -4,10 +4,10 @@ mod jvm;
 
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
-use threadcount::model::experiment::{LoadSpec, Variant};
-use threadcount::model::record::*;
 use threadcount_load::report::*;
 use threadcount_load::times::TimesSummary;
+use threadcount_model::experiment::{LoadSpec, Variant};
+use threadcount_model::record::*;
 
 /// How much of everything.
 #[derive(Clone, Copy)]

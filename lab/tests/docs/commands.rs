@@ -3,7 +3,7 @@
 use crate::markdown::{Page, ROOT};
 use clap::{Command, CommandFactory, Parser};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use threadcount::cli::Cli;
 
 /// Words of a line that begin another command, or say where its output goes.
@@ -107,11 +107,12 @@ fn not_in_the_workspace(words: &[&str]) -> Option<String> {
     for pair in words.windows(2) {
         let (flag, value) = (pair[0], pair[1]);
         let found = match flag {
-            "--test" => ["lab", "load", "bench"].iter().any(|it| {
-                is_there(format!("{it}/tests/{value}.rs")) || is_there(format!("{it}/tests/{value}/main.rs"))
+            "--test" => crates().any(|it| {
+                it.join(format!("tests/{value}.rs")).is_file()
+                    || it.join(format!("tests/{value}/main.rs")).is_file()
             }),
             "--path" => is_there(format!("{value}/Cargo.toml")),
-            "-p" | "--package" => ["threadcount", "threadcount-load", "threadcount-bench"].contains(&value),
+            "-p" | "--package" => crates().any(|it| package(&it) == value),
             _ => true,
         };
         if !found {
@@ -119,6 +120,18 @@ fn not_in_the_workspace(words: &[&str]) -> Option<String> {
         }
     }
     None
+}
+
+/// The folders of the workspace's crates.
+fn crates() -> impl Iterator<Item = PathBuf> {
+    let folders = fs::read_dir(ROOT).into_iter().flatten().flatten().map(|it| it.path());
+    folders.filter(|it| it.join("Cargo.toml").is_file())
+}
+
+fn package(folder: &Path) -> String {
+    let text = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    let name = text.lines().find_map(|it| it.strip_prefix("name = \""));
+    name.map(|it| it.trim_end_matches('"').to_owned()).unwrap_or_default()
 }
 
 /// The lines of a page's blocks, continued lines as one, with their numbers.

@@ -13,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use threadcount::cli::Cli;
-use threadcount::config::{parse, project};
+use threadcount_config::{parse, project};
 
 /// The pages that say what is, not what was.
 fn current() -> impl Iterator<Item = Page> {
@@ -124,7 +124,7 @@ fn every_schema_that_an_editor_is_told_of_is_there() {
         {
             let name = Path::new(written).file_name().unwrap();
             // In a checkout from the folder of the experiments; where it is installed under the same name.
-            let kept = Path::new(ROOT).join("lab/schema").join(name);
+            let kept = Path::new(ROOT).join("schema").join(name);
             assert!(kept.is_file(), "{}: {written}", page.name.display());
             let is_relative = written.starts_with("../");
             assert!(!is_relative || Path::new(ROOT).join("experiments").join(written).is_file(), "{written}");

@@ -4,10 +4,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use threadcount::host::app;
-use threadcount::host::jdk::Jdk;
-use threadcount::host::jdk_finder::Places;
-use threadcount::probe::jar;
+use threadcount_machine::app;
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::jdk_finder::Places;
+use threadcount_machine::probe::jar;
 
 /// Of a JVM that lives for some seconds in a test: with the first compiler alone it costs half the CPU.
 pub fn flags(heap: &str) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! A compact picture of a distribution: one bar for each step of time up to p99, and one for the rest.
 
-use crate::report::figures;
 use threadcount_load::times::Times;
+use threadcount_model::figures;
 
 /// The most bars between the shortest time and p99.
 const MOST_BARS: f64 = 12.0;

@@ -5,12 +5,12 @@ mod pods;
 mod table;
 
 use crate::cli::plan_flags;
-use crate::report::figures;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
 use threadcount_load::health::cores::FULL;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
+use threadcount_model::figures;
 
 /// How many causes of failure are listed one by one.
 const MOST_CAUSES: usize = 8;

@@ -1,9 +1,9 @@
 //! The processes that sent a load together, one line each.
 
 use super::LABEL_WIDTH;
-use crate::report::figures;
 use owo_colors::OwoColorize;
 use threadcount_load::pods::PodReport;
+use threadcount_model::figures;
 
 /// Lines of processes; the rest is in the JSON.
 const MOST_LINES: usize = 16;

@@ -1,7 +1,7 @@
 //! Response time and service time side by side.
 
-use crate::report::figures;
 use threadcount_load::times::TimesSummary;
+use threadcount_model::figures;
 
 type Column = fn(&TimesSummary) -> f64;
 

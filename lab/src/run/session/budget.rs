@@ -1,10 +1,10 @@
 //! May another round begin? Time is given to the loads in their order, but each later one keeps what its least rounds
 //! take.
 
-use crate::model::experiment::Experiment;
-use crate::model::experiment::estimate::{explaining_s, explaining_window_s, run_s};
-use crate::model::experiment::plan::{PlannedRun, round_of};
-use crate::model::record::Record;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::estimate::{explaining_s, explaining_window_s, run_s};
+use threadcount_model::experiment::plan::{PlannedRun, round_of};
+use threadcount_model::record::Record;
 
 /// How long the runs under a load take, as far as is known.
 #[derive(Clone, Debug)]
@@ -97,9 +97,9 @@ impl<'a> Budget<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::parse;
-    use crate::model::record::explaining::{ExplainingWindow, Recompiling};
+    use threadcount_config::parse;
     use threadcount_load::report::LoadReport;
+    use threadcount_model::record::explaining::{ExplainingWindow, Recompiling};
 
     fn experiment(budget: &str) -> Experiment {
         let text = format!(

@@ -1,5 +1,5 @@
 use super::*;
-use crate::probe::line::parse;
+use threadcount_machine::probe::line::parse;
 
 fn screen(lines: &str) -> Screen {
     let (lines, skipped) = parse(lines);

@@ -1,7 +1,7 @@
 //! What a probe would have said in a made-up run: pools that fill, a heap like a saw, pauses, and pins of one variant.
 
 use super::{Character, noise};
-use threadcount::model::record::jvm::*;
+use threadcount_model::record::jvm::*;
 
 pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> JvmReadings {
     let steps = || (0..seconds * 2).map(|step| (step, f64::from(step) * 0.5 + 0.02));
@@ -31,7 +31,7 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
     };
     JvmReadings {
         java: "25.0.3+9".into(),
-        level: threadcount::model::experiment::ProbeLevel::Light,
+        level: threadcount_model::experiment::ProbeLevel::Light,
         samples: steps().map(|(step, t_s)| sample(is, position, step, t_s)).collect(),
         carriers: steps()
             .map(|(step, t_s)| CarrierSample {

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
  * /path/probe.jar '"out=unix:/tmp/socket"'}. {@code dev.threadcount.agent.Agent} loads this class. It ends, and leaves the JVM as it was, when its socket is closed.
  */
 public final class Probe implements Runnable {
-    /** Of the lines and of the argument; {@code VERSION} in {@code lab/src/probe/attach.rs} is the same. */
+    /** Of the lines and of the argument; {@code VERSION} in {@code machine/src/probe/attach.rs} is the same. */
     private static final long VERSION = 2;
     private static final String LOADER = "threadcount-probe";
     /** {@code diagnose} waits ten, for all that the JVM does for it. */

@@ -1,0 +1,167 @@
+//! The Job of a load as Kubernetes takes it.
+
+use super::ClusterLoad;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The container, and the value of the label that all of our pods have.
+pub const CONTAINER: &str = "load";
+/// The label by which the pods of one Job are found; Kubernetes sets it.
+pub const JOB_NAME_LABEL: &str = "batch.kubernetes.io/job-name";
+/// The annotation with the index of a pod; Kubernetes sets it, and the variable JOB_COMPLETION_INDEX of the same value.
+pub const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
+const PROGRAM: &str = "/usr/bin/threadcount";
+/// A finished Job is removed by Kubernetes if nobody else has done it.
+const KEPT_FOR_S: u32 = 600;
+/// A pod that is told to end has so long to tell what it measured.
+pub const GRACE_S: i64 = 15;
+
+/// The Job: one pod for each share, none of which is started again, each on a node of its own as far as there are nodes.
+#[must_use]
+pub fn job(load: &ClusterLoad) -> Value {
+    let labels = json!({"app.kubernetes.io/name": "threadcount", "app.kubernetes.io/instance": load.name});
+    without_empty(json!({
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": load.name, "namespace": load.namespace, "labels": labels},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": load.pods,
+            "parallelism": load.pods,
+            // A share that was started again would begin later than the others. With a limit for each index, the failure of
+            // one leaves the others running, and their logs in place.
+            "backoffLimitPerIndex": 0,
+            "maxFailedIndexes": load.pods,
+            "activeDeadlineSeconds": load.deadline_s,
+            "ttlSecondsAfterFinished": KEPT_FOR_S,
+            "template": {"metadata": {"labels": labels}, "spec": pod(load, &labels)},
+        },
+    }))
+}
+
+fn pod(load: &ClusterLoad, labels: &Value) -> Value {
+    json!({
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": false,
+        "enableServiceLinks": false,
+        "terminationGracePeriodSeconds": GRACE_S,
+        "nodeSelector": load.node_selector,
+        "affinity": away_from(&load.avoid_nodes),
+        "topologySpreadConstraints": [{
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": {"matchLabels": labels},
+        }],
+        "containers": [container(load)],
+    })
+}
+
+/// Away from nodes that have one of these labels.
+fn away_from(labels: &BTreeMap<String, String>) -> Value {
+    let requirement =
+        |(key, value): (&String, &String)| json!({"key": key, "operator": "NotIn", "values": [value]});
+    let all: Vec<Value> = labels.iter().map(requirement).collect();
+    if all.is_empty() {
+        return Value::Null;
+    }
+    let required = json!({"nodeSelectorTerms": [{"matchExpressions": all}]});
+    json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+}
+
+fn container(load: &ClusterLoad) -> Value {
+    let field =
+        |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
+    // Equal, so that the pod is of the class Guaranteed: it is the last to be evicted.
+    let sizes = json!({"cpu": load.cpu, "memory": load.memory});
+    without_empty(json!({
+        "name": CONTAINER,
+        "image": load.image,
+        "imagePullPolicy": "IfNotPresent",
+        "command": [PROGRAM],
+        "args": load.arguments,
+        "stdin": load.reads_input.then_some(true),
+        // JOB_COMPLETION_INDEX comes from Kubernetes.
+        "env": [
+            {"name": "THREADCOUNT_SHARES", "value": load.pods.to_string()},
+            field("POD_NAME", "metadata.name"),
+            field("NODE_NAME", "spec.nodeName"),
+        ],
+        "resources": {"limits": sizes, "requests": sizes},
+        "securityContext": {
+            "allowPrivilegeEscalation": false,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": true,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }))
+}
+
+/// Without the fields that are `null` or an empty map: nobody has set them.
+fn without_empty(value: Value) -> Value {
+    let Value::Object(fields) = value else { return value };
+    let is_set = |value: &Value| !value.is_null() && value.as_object().is_none_or(|it| !it.is_empty());
+    let kept =
+        fields.into_iter().map(|(key, value)| (key, without_empty(value))).filter(|(_, it)| is_set(it));
+    Value::Object(kept.collect::<Map<_, _>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::yaml::yaml;
+
+    fn load() -> ClusterLoad {
+        ClusterLoad {
+            context: None,
+            namespace: Some("perf".to_owned()),
+            name: "threadcount-1".to_owned(),
+            pods: 4,
+            image: "registry.test/threadcount:0.1.0".to_owned(),
+            node_selector: [("pool".to_owned(), "load".to_owned())].into(),
+            avoid_nodes: [("app".to_owned(), "shop".to_owned())].into(),
+            cpu: "2".to_owned(),
+            memory: "512Mi".to_owned(),
+            arguments: vec!["load".to_owned(), "http://shop:8080/".to_owned()],
+            deadline_s: 120,
+            reads_input: false,
+        }
+    }
+
+    #[test]
+    fn the_job_is_indexed_and_never_starts_a_share_again() {
+        let value = job(&load());
+        assert_eq!(value["apiVersion"], "batch/v1");
+        let spec = &value["spec"];
+        assert_eq!(
+            (spec["completionMode"].as_str(), spec["completions"].as_u64()),
+            (Some("Indexed"), Some(4))
+        );
+        assert_eq!((spec["parallelism"].as_u64(), spec["backoffLimitPerIndex"].as_u64()), (Some(4), Some(0)));
+        assert_eq!(
+            (spec["activeDeadlineSeconds"].as_u64(), spec["ttlSecondsAfterFinished"].as_u64()),
+            (Some(120), Some(600))
+        );
+        assert_eq!(spec["template"]["spec"]["restartPolicy"], "Never");
+        assert_eq!(spec["template"]["spec"]["nodeSelector"]["pool"], "load");
+        let container = &spec["template"]["spec"]["containers"][0];
+        assert_eq!(container["resources"]["limits"], container["resources"]["requests"]);
+        assert_eq!(container["env"][0], json!({"name": "THREADCOUNT_SHARES", "value": "4"}));
+    }
+
+    #[test]
+    fn only_pods_that_are_told_what_to_send_read_their_input() {
+        assert!(!yaml(&job(&load())).contains("stdin"));
+        let reading = job(&ClusterLoad { reads_input: true, ..load() });
+        assert_eq!(reading["spec"]["template"]["spec"]["containers"][0]["stdin"], true);
+    }
+
+    #[test]
+    fn it_keeps_away_from_nodes_only_where_that_was_asked_for() {
+        let away = yaml(&job(&load()));
+        assert!(away.contains("- key: app\n") && away.contains("operator: NotIn"), "{away}");
+        let anywhere = ClusterLoad { avoid_nodes: BTreeMap::new(), node_selector: BTreeMap::new(), ..load() };
+        let anywhere = yaml(&job(&anywhere));
+        assert!(!anywhere.contains("ffinity:") && !anywhere.contains("nodeSelector"), "{anywhere}");
+    }
+}

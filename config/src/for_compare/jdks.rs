@@ -1,0 +1,63 @@
+//! `--jdk 21,25`: each variant on each of them.
+
+use super::error::CompareError;
+use threadcount_model::experiment::Variant;
+
+/// Multiplies the variants: `virtual-21`, `virtual-25`. On each version they are also compared with its first one.
+pub(super) fn on_each(variants: Vec<Variant>, jdks: &[u16]) -> Result<Vec<Variant>, CompareError> {
+    if let Some(twice) = (1..jdks.len()).find(|&place| jdks[..place].contains(&jdks[place])) {
+        return Err(CompareError::JdkTwice(jdks[twice]));
+    }
+    if let [] | [_] = jdks {
+        let jdk = jdks.first().copied();
+        return Ok(variants.into_iter().map(|variant| Variant { jdk, ..variant }).collect());
+    }
+    let Some(first) = variants.first().map(|variant| variant.name.clone()) else { return Ok(variants) };
+    let on = |name: &str, jdk: u16| format!("{name}-{jdk}");
+    let each = jdks.iter().enumerate().flat_map(|(place, &jdk)| {
+        let first = &first;
+        variants.iter().map(move |variant| {
+            let beside = (place > 0 && variant.name != *first).then(|| on(first, jdk));
+            Variant {
+                name: on(&variant.name, jdk),
+                jdk: Some(jdk),
+                compare_with: variant.compare_with.as_ref().map(|other| on(other, jdk)).or(beside),
+                ..variant.clone()
+            }
+        })
+    });
+    Ok(each.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::experiment::{CommandServer, Server};
+
+    fn variants() -> Vec<Variant> {
+        let server = CommandServer { command: "x".into(), url: "http://h".into(), ready: "/".into() };
+        let variant = |name: &str| Variant::new(name, Server::Command(server.clone()));
+        let bounded = Variant { compare_with: Some("virtual".into()), ..variant("bounded") };
+        vec![variant("platform"), variant("virtual"), bounded]
+    }
+
+    #[test]
+    fn one_jdk_changes_no_name_and_two_compare_within_each() {
+        let one = on_each(variants(), &[25]).unwrap();
+        assert!(one.iter().all(|it| it.jdk == Some(25)) && one[1].name == "virtual");
+        assert!(on_each(variants(), &[]).unwrap().iter().all(|it| it.jdk.is_none()));
+        let two = on_each(variants(), &[21, 25]).unwrap();
+        let known: Vec<_> =
+            two.iter().map(|it| (it.name.as_str(), it.jdk, it.compare_with.as_deref())).collect();
+        let expected = [
+            ("platform-21", Some(21), None),
+            ("virtual-21", Some(21), None),
+            ("bounded-21", Some(21), Some("virtual-21")),
+            ("platform-25", Some(25), None),
+            ("virtual-25", Some(25), Some("platform-25")),
+            ("bounded-25", Some(25), Some("virtual-25")),
+        ];
+        assert_eq!(known, expected);
+        assert_eq!(on_each(variants(), &[25, 21, 25]), Err(CompareError::JdkTwice(25)));
+    }
+}

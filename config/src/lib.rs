@@ -1,0 +1,236 @@
+//! A YAML file → [`Experiment`]: one file per part of it.
+
+mod around;
+mod backends;
+mod claims;
+mod cores;
+mod environment;
+pub mod find;
+pub mod for_compare;
+mod loads;
+pub mod needs;
+mod process;
+pub mod project;
+mod published;
+mod quick;
+mod request;
+mod same_kind;
+pub mod saved;
+pub mod select;
+mod sending;
+mod server;
+mod subjects;
+mod variants;
+
+use loads::Shared;
+use threadcount_model::experiment::{Experiment, Study, warm_up};
+use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};
+use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::yaml;
+use threadcount_model::parse::yaml::{Kind, Node};
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Maximum file size; a larger file is not an experiment.
+const LARGEST_BYTES: u64 = 1 << 20;
+
+const KEYS: [&str; 23] = [
+    "question",
+    "study",
+    "server",
+    "backend",
+    "backends",
+    "cores",
+    "jdk",
+    "jvm",
+    "env",
+    "workdir",
+    "before",
+    "after",
+    "request",
+    "warmup",
+    "runs",
+    "drop",
+    "budget",
+    "variants",
+    "loads",
+    "quick",
+    "published",
+    "claims",
+    "unavailable",
+];
+
+/// Why an experiment could not be read.
+#[derive(Debug, Error, miette::Diagnostic)]
+pub enum ReadError {
+    #[error("cannot read {path}: {why}", path = path.display())]
+    #[diagnostic(help("`threadcount list` shows the experiments that are known"))]
+    Unreadable { path: PathBuf, why: std::io::Error },
+    /// The text is not an experiment.
+    #[error("{path} is not an experiment: {why}", path = path.display())]
+    #[diagnostic(help(
+        "an experiment is a YAML file in UTF-8; `threadcount list` shows those that are known"
+    ))]
+    NoText { path: PathBuf, why: String },
+    #[error(transparent)]
+    #[diagnostic(transparent)]
+    Mistake(#[from] Mistake),
+}
+
+/// Reads the experiment in a file, with the sizes of its `quick:` part if `quick` is set.
+///
+/// # Errors
+/// The file cannot be read, or something in it is wrong: then with its line and a caret.
+pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
+    let text = text_of(path)?;
+    let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    Ok(parse(&name, &path.display().to_string(), &text, quick)?)
+}
+
+fn text_of(path: &Path) -> Result<String, ReadError> {
+    let unreadable = |why| ReadError::Unreadable { path: path.into(), why };
+    let no_text = |why| ReadError::NoText { path: path.into(), why };
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        return Err(no_text("it is larger than 1 MiB".to_owned()));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;
+        no_text(format!("line {line} has bytes that are not UTF-8"))
+    })
+}
+
+/// Reads the text of an experiment. `file` is what a message calls it; what it names is looked for beside it.
+///
+/// # Errors
+/// The first mistake in the text.
+pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
+    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
+    experiment(name, text, folder, quick).map_err(|diagnostic| diagnostic.within(file, text))
+}
+
+fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Diagnostic> {
+    experiment_of(&yaml::parse(text)?, name, text, folder, quick)
+}
+
+fn experiment_of(
+    root: &Node,
+    name: &str,
+    text: &str,
+    folder: &Path,
+    quick: bool,
+) -> Result<Experiment, Diagnostic> {
+    if root.kind == Kind::Null {
+        return Err(Diagnostic::new(root.span.clone(), "the file has nothing in it", "empty").help(
+            "begin with `question: Do virtual threads help?`; docs/experiments.md says what else it needs",
+        ));
+    }
+    let fields = Fields::open(root, "an experiment", &KEYS)?;
+    let requests = fields.read("request", |node| request::read(node, folder))?;
+    let (variants, variant_names) =
+        variants::read(&fields, requests.as_deref().and_then(<[_]>::first), folder)?;
+    let shared = Shared { requests: requests.as_deref(), variants: &variant_names, folder };
+    let mut experiment = Experiment {
+        name: name.to_owned(),
+        question: fields
+            .require("question", "question: Do virtual threads help?")?
+            .text("question")?
+            .to_owned(),
+        study: fields.read("study", study)?,
+        variants,
+        loads: loads::read(&fields, &shared)?,
+        warmup_s: warm_up::USUAL_S,
+        warmup_auto: true,
+        budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
+        published: Vec::new(),
+        claims: Vec::new(),
+        unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
+        cores: None,
+        quick: false,
+    };
+    if let Some(warmup) = fields.read("warmup", |node| node.warm_up("warmup"))? {
+        experiment.set_warmup(warmup);
+    }
+    experiment.cores = fields.read("cores", |node| cores::read(node, &experiment))?;
+    let loads_at = fields.key_span("loads").unwrap_or_else(|| fields.span.clone());
+    same_kind::check(&experiment, &loads_at)?;
+    loads::check_interleaved(&experiment, &loads_at)?;
+    experiment.published =
+        fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
+    experiment.claims =
+        fields.read("claims", |node| claims::read(node, text, &experiment))?.unwrap_or_default();
+    let sizes = fields.read("quick", |node| quick::read(node, &experiment))?.unwrap_or_default();
+    if quick {
+        sizes.apply(&mut experiment);
+    }
+    Ok(experiment)
+}
+
+fn study(node: &Node) -> Result<Study, Diagnostic> {
+    let fields = Fields::open(node, "a study", &["title", "date", "authors", "url", "machine"])?;
+    let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
+    Ok(Study {
+        title: fields.require("title", "title: \"Tomcat 11 & Virtual Threads\"")?.text("title")?.to_owned(),
+        date: text("date")?,
+        authors: text("authors")?,
+        url: text("url")?,
+        machine: text("machine")?,
+    })
+}
+
+/// The name of a variant or load: it stands in tables, file names and claims.
+fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Diagnostic> {
+    if is_name(written) {
+        return Ok(written.to_owned());
+    }
+    let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    let message = format!("`{written}` cannot be the name of {article} {what}");
+    Err(Diagnostic::new(span.clone(), message, "this name")
+        .help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))
+}
+
+fn is_name(written: &str) -> bool {
+    written.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && written.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+}
+
+/// Checks that a name is one of those that exist.
+fn known<'a>(
+    node: &Node,
+    written: &str,
+    what: &str,
+    names: impl IntoIterator<Item = &'a str> + Clone,
+) -> Result<(), Diagnostic> {
+    if names.clone().into_iter().any(|name| name == written) {
+        return Ok(());
+    }
+    let help = threadcount_model::parse::suggest::advice(written, &format!("the {what}s"), names);
+    Err(Diagnostic::new(
+        node.span.clone(),
+        format!("there is no {what} `{written}`"),
+        format!("unknown {what}"),
+    )
+    .help(help))
+}
+
+fn variant_list(node: &Node, names: &[String]) -> Result<Vec<String>, Diagnostic> {
+    let mut found = Vec::new();
+    for item in node.items("variants")? {
+        let written = item.text("variants")?;
+        known(item, written, "variant", names.iter().map(String::as_str))?;
+        found.push(written.to_owned());
+    }
+    if found.is_empty() {
+        return Err(Diagnostic::new(node.span.clone(), "`variants` is empty", "no variant")
+            .help("leave the key out, and all variants run"));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

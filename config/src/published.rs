@@ -1,0 +1,66 @@
+//! `published:`: published figures.
+
+use super::known;
+use std::collections::BTreeMap;
+use threadcount_model::experiment::{Experiment, Published};
+use threadcount_model::metric::Metric;
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::suggest::advice;
+use threadcount_model::parse::yaml::{Kind, Node};
+
+/// The list of published figures; a metric may be written with or without its unit and is kept with it.
+pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Vec<Published>, Diagnostic> {
+    node.items("published")?.iter().map(|item| entry(item, experiment)).collect()
+}
+
+fn entry(node: &Node, experiment: &Experiment) -> Result<Published, Diagnostic> {
+    let Kind::Map(entries) = &node.kind else {
+        let message = format!("a published figure is a map, and this is {}", node.noun());
+        return Err(Diagnostic::new(
+            node.span.clone(),
+            message,
+            "expected `{variant: ..., rate_per_s: ...}`",
+        ));
+    };
+    let mut published = Published::default();
+    let mut figures = BTreeMap::new();
+    for (key, value) in entries {
+        match key.name.as_str() {
+            "variant" => {
+                let written = value.text("variant")?;
+                known(
+                    value,
+                    written,
+                    "variant",
+                    experiment.variants.iter().map(|variant| variant.name.as_str()),
+                )?;
+                written.clone_into(&mut published.variant);
+            }
+            "load" => {
+                let written = value.text("load")?;
+                known(value, written, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+                published.load = Some(written.to_owned());
+            }
+            "source" => published.source = Some(value.text("source")?.to_owned()),
+            written => {
+                let metric = Metric::from_name(written).ok_or_else(|| {
+                    let names =
+                        ["variant", "load", "source"].into_iter().chain(Metric::ALL.map(Metric::name));
+                    let help = advice(written, "keys and metrics", names);
+                    Diagnostic::new(
+                        key.span.clone(),
+                        format!("there is no metric `{written}`"),
+                        "unknown metric",
+                    )
+                    .help(help)
+                })?;
+                figures.insert(metric.name().to_owned(), value.figure(metric.name())?);
+            }
+        }
+    }
+    if published.variant.is_empty() {
+        return Err(Diagnostic::new(node.span.clone(), "which variant was this?", "no `variant`")
+            .help("write `variant: NAME` with the name of one of the variants"));
+    }
+    Ok(Published { figures, ..published })
+}

@@ -1,0 +1,163 @@
+//! `quick:`: smaller sizes for `--quick`.
+
+use super::{known, variant_list};
+use threadcount_model::experiment::capacity::SHORTEST_STEP_S;
+use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::experiment::{Experiment, LoadSpec, Protocol};
+use threadcount_model::metric::Metric;
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::yaml::{Kind, Node};
+
+/// Sizes where the file has no `quick:`.
+const DURATION_S: f64 = 10.0;
+const RUNS: u32 = 3;
+const STEP_S: f64 = 3.0;
+
+const KEYS: [&str; 8] =
+    ["duration", "requests", "runs", "warmup", "budget", "variants", "loads", "only_loads"];
+
+/// What `--quick` changes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Quick {
+    warmup: Option<WarmUpTime>,
+    budget_s: Option<f64>,
+    all: Sizes,
+    loads: Vec<(String, Sizes)>,
+    /// The only loads that are left; `None`: all.
+    only_loads: Option<Vec<String>>,
+}
+
+/// What `--quick` changes of a load.
+#[derive(Clone, Debug, Default)]
+struct Sizes {
+    duration_s: Option<f64>,
+    requests: Option<u64>,
+    runs: Option<u32>,
+    variants: Option<Vec<String>>,
+    /// Only of one load: the others have the experiment's.
+    warmup_s: Option<f64>,
+}
+
+pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagnostic> {
+    let fields = Fields::open(node, "`quick`", &KEYS)?;
+    let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
+    let mut loads = Vec::new();
+    if let Some(node) = fields.get("loads") {
+        let Kind::Map(entries) = &node.kind else {
+            let message = format!(
+                "`loads` in `quick` is a map from a load's name to its sizes, and this is {}",
+                node.noun()
+            );
+            return Err(Diagnostic::new(node.span.clone(), message, "expected `c400: {...}`")
+                .help("write, for example, `loads: {c400: {runs: 2}}`"));
+        };
+        for (key, node) in entries {
+            let at = Node { span: key.span.clone(), kind: Kind::Null };
+            known(&at, &key.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+            let keys = ["duration", "requests", "runs", "variants", "warmup"];
+            let fields = Fields::open(node, "a load in `quick`", &keys)?;
+            let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
+            loads.push((key.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
+        }
+    }
+    Ok(Quick {
+        warmup: fields.read("warmup", |node| node.warm_up("warmup"))?,
+        budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
+        all: sizes(&fields, &names)?,
+        loads,
+        only_loads: fields.read("only_loads", |node| load_names(node, experiment))?,
+    })
+}
+
+fn load_names(node: &Node, experiment: &Experiment) -> Result<Vec<String>, Diagnostic> {
+    let mut names = Vec::new();
+    for item in node.items("only_loads")? {
+        let name = item.text("only_loads")?;
+        known(item, name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+        names.push(name.to_owned());
+    }
+    Ok(names)
+}
+
+fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Diagnostic> {
+    Ok(Sizes {
+        duration_s: fields.read("duration", |node| node.positive_seconds("duration"))?,
+        requests: fields.read("requests", |node| node.positive("requests"))?,
+        runs: fields.read("runs", |node| node.positive_u32("runs"))?,
+        variants: fields.read("variants", |node| variant_list(node, names))?,
+        warmup_s: None,
+    })
+}
+
+impl Quick {
+    /// Makes the experiment small.
+    pub(super) fn apply(self, experiment: &mut Experiment) {
+        experiment.quick = true;
+        if let Some(warmup) = self.warmup {
+            experiment.set_warmup(warmup);
+        }
+        experiment.budget_s = self.budget_s.or(experiment.budget_s);
+        let first = experiment.loads.first().map(|load| load.name.clone());
+        let mut resized = Vec::new();
+        experiment.loads.retain_mut(|load| {
+            if self.only_loads.as_ref().is_some_and(|only| !only.contains(&load.name)) {
+                return false;
+            }
+            let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
+            let requests = load.requests;
+            let is_left = self.all.clone().with(own.cloned().unwrap_or_default()).apply(load);
+            if requests != load.requests {
+                resized.push(load.name.clone());
+            }
+            is_left
+        });
+        // The duration of a load says nothing about a load of another size.
+        for published in &mut experiment.published {
+            let load = published.load.as_ref().or(first.as_ref());
+            if load.is_some_and(|load| resized.contains(load)) {
+                published.figures.remove(Metric::Elapsed.name());
+            }
+        }
+        experiment.published.retain(|published| !published.figures.is_empty());
+    }
+}
+
+impl Sizes {
+    /// `own` takes precedence over this; a duration replaces a number of requests and the other way round.
+    fn with(self, own: Self) -> Self {
+        let own_size = own.duration_s.is_some() || own.requests.is_some();
+        let (duration_s, requests) =
+            if own_size { (own.duration_s, own.requests) } else { (self.duration_s, self.requests) };
+        Self {
+            duration_s,
+            requests,
+            runs: own.runs.or(self.runs),
+            variants: own.variants.or(self.variants),
+            warmup_s: own.warmup_s,
+        }
+    }
+
+    /// Applies the small sizes to a load; false: no variant is left under it.
+    fn apply(self, load: &mut LoadSpec) -> bool {
+        (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
+            // The steps of a capacity load: they have no number of requests, and short steps show nothing.
+            (duration_s, _) if load.workload.capacity().is_some() => {
+                let own_s = load.duration_s.map_or(STEP_S, |own_s| own_s.min(STEP_S));
+                (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
+            }
+            (iteration_s, _) if !load.workload.needs_server() => (iteration_s.or(load.duration_s), None),
+            (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
+            sizes => sizes,
+        };
+        // A shorter ramp climbs as far.
+        load.shape = load.shape.take().map(|shape| match load.duration_s {
+            Some(seconds) if seconds < shape.lasts_s() => shape.within(seconds),
+            _ => shape,
+        });
+        load.warmup_s = self.warmup_s.or(load.warmup_s);
+        load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
+        load.protocol = Protocol::adaptive(true);
+        self.variants.is_none_or(|variants| load.keep_only(&variants))
+    }
+}

@@ -1,0 +1,72 @@
+//! Everything that a variant can measure, by its key.
+
+use threadcount_model::experiment::{BenchmarkMethod, RemoteTarget, Server, Subject};
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::yaml::Node;
+use threadcount_servers::keys::{Check, Keys, WrittenServer};
+use threadcount_servers::workload::jmh;
+use threadcount_servers::{kinds, target};
+
+/// A kind of server, one that runs elsewhere, or the microbenchmarks.
+pub(super) enum Kind {
+    Server(Keys<Server>),
+    Benchmark(Keys<BenchmarkMethod>),
+    Target(Keys<RemoteTarget>),
+}
+
+/// All of them, in the order of messages.
+pub(super) fn kinds() -> Vec<Kind> {
+    let others = [Kind::Benchmark(jmh::keys()), Kind::Target(target::keys())];
+    kinds::keys().into_iter().map(Kind::Server).chain(others).collect()
+}
+
+/// The one with this name.
+pub(super) fn named(name: &str) -> Option<Kind> {
+    kinds().into_iter().find(|kind| kind.name() == name)
+}
+
+impl Kind {
+    /// The key that names it.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Server(keys) => keys.kind,
+            Self::Benchmark(keys) => keys.kind,
+            Self::Target(keys) => keys.kind,
+        }
+    }
+
+    /// Plural in lists of needs.
+    pub(super) const fn plural(&self) -> &'static str {
+        match self {
+            Self::Server(keys) => keys.plural,
+            Self::Benchmark(keys) => keys.plural,
+            Self::Target(keys) => keys.plural,
+        }
+    }
+
+    /// The other keys that it understands.
+    pub(super) const fn own(&self) -> &'static [(&'static str, Check)] {
+        match self {
+            Self::Server(keys) => keys.own,
+            Self::Benchmark(keys) => keys.own,
+            Self::Target(keys) => keys.own,
+        }
+    }
+
+    /// Checks the value of its key.
+    pub(super) fn check(&self, node: &Node) -> Result<(), Diagnostic> {
+        match self {
+            Self::Server(keys) => (keys.check)(node, keys.kind),
+            Self::Benchmark(keys) => (keys.check)(node, keys.kind),
+            Self::Target(keys) => (keys.check)(node, keys.kind),
+        }
+    }
+
+    pub(super) fn read(&self, written: &WrittenServer<'_>) -> Result<Subject, Diagnostic> {
+        Ok(match self {
+            Self::Server(keys) => Subject::Server((keys.read)(written)?),
+            Self::Benchmark(keys) => Subject::Benchmark { benchmark: (keys.read)(written)? },
+            Self::Target(keys) => Subject::Target((keys.read)(written)?),
+        })
+    }
+}

@@ -1,0 +1,292 @@
+//! Gathers the evidence: three thread dumps, within about three seconds where the heap has room for them, one snapshot of locks, CPU
+//! and collections.
+
+use super::commands::Commands;
+use super::evidence::{Evidence, Thread};
+use super::gc_use::GcCounters;
+use super::locks::LockSnapshot;
+use super::merge::{Clocks, Snapshot, merge};
+use super::record::Gathered;
+use super::run_time::{self, RunTime};
+use super::scheduler;
+use super::thread_dump::DumpedThread;
+use super::thread_print::{self, PrintedCircle};
+use super::verdict::Missing;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use threadcount_machine::attach::{CommandError, JvmProcess};
+use threadcount_machine::probe::attach::AttachError;
+use threadcount_machine::probe::target;
+
+/// In all; a diagnosis takes ten seconds at most.
+const LIMIT: Duration = Duration::from_secs(9);
+const BETWEEN: Duration = Duration::from_millis(1_400);
+const SNAPSHOTS: usize = 3;
+/// Before the first dump: shows whether the JVM is busy with collections.
+const FIRST_LOOK: Duration = Duration::from_millis(300);
+/// A command that had less is no sign of a JVM that does not respond.
+const RESPONDS_SECONDS: f64 = 3.0;
+/// Java code that writes dumps needs memory: not where collections take this share of the time or the heap is this full.
+const SHORT_SHARE: f64 = 0.3;
+/// The share is that of so long at least: one pause is most of a shorter time.
+const SHARE_OF: Duration = Duration::from_secs(1);
+const SHORT_FULLNESS: f64 = 0.9;
+/// Latency of an interruption.
+const REACTION: Duration = Duration::from_millis(100);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Load the probe for the locks of virtual threads.
+    pub agent: bool,
+}
+
+/// Gathers it. Once `stop` is set it ends, and takes its files away.
+///
+/// # Errors
+/// Why the JVM cannot be looked into. One that does not answer is evidence.
+pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
+    let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
+    let began = Instant::now();
+    let mut gc = Vec::new();
+    let mut run_times = Vec::new();
+    look(pid, began, &mut gc);
+    look_at_threads(pid, began, &mut run_times);
+    let commands = Commands::begin(jvm, began + LIMIT)?;
+    let mut snapshots = Vec::new();
+    let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
+    let mut unresponsive = false;
+    let mut missing = None;
+    let mut next = Some(FIRST_LOOK);
+    while let Some(due) = next.filter(|_| whole(&snapshots).len() < SNAPSHOTS) {
+        sleep_until(began + due, stop)?;
+        look(pid, began, &mut gc);
+        let is_short = is_short(&gc);
+        next = after(due, is_short);
+        match snapshot(&commands, began, is_short) {
+            Ok(snapshot) => snapshots.push(snapshot),
+            Err(CommandError::Silent { seconds, .. }) => {
+                unresponsive = !is_short && seconds >= RESPONDS_SECONDS;
+                missing = Some(if is_short { Missing::HeapIsShort } else { Missing::Time });
+                break;
+            }
+            // The collections are evidence without it.
+            Err(_) if is_short => {}
+            Err(other) => return Err(other.into()),
+        }
+        look_at_threads(pid, began, &mut run_times);
+        if is_short {
+            missing = Some(Missing::HeapIsShort);
+            continue;
+        }
+        // The second time only where it tells a queue that moves from one that stands still.
+        let number = whole(&snapshots).len();
+        let has_queue = || locks.last().is_some_and(|(_, it)| has_queue(it));
+        if options.agent && (number == 2 || number == SNAPSHOTS && has_queue()) {
+            locks.extend(commands.locks(number).map(|it| (began.elapsed(), it)));
+        }
+    }
+    sleep_until(Instant::now(), stop)?;
+    look_at_threads(pid, began, &mut run_times);
+    look(pid, began, &mut gc);
+    let missing = missing.filter(|_| whole(&snapshots).len() < SNAPSHOTS);
+    let without = Evidence { unresponsive, missing, ..Evidence::default() };
+    let mut gathered = Gathered { evidence: without, pid, snapshots, locks, run_times, gc };
+    gathered.evidence = evidence(&gathered);
+    Ok(gathered)
+}
+
+fn evidence(all: &Gathered) -> Evidence {
+    let whole = whole(&all.snapshots);
+    let of_platform_threads = of_platform_threads(&all.snapshots);
+    let judged: Vec<&Snapshot> =
+        if of_platform_threads.is_empty() { whole.clone() } else { of_platform_threads.iter().collect() };
+    let clocks = clocks(&all.run_times, judged.first().map(|it| it.at).unwrap_or_default());
+    let locks: Vec<&LockSnapshot> = all.locks.iter().map(|(_, it)| it).collect();
+    let (threads, synchronizers) = merge(&judged, &locks, &clocks);
+    let between = judged.first().zip(judged.last()).map(|(first, last)| last.at - first.at);
+    Evidence {
+        seconds: all.run_times.last().map(|(at, _)| at.as_secs_f64()).unwrap_or_default(),
+        between_seconds: between.unwrap_or_default().as_secs_f64(),
+        threads,
+        synchronizers,
+        has_locks: !locks.is_empty(),
+        gc: all.gc.iter().map(|(_, gc)| *gc).collect(),
+        cores_used: clocks.cores_used(),
+        snapshots: whole.len(),
+        lacks_virtual_threads: !of_platform_threads.is_empty(),
+        earlier: earlier(&judged),
+        parallelism: scheduler::parallelism(all.pid),
+        circles_of_jvm: circles_of_jvm(&judged),
+        ..all.evidence.clone()
+    }
+}
+
+/// Those with the virtual threads, too.
+fn whole(snapshots: &[Snapshot]) -> Vec<&Snapshot> {
+    snapshots.iter().filter(|it| it.is_whole).collect()
+}
+
+/// What can be judged where too few have all threads; else empty.
+fn of_platform_threads(snapshots: &[Snapshot]) -> Vec<Snapshot> {
+    let is_too_few = whole(snapshots).len() < SNAPSHOTS && snapshots.len() >= SNAPSHOTS;
+    let all = snapshots.iter().filter(|_| is_too_few);
+    all.map(|it| Snapshot { dumped: thread_print::as_dumped(&it.printed), ..it.clone() }).collect()
+}
+
+/// Since the beginning; how often a thread waited counts since this dump.
+fn clocks(run_times: &[(Duration, HashMap<u32, RunTime>)], first_dump: Duration) -> Clocks {
+    let none = (Duration::ZERO, HashMap::new());
+    let first = run_times.first().unwrap_or(&none);
+    let last = run_times.last().unwrap_or(&none);
+    let since_dump = run_times.iter().skip(1).find(|(at, _)| *at >= first_dump).unwrap_or(last);
+    Clocks::of(&first.1, &since_dump.1, &last.1, (last.0 - first.0).as_secs_f64().max(0.001))
+}
+
+fn look(pid: u32, began: Instant, gc: &mut Vec<(Duration, GcCounters)>) {
+    gc.extend(GcCounters::read(pid).map(|it| (began.elapsed(), it)));
+}
+
+fn look_at_threads(pid: u32, began: Instant, run_times: &mut Vec<(Duration, HashMap<u32, RunTime>)>) {
+    let threads = run_time::read(pid);
+    run_times.push((began.elapsed(), threads));
+}
+
+fn is_short(gc: &[(Duration, GcCounters)]) -> bool {
+    let (Some(first), Some((now, last))) = (gc.first(), gc.last()) else { return false };
+    let is_early = |it: &&(Duration, GcCounters)| *now - it.0 >= SHARE_OF;
+    let (then, from) = gc.iter().rev().find(is_early).unwrap_or(first);
+    // Before there is enough to tell it, one that may be short is looked at again.
+    let seconds = (*now - *then).as_secs_f64().max(0.001);
+    (last.seconds - from.seconds) / seconds >= SHORT_SHARE || last.fullness() >= SHORT_FULLNESS
+}
+
+/// When to look next after the look at `due`, since the beginning. `None`: there is no time for another.
+fn after(due: Duration, is_short: bool) -> Option<Duration> {
+    let is_too_early = is_short && due < SHARE_OF;
+    let next = if is_too_early { SHARE_OF } else { due + BETWEEN };
+    // The last one has some time left.
+    (next + BETWEEN <= LIMIT).then_some(next)
+}
+
+/// Two threads or more wait for the same synchronizer.
+fn has_queue(locks: &LockSnapshot) -> bool {
+    let mut known = HashSet::new();
+    let queued = locks.waits.iter().filter(|it| it.wait != 0).filter_map(|it| it.lock.as_ref());
+    queued.into_iter().any(|lock| !known.insert(lock))
+}
+
+fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
+    let thread = |it: &DumpedThread| Thread { tid: it.tid, frames: it.frames.clone(), ..Thread::default() };
+    let all = snapshots.iter().rev().skip(1);
+    all.map(|it| it.dumped.iter().map(thread).collect()).collect()
+}
+
+/// Those in each snapshot; addresses of objects change when they are moved.
+fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
+    let names = |circle: &PrintedCircle| circle.iter().map(|it| it.0.clone()).collect::<BTreeSet<_>>();
+    let mut all = snapshots.iter().rev().map(|it| thread_print::circles(&it.texts.0));
+    let mut last = all.next().unwrap_or_default();
+    for other in all {
+        let known: HashSet<_> = other.iter().map(names).collect();
+        last.retain(|circle| known.contains(&names(circle)));
+    }
+    last
+}
+
+/// Unless it is interrupted meanwhile.
+fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
+    loop {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CommandError::Interrupted);
+        }
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        sleep(left.min(REACTION));
+    }
+}
+
+/// The JVM prints its platform threads without Java code, which needs memory: where the heap is short, these only.
+fn snapshot(commands: &Commands, began: Instant, is_short: bool) -> Result<Snapshot, CommandError> {
+    let (printed, print_text) = commands.thread_print()?;
+    let (dumped, dump_text) =
+        if is_short { (thread_print::as_dumped(&printed), String::new()) } else { commands.thread_dump()? };
+    let texts = (print_text, dump_text);
+    Ok(Snapshot { at: began.elapsed(), is_whole: !is_short, printed, dumped, texts })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Times of the looks, and of those that were followed by a snapshot, of a JVM whose collections have taken `seconds(at)`.
+    fn gathered(seconds: impl Fn(f64) -> f64, used_bytes: u64) -> (Vec<f64>, Vec<f64>) {
+        let moment = |at: Duration| {
+            let seconds = seconds(at.as_secs_f64());
+            (at, GcCounters { seconds, collections: 0, used_bytes, most_bytes: 100 })
+        };
+        let (mut looks, mut snapshots) = (vec![moment(Duration::ZERO)], Vec::new());
+        let mut next = Some(FIRST_LOOK);
+        while let Some(due) = next.filter(|_| snapshots.len() < SNAPSHOTS) {
+            looks.push(moment(due));
+            let is_short = is_short(&looks);
+            next = after(due, is_short);
+            snapshots.extend((!is_short).then_some(due.as_secs_f64()));
+        }
+        (looks.iter().skip(1).map(|it| it.0.as_secs_f64()).collect(), snapshots)
+    }
+
+    #[test]
+    fn a_snapshot_that_was_left_out_is_made_up_for() {
+        assert_eq!(gathered(|_| 0.0, 50).1, [0.3, 1.7, 3.1]);
+        assert_eq!(
+            gathered(|at| at.min(0.15), 50).1,
+            [1.0, 2.4, 3.8],
+            "one pause of 150 ms at the beginning"
+        );
+        assert_eq!(gathered(|at| at.min(2.0), 50).1, [3.8, 5.2, 6.6], "one of 2 s");
+    }
+
+    #[test]
+    fn a_heap_that_stays_short_has_no_snapshot_and_the_looks_end_in_time() {
+        for (looks, snapshots) in [gathered(|at| at * 0.9, 50), gathered(|_| 0.0, 95)] {
+            assert_eq!((looks, snapshots), (vec![0.3, 1.0, 2.4, 3.8, 5.2, 6.6], vec![]));
+        }
+    }
+
+    #[test]
+    fn platform_threads_are_judged_where_the_heap_was_short_and_all_threads_otherwise() {
+        const PRINT: &str = "\"main\" #1 [41] prio=5\n\tat shop.Main.main(Main.java:3)\n";
+        let snapshot = |second: u64, is_whole: bool| {
+            let printed = thread_print::parse(PRINT);
+            let dumped =
+                if is_whole { vec![DumpedThread { tid: 9, ..DumpedThread::default() }] } else { vec![] };
+            let at = Duration::from_secs(second);
+            Snapshot { at, is_whole, printed, dumped, ..Snapshot::default() }
+        };
+        let of = |kinds: &[bool]| {
+            let snapshots = (1..).zip(kinds).map(|(second, it)| snapshot(second, *it)).collect();
+            evidence(&Gathered {
+                evidence: Evidence::default(),
+                pid: i32::MAX.unsigned_abs(),
+                snapshots,
+                locks: Vec::new(),
+                run_times: Vec::new(),
+                gc: Vec::new(),
+            })
+        };
+        let short = of(&[false, true, false, false]);
+        assert_eq!((short.snapshots, short.lacks_virtual_threads, short.earlier.len()), (1, true, 3));
+        assert_eq!((short.threads.len(), short.threads[0].tid, short.threads[0].stood_still), (1, 1, true));
+        let made_up_for = of(&[false, true, true, true]);
+        assert_eq!((made_up_for.snapshots, made_up_for.lacks_virtual_threads), (3, false));
+        assert_eq!((made_up_for.threads[0].tid, made_up_for.earlier.len()), (9, 2));
+        let too_few = of(&[false, false]);
+        assert!(!too_few.lacks_virtual_threads && too_few.threads.is_empty());
+    }
+}

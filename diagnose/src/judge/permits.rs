@@ -1,0 +1,450 @@
+//! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
+
+use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
+use crate::evidence::{Evidence, Thread};
+use crate::frame::Frame;
+use crate::verdict::{ThreadAt, Verdict};
+use std::collections::{HashMap, HashSet};
+
+const PERMIT: &str = "a permit of a Semaphore";
+/// Nobody gives it back.
+const RESULT: &str = "a reactive result";
+/// Who holds one for less is fast, however many wait.
+const SLOW_SECONDS: f64 = 0.7;
+
+/// Methods in which a thread waits for one of a limited number, and what it is.
+const WAITS: [(&str, &str); 13] = [
+    ("ConcurrentBag.borrow", "a HikariCP connection"),
+    ("org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection", "a Tomcat JDBC connection"),
+    ("GenericObjectPool.borrowObject", "an object of a commons-pool2 pool"),
+    ("GenericKeyedObjectPool.borrowObject", "an object of a commons-pool2 pool"),
+    ("com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable", "a c3p0 connection"),
+    ("com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit", "a MongoDB connection"),
+    ("io.agroal.pool.ConnectionPool.waitAvailableHandler", "an Agroal connection"),
+    // Versions 5 and 4 of Apache HttpClient.
+    ("InternalExecRuntime.acquireEndpoint", "an HTTP connection of a pool"),
+    ("AbstractConnPool.getPoolEntryBlocking", "an HTTP connection of a pool"),
+    ("Semaphore.acquire", PERMIT),
+    ("Semaphore.acquireUninterruptibly", PERMIT),
+    ("Semaphore.tryAcquire", PERMIT),
+    ("reactor.core.publisher.BlockingSingleSubscriber.blockingGet", RESULT),
+];
+
+pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
+    let mut queues: HashMap<String, Vec<&Thread>> = HashMap::new();
+    for thread in evidence.threads.iter().filter(|thread| what(thread).is_some()) {
+        // Without a snapshot of locks: those who wait at the same line.
+        let at = || thread.application().map(ToString::to_string).unwrap_or_default();
+        queues.entry(thread.waits_for.clone().unwrap_or_else(at)).or_default().push(thread);
+    }
+    let mut queues: Vec<_> = queues.into_iter().collect();
+    queues.sort_by_key(|(name, waiters)| (usize::MAX - waiters.len(), name.clone()));
+    queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
+}
+
+/// Those who wait for the same.
+struct Queue<'a> {
+    evidence: &'a Evidence,
+    lock: &'a str,
+    what: &'static str,
+    waiters: &'a [&'a Thread],
+    /// How many of them waited all the time.
+    still: usize,
+}
+
+impl<'a> Queue<'a> {
+    fn of(evidence: &'a Evidence, lock: &'a str, waiters: &'a [&'a Thread]) -> Option<Self> {
+        let what = what(waiters.first()?)?;
+        let still = waiters.iter().filter(|thread| thread.stands_still()).count();
+        Some(Self { evidence, lock, what, waiters, still })
+    }
+
+    fn judge(&self) -> Option<Verdict> {
+        let left = self.evidence.synchronizers.get(self.lock).map(|it| it.value);
+        // Most of them wait all the time: otherwise all go on.
+        if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
+            return None;
+        }
+        let holders = holders(&self.evidence.threads, self.waiters);
+        if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
+    }
+
+    /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
+    fn without_holder(&self) -> Option<Verdict> {
+        let were_there = |threads: &Vec<Thread>| !holders(threads, self.waiters).is_empty();
+        if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
+            return None;
+        }
+        let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        let is_nobody = may_hold.is_empty();
+        // One of those that were not seen may have it, and may be about to give it back.
+        if is_nobody && self.evidence.lacks_virtual_threads {
+            return None;
+        }
+        if self.what == PERMIT {
+            let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
+            return is_leak.then(|| self.leaked());
+        }
+        if is_nobody && self.what != RESULT {
+            return Some(self.leaked());
+        }
+        Some(self.pool_exhausted(&may_hold, None, None))
+    }
+
+    fn leaked(&self) -> Verdict {
+        let is_known = self.evidence.synchronizers.contains_key(self.lock);
+        Verdict::LeakedPermits {
+            lock: is_known.then(|| self.lock.to_owned()),
+            what: self.what.to_owned(),
+            waiters: self.waiters.len(),
+            waiting: self.waiting(),
+            at: self.at(),
+        }
+    }
+
+    fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
+        let (outside, waits_in) = mostly_outside(holders)?;
+        // One moment says little: whoever had one before waited outside, too.
+        let was_so = |threads: &Vec<Thread>| mostly_outside(&self::holders(threads, self.waiters)).is_some();
+        let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
+        // Little's law: that many are held, and so many were given to others meanwhile.
+        let served = self.served();
+        let per_each = holders.len() as f64 * self.evidence.between_seconds / served.max(1) as f64;
+        let hold_seconds = (served > 0).then_some(per_each);
+        let is_slow = hold_seconds.is_none_or(|it| it >= SLOW_SECONDS) && self.are_held_long(&outside);
+        (is_lasting && is_slow).then(|| self.pool_exhausted(&outside, Some(waits_in), hold_seconds))
+    }
+
+    /// Of a synchronizer it is known who waits anew. Elsewhere a virtual thread that serves one request after the other looks as if
+    /// it waited all the time, so that the holders themselves have to be the same.
+    fn are_held_long(&self, outside: &[&Thread]) -> bool {
+        let has_queue = self.evidence.synchronizers.get(self.lock).is_some_and(|it| it.has_queue);
+        let before: HashMap<u64, &Thread> =
+            self.evidence.earlier.first().into_iter().flatten().map(|it| (it.tid, it)).collect();
+        let is_same =
+            |it: &&&Thread| !it.went_on && before.get(&it.tid).is_some_and(|then| then.frames == it.frames);
+        has_queue || 2 * outside.iter().filter(is_same).count() >= outside.len()
+    }
+
+    fn pool_exhausted(
+        &self,
+        holders: &[&Thread],
+        waits_in: Option<&str>,
+        hold_seconds: Option<f64>,
+    ) -> Verdict {
+        Verdict::PoolExhausted {
+            what: self.what.to_owned(),
+            waiters: self.waiters.len(),
+            waiting: self.waiting(),
+            at: self.at(),
+            holders: holders.iter().map(|thread| thread.at()).collect(),
+            waits_in: waits_in.map(str::to_owned),
+            peer: waits_in.and_then(|_| peer(holders)),
+            hold_seconds,
+        }
+    }
+
+    fn waiting(&self) -> Vec<ThreadAt> {
+        self.waiters.iter().map(|thread| thread.at()).collect()
+    }
+
+    fn at(&self) -> Option<Frame> {
+        self.waiters.first()?.application().cloned()
+    }
+
+    /// How many threads waited at one moment and not at the next, or not all the time in between.
+    fn served(&self) -> usize {
+        let waits_now: HashMap<u64, &Thread> =
+            self.waiters.iter().map(|thread| (thread.tid, *thread)).collect();
+        let places: HashSet<&Frame> = self.waiters.iter().filter_map(|thread| thread.application()).collect();
+        let waited = |thread: &&Thread| {
+            what(thread) == Some(self.what) && thread.application().is_some_and(|at| places.contains(at))
+        };
+        let mut served: HashSet<u64> =
+            waits_now.values().filter(|it| it.stood_still && it.went_on).map(|it| it.tid).collect();
+        for threads in &self.evidence.earlier {
+            let gone = threads.iter().filter(waited).filter(|it| !waits_now.contains_key(&it.tid));
+            served.extend(gone.map(|it| it.tid));
+        }
+        served.len()
+    }
+
+    /// Code of the application that is neither waiting for this nor for work. Of a semaphore, only code that the waiters are in, too.
+    fn may_hold(&self, thread: &Thread) -> bool {
+        let own = thread.application_frames();
+        let is_outside = waits_in(thread).is_some_and(|it| ![ASLEEP, READS_STREAM].contains(&it));
+        let is_busy = own.len() > 1 || !thread.stood_still || is_outside;
+        let is_near = || {
+            let frames = self.waiters.iter().flat_map(|it| it.application_frames());
+            let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
+            own.iter().any(|frame| methods.contains(frame.method.as_str()))
+        };
+        let is_other = what(thread) != Some(self.what) && !own.is_empty() && !waits_for_work(thread);
+        is_other && is_busy && (self.what != PERMIT || is_near())
+    }
+}
+
+/// The one that more than half of the threads wait for.
+pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
+    let all = threads.len();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    threads
+        .iter()
+        .filter_map(|thread| thread.peer.as_deref())
+        .for_each(|peer| *numbers.entry(peer).or_default() += 1);
+    numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
+}
+
+/// What the thread waits for, if it is one of a limited number. Who opens a new one has a place already, and waits outside.
+fn what(thread: &Thread) -> Option<&'static str> {
+    let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
+    let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
+    WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
+}
+
+/// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
+fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
+    let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
+    let first = waits_in(outside.first()?)?;
+    (2 * outside.len() >= holders.len()).then_some((outside, first))
+}
+
+/// Threads that are past the wait in the code that waits: they may have what the others want.
+fn holders<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
+    let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
+    let others = threads.iter().filter(|thread| what(thread).is_none());
+    others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
+}
+
+/// A semaphore may be a signal, for which idle workers wait for good reason; a pool is none.
+fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
+    let is_semaphore = waiters.iter().any(|thread| what(thread) == Some(PERMIT));
+    let of_one =
+        |thread: &&Thread| evidence.synchronizers.get(thread.waits_for.as_ref()?).map(|it| it.is_given_back);
+    !is_semaphore || waiters.iter().find_map(of_one) == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Synchronizer;
+
+    const WAIT: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
+    const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+    const CODE: [&str; 2] = ["shop.Neighbour.call(Neighbour.java:20)", "shop.Orders.find(Orders.java:4)"];
+
+    fn thread(tid: u64, top: &str) -> Thread {
+        let frames = [top].into_iter().chain(CODE).map(Frame::parse).collect();
+        let waits_for = (top == WAIT).then(|| "Semaphore@1".to_owned());
+        Thread { tid, stood_still: true, frames, waits_for, ..Thread::default() }
+    }
+
+    fn of(threads: Vec<Thread>) -> Evidence {
+        let synchronizers = HashMap::from([(
+            "Semaphore@1".to_owned(),
+            Synchronizer { is_given_back: true, has_queue: true, ..Synchronizer::default() },
+        )]);
+        let earlier = vec![threads.clone()];
+        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, earlier, ..Evidence::default() }
+    }
+
+    #[test]
+    fn permits_that_nobody_has_are_leaked_and_those_of_readers_are_not() {
+        let waiting = vec![thread(1, WAIT), thread(2, WAIT)];
+        assert!(matches!(&judge(&of(waiting.clone()))[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
+        let peer = Some("127.0.0.1:5432".to_owned());
+        let all = [waiting.clone(), vec![Thread { peer, ..thread(3, READ) }]].concat();
+        let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all.clone()))[..] else {
+            panic!("not found")
+        };
+        assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
+        assert_eq!(peer.as_deref(), Some("127.0.0.1:5432"));
+        let mut once = of(all.clone());
+        once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
+        assert_eq!(judge(&once), [], "only this moment");
+        let mut moving = of(all);
+        moving.threads.iter_mut().for_each(|it| it.stood_still = false);
+        assert_eq!(judge(&moving), [], "other waiters each time");
+        let working = [waiting, vec![thread(3, "shop.Json.write(Json.java:3)")]].concat();
+        assert_eq!(judge(&of(working)), [], "who has one works");
+    }
+
+    const BORROW: &str = "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)";
+
+    fn elsewhere(tid: u64, frames: &[&str]) -> Thread {
+        Thread {
+            tid,
+            stood_still: true,
+            frames: frames.iter().map(|it| Frame::parse(it)).collect(),
+            ..Thread::default()
+        }
+    }
+
+    #[test]
+    fn connections_are_leaked_where_no_other_thread_is_in_the_application_s_code() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:1)";
+        const TAKE: &str =
+            "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
+        const CONSOLE: &str = "java.base/java.io.FileInputStream.readBytes(Native Method)";
+        let idle = vec![
+            elsewhere(7, &[SLEEP, "shop.Main.main(Main.java:3)"]),
+            elsewhere(8, &[TAKE, "shop.Mail.next(Mail.java:3)", "shop.Mail.run(Mail.java:3)"]),
+            elsewhere(9, &["java.base/java.lang.ref.ReferenceQueue.remove(ReferenceQueue.java:1)"]),
+            elsewhere(10, &[CONSOLE, "shop.Console.main(Console.java:3)"]),
+        ];
+        let mut all = of([vec![thread(1, BORROW), thread(2, BORROW)], idle].concat());
+        let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &judge(&all)[..] else { panic!("not found") };
+        assert_eq!(what, "a HikariCP connection");
+        all.threads[1].stood_still = false;
+        assert!(matches!(&judge(&all)[..], []), "one thread alone may have just come");
+    }
+
+    #[test]
+    fn a_pool_whose_holders_may_be_in_other_code_is_exhausted_and_not_leaked() {
+        let report =
+            elsewhere(5, &[READ, "shop.Report.write(Report.java:8)", "shop.Report.run(Report.java:2)"]);
+        let all = of(vec![thread(1, BORROW), thread(2, BORROW), report]);
+        let [Verdict::PoolExhausted { holders, waits_in: None, .. }] = &judge(&all)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(holders.iter().map(|it| it.thread.id).collect::<Vec<_>>(), [5]);
+        let result =
+            "reactor.core.publisher.BlockingSingleSubscriber.blockingGet(BlockingSingleSubscriber.java:1)";
+        let [Verdict::PoolExhausted { holders, .. }] =
+            &judge(&of(vec![thread(1, result), thread(2, result)]))[..]
+        else {
+            panic!("nobody gives results back")
+        };
+        assert!(holders.is_empty());
+    }
+
+    #[test]
+    fn without_the_virtual_threads_nothing_is_leaked_or_exhausted_as_one_of_them_may_have_it() {
+        let mut of_pool = of(vec![thread(1, BORROW), thread(2, BORROW)]);
+        of_pool.lacks_virtual_threads = true;
+        assert_eq!(judge(&of_pool), []);
+        of_pool.threads.push(elsewhere(5, &[READ, "shop.Report.write(Report.java:8)"]));
+        assert!(matches!(&judge(&of_pool)[..], [Verdict::PoolExhausted { waits_in: None, waiters: 2, .. }]));
+        let mut of_semaphore = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        of_semaphore.lacks_virtual_threads = true;
+        assert_eq!(judge(&of_semaphore), []);
+    }
+
+    #[test]
+    fn connections_of_apache_http_client_5_c3p0_mongodb_and_keyed_pools_are_told_apart() {
+        const HTTP: [&str; 3] = [
+            "org.apache.hc.core5.concurrent.BasicFuture.get(BasicFuture.java:1)",
+            "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get(PoolingHttpClientConnectionManager.java:1)",
+            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.acquireEndpoint(InternalExecRuntime.java:1)",
+        ];
+        const C3P0: &str =
+            "com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable(BasicResourcePool.java:1)";
+        const MONGO: [&str; 2] = [
+            "com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit(ConcurrentPool.java:1)",
+            "com.mongodb.internal.connection.ConcurrentPool.acquirePermit(ConcurrentPool.java:1)",
+        ];
+        const KEYED: &str = "org.apache.commons.pool2.impl.GenericKeyedObjectPool.borrowObject(GenericKeyedObjectPool.java:1)";
+        let of_wait = |frames: &[&str]| {
+            let own = |tid| elsewhere(tid, &[frames, &CODE].concat());
+            match &judge(&of(vec![own(1), own(2)]))[..] {
+                [Verdict::LeakedPermits { what, .. }] => what.clone(),
+                other => panic!("{frames:?}: {other:?}"),
+            }
+        };
+        assert_eq!(of_wait(&HTTP), "an HTTP connection of a pool");
+        assert_eq!(of_wait(&[C3P0]), "a c3p0 connection");
+        assert_eq!(of_wait(&MONGO), "a MongoDB connection");
+        assert_eq!(of_wait(&[KEYED]), "an object of a commons-pool2 pool");
+    }
+
+    #[test]
+    fn who_waits_for_the_response_over_its_http_connection_does_not_wait_for_one() {
+        const EXECUTE: &str =
+            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.execute(InternalExecRuntime.java:1)";
+        const CONNECT: &str = "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.connectEndpoint(InternalExecRuntime.java:1)";
+        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
+        let both = of(vec![own(1, &[READ, EXECUTE]), own(2, &[READ, EXECUTE]), own(3, &[READ, CONNECT])]);
+        assert_eq!(judge(&both), []);
+    }
+
+    #[test]
+    fn threads_of_a_client_library_hold_no_connection_of_a_pool() {
+        const WAIT_OBJECT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+        let of_library = |frame: &str| {
+            let heartbeat = elsewhere(5, &[WAIT_OBJECT, frame]);
+            judge(&of(vec![thread(1, BORROW), thread(2, BORROW), Thread { stood_still: false, ..heartbeat }]))
+        };
+        let kafka = "app//org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread.run(AbstractCoordinator.java:1)";
+        assert!(matches!(&of_library(kafka)[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
+        let own = "app//shop.kafka.Heartbeat.run(Heartbeat.java:1)";
+        assert!(matches!(&of_library(own)[..], [Verdict::PoolExhausted { waits_in: None, .. }]));
+    }
+
+    #[test]
+    fn who_opens_a_connection_within_the_pool_has_a_place_in_it() {
+        const CONNECT: &str = "java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:1)";
+        const TOMCAT: &str =
+            "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection(ConnectionPool.java:1)";
+        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
+        let mut all = of(vec![own(1, &[TOMCAT]), own(2, &[TOMCAT]), own(3, &[CONNECT, TOMCAT])]);
+        let [Verdict::PoolExhausted { waiters: 2, waits_in, .. }] = &judge(&all)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(waits_in.as_deref(), Some("connecting a socket"));
+        all.threads.drain(..2);
+        assert_eq!(judge(&all), [], "nobody waits for the pool");
+    }
+
+    #[test]
+    fn permits_that_were_given_in_between_are_not_leaked() {
+        let waiting = || of(vec![thread(1, WAIT), thread(2, WAIT), thread(3, WAIT)]);
+        assert!(matches!(&judge(&waiting())[..], [Verdict::LeakedPermits { .. }]));
+        let mut served = waiting();
+        served.threads[2].went_on = true;
+        assert_eq!(judge(&served), [], "one waits anew");
+        let mut gone = waiting();
+        gone.earlier[0].push(thread(4, WAIT));
+        assert_eq!(judge(&gone), [], "one is through");
+        let mut held = waiting();
+        held.earlier[0].push(thread(4, "shop.Json.write(Json.java:3)"));
+        assert_eq!(judge(&held), [], "somebody had one before");
+        let near = elsewhere(5, &["shop.Json.write(Json.java:3)", "shop.Orders.find(Orders.java:9)"]);
+        let mut caller = waiting();
+        caller.threads.push(near);
+        assert_eq!(judge(&caller), [], "a caller of the code may have one");
+    }
+
+    #[test]
+    fn holders_that_change_fast_are_no_slow_neighbour() {
+        let waiting: Vec<Thread> = (1..=10).map(|tid| thread(tid, WAIT)).collect();
+        let of_moment =
+            |holders: [u64; 2]| [waiting.clone(), holders.map(|tid| thread(tid, READ)).to_vec()].concat();
+        let mut all = of(of_moment([20, 21]));
+        all.between_seconds = 2.8;
+        let hold = |all: &Evidence| match &judge(all)[..] {
+            [Verdict::PoolExhausted { hold_seconds, .. }] => Some(*hold_seconds),
+            _ => None,
+        };
+        assert_eq!(hold(&all), Some(None), "the same all the time");
+        all.earlier = vec![[of_moment([30, 31]), vec![thread(20, WAIT), thread(21, WAIT)]].concat()];
+        assert_eq!(hold(&all), Some(Some(2.8)), "two were served: each holds it as long as that takes");
+        all.earlier[0].extend((40..60).map(|tid| thread(tid, WAIT)));
+        assert_eq!(hold(&all), None, "22 were served within 2.8 s by 2");
+        all.earlier = vec![of_moment([30, 31])];
+        all.synchronizers.clear();
+        assert_eq!(hold(&all), None, "who waits anew is not known, and the holders are others");
+    }
+
+    #[test]
+    fn waiters_that_move_on_or_find_permits_are_not_stuck() {
+        let mut moving = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        moving.threads[1].stood_still = false;
+        assert_eq!(judge(&moving), []);
+        let mut signal = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        signal.synchronizers.insert("Semaphore@1".into(), Synchronizer::default());
+        assert_eq!(judge(&signal), [], "idle workers, which somebody else wakes");
+        let mut left = of(vec![thread(1, WAIT), thread(2, WAIT)]);
+        left.synchronizers.insert("Semaphore@1".into(), Synchronizer { value: 2, ..Synchronizer::default() });
+        assert_eq!(judge(&left), []);
+    }
+}

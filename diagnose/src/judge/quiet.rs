@@ -1,0 +1,77 @@
+//! Nothing hangs: the JVM works, or it has nothing to do.
+
+use super::waits::{ASLEEP, waits_in};
+use crate::evidence::{Evidence, Thread};
+use crate::verdict::{Group, Missing, Verdict};
+use std::collections::HashMap;
+
+/// What the dumps and the JVM's own threads need is well below.
+const WORKS_CORES: f64 = 0.25;
+const GROUPS: usize = 5;
+
+/// With fewer, a thread that waits for a moment looks like one that hangs.
+pub(super) const SNAPSHOTS: usize = 3;
+
+pub(super) fn judge(evidence: &Evidence) -> Verdict {
+    if evidence.snapshots < SNAPSHOTS {
+        let missing = evidence.missing.unwrap_or(Missing::Time);
+        return Verdict::Inconclusive {
+            missing,
+            snapshots: evidence.snapshots,
+            platform_threads_judged: evidence.lacks_virtual_threads,
+        };
+    }
+    let asks_again = |thread: &Thread| thread.went_on && waits_in(thread).is_some_and(|what| what != ASLEEP);
+    let works =
+        |thread: &&Thread| thread.application().is_some() && (!thread.stood_still || asks_again(thread));
+    let moves = evidence.threads.iter().any(|thread| works(&thread));
+    if evidence.cores_used >= WORKS_CORES || moves {
+        Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
+    } else {
+        Verdict::Idle { threads: evidence.threads.len(), groups: groups(evidence) }
+    }
+}
+
+/// Where most threads of the application are.
+fn groups(evidence: &Evidence) -> Vec<Group> {
+    let mut counted: HashMap<(String, String), Group> = HashMap::new();
+    for thread in &evidence.threads {
+        let (Some(at), Some(top)) = (thread.application(), thread.frames.first()) else { continue };
+        let group = || Group { threads: 0, at: at.clone(), in_method: top.clone() };
+        counted.entry((at.to_string(), top.method.clone())).or_insert_with(group).threads += 1;
+    }
+    let mut groups: Vec<Group> = counted.into_values().collect();
+    groups.sort_by_key(|group| (usize::MAX - group.threads, group.at.to_string()));
+    groups.truncate(GROUPS);
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+
+    #[test]
+    fn who_moves_or_computes_is_slow_and_the_rest_idle() {
+        let thread = Thread {
+            stood_still: true,
+            frames: vec![Frame::parse("shop.Work.wait(Work.java:1)")],
+            ..Thread::default()
+        };
+        let mut evidence = Evidence { threads: vec![thread], snapshots: SNAPSHOTS, ..Evidence::default() };
+        assert!(matches!(judge(&evidence), Verdict::Idle { threads: 1, .. }));
+        evidence.cores_used = 1.9;
+        assert!(matches!(judge(&evidence), Verdict::Slow { groups, .. } if groups[0].threads == 1));
+        evidence.cores_used = 0.0;
+        evidence.threads[0].went_on = true;
+        assert!(matches!(judge(&evidence), Verdict::Idle { .. }), "it looks for work from time to time");
+        let read = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+        evidence.threads[0].frames.insert(0, Frame::parse(read));
+        assert!(matches!(judge(&evidence), Verdict::Slow { .. }), "one answer after the other");
+        evidence.threads[0].went_on = false;
+        evidence.threads[0].stood_still = false;
+        assert!(matches!(judge(&evidence), Verdict::Slow { .. }));
+        evidence.snapshots = 2;
+        assert!(matches!(judge(&evidence), Verdict::Inconclusive { snapshots: 2, .. }), "that says nothing");
+    }
+}

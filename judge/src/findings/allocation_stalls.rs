@@ -1,0 +1,98 @@
+//! Threads that wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
+
+use super::VariantRuns;
+use super::variant_runs::mean_of;
+use crate::finding::{AllocationStalls, Fact, Finding};
+use threadcount_model::record::Record;
+
+/// Some thread waits in at least this share of the time ...
+const MUCH_TIME: f64 = 0.1;
+/// ... or at least so many requests wait ...
+const SLOWEST_HUNDREDTH: f64 = 0.01;
+/// ... for this much of what the 99th percentile is above the median ...
+const EXPLAINS: f64 = 0.5;
+/// ... which stands out by this factor.
+const STANDS_OUT: f64 = 1.2;
+
+/// One run.
+struct Stalls {
+    count: f64,
+    mean_ms: f64,
+    longest_ms: f64,
+    share: f64,
+}
+
+impl Stalls {
+    fn of(record: &Record) -> Option<Self> {
+        let stalls = record.jvm_log.as_ref()?.allocation_stalls;
+        let load = record.measured.as_ref()?;
+        let times = load.response_time_ms?;
+        if stalls.count == 0 {
+            return None;
+        }
+        let count = stalls.count as f64;
+        let mean_ms = stalls.total_ms / count;
+        let makes_tail = times.p99 >= STANDS_OUT * times.p50
+            && mean_ms >= EXPLAINS * (times.p99 - times.p50)
+            && count >= SLOWEST_HUNDREDTH * load.requests.ok as f64;
+        let seen = Self { count, mean_ms, longest_ms: stalls.longest_ms, share: stalls.share };
+        (stalls.share >= MUCH_TIME || makes_tail).then_some(seen)
+    }
+}
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.in_most(Stalls::of)?;
+    let mean = |figure: fn(&Stalls) -> f64| mean_of(found.iter().map(figure));
+    let stalls = AllocationStalls {
+        stalls_per_run: mean(|it| it.count)?,
+        mean_ms: mean(|it| it.mean_ms)?,
+        longest_ms: mean(|it| it.longest_ms)?,
+        waiting_share: mean(|it| it.share)?,
+        allocates_more_than: None,
+    };
+    Some(runs_of_variant.finding(Fact::AllocationStalls(stalls), runs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{found, run, sentence};
+    use super::*;
+    use threadcount_model::record::jvm_log::{JvmLog, Stopped};
+
+    /// 40,000 requests of 50 ms; the slowest hundredth took `p99_ms`.
+    fn stalled(p99_ms: f64, count: u64, total_ms: f64, share: f64) -> Record {
+        let mut record = run(4_000.0, 49.0, 50.0, 0.9);
+        let load = record.measured.as_mut().expect("it was measured");
+        load.response_time_ms.as_mut().expect("it has times").p99 = p99_ms;
+        let allocation_stalls = Stopped { count, total_ms, longest_ms: 80.0, share };
+        record.jvm_log = Some(JvmLog { allocation_stalls, ..JvmLog::default() });
+        record
+    }
+
+    #[test]
+    fn threads_that_wait_in_a_third_of_the_time_are_named() {
+        let finding = found(find, "clients: 200", stalled(55.0, 500, 5_000.0, 0.31)).expect("a finding");
+        let expected = "threads wait for memory that the garbage collector has not freed yet, 10.0 ms each time and up to 80.0 ms: at \
+            least one thread waits in 31 % of the time";
+        assert_eq!(sentence(&finding), expected);
+    }
+
+    #[test]
+    fn stalls_that_make_the_slowest_hundredth_are_named_though_they_are_rare() {
+        assert!(found(find, "clients: 200", stalled(90.0, 400, 12_000.0, 0.05)).is_some());
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("a few stalls", stalled(90.0, 3, 90.0, 0.009)),
+            ("many short ones", stalled(90.0, 900, 900.0, 0.05)),
+            ("the tail is longer than they are", stalled(400.0, 400, 12_000.0, 0.05)),
+            ("none", stalled(90.0, 0, 0.0, 0.0)),
+            ("no log", Record { jvm_log: None, ..stalled(90.0, 400, 12_000.0, 0.5) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        }
+    }
+}

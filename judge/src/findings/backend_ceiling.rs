@@ -1,0 +1,124 @@
+//! A server behind the server is the limit: its CPU or its connections are used up.
+
+use super::VariantRuns;
+use super::variant_runs::{RunFigures, mean_of};
+use crate::finding::{BackendCeiling, Fact, Finding};
+use threadcount_model::backend_limit::BackendLimit;
+use threadcount_stats::backend_limit::backend_limit;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.in_most(|run| {
+        let (backend, limit) = backend_limit(run, &runs_of_variant.runs)?;
+        let figures = RunFigures::of(run)?;
+        Some(BackendCeiling {
+            backend: backend.to_owned(),
+            limit,
+            rate_per_s: figures.rate_per_s,
+            server_cpu_cores: figures.server_cpu_cores,
+            machine_cores: figures.cores as u32,
+        })
+    })?;
+    let first = found.first()?;
+    let alike: Vec<&BackendCeiling> = found.iter().filter(|it| is_like(it, first)).collect();
+    let mean =
+        |figure: fn(&BackendCeiling) -> f64| mean_of(alike.iter().map(|it| figure(it))).unwrap_or_default();
+    let ceiling = BackendCeiling {
+        limit: mean_limit(&alike, first.limit),
+        rate_per_s: mean(|it| it.rate_per_s),
+        server_cpu_cores: mean(|it| it.server_cpu_cores),
+        ..first.clone()
+    };
+    Some(runs_of_variant.finding(Fact::BackendCeiling(ceiling), runs))
+}
+
+/// The same backend for the same reason.
+fn is_like(one: &BackendCeiling, other: &BackendCeiling) -> bool {
+    one.backend == other.backend && std::mem::discriminant(&one.limit) == std::mem::discriminant(&other.limit)
+}
+
+fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
+    let mean = |figures: &dyn Fn(BackendLimit) -> Option<f64>| {
+        mean_of(alike.iter().filter_map(|it| figures(it.limit))).unwrap_or_default()
+    };
+    match first {
+        BackendLimit::Cpu { cores, .. } => BackendLimit::Cpu {
+            cpu_cores: mean(&|it| match it {
+                BackendLimit::Cpu { cpu_cores, .. } => Some(cpu_cores),
+                _ => None,
+            }),
+            cores_in_use: mean(&|it| match it {
+                BackendLimit::Cpu { cores_in_use, .. } => Some(cores_in_use),
+                _ => None,
+            }),
+            cores,
+        },
+        BackendLimit::OneThread { .. } => BackendLimit::OneThread {
+            thread_cores: mean(&|it| match it {
+                BackendLimit::OneThread { thread_cores, .. } => Some(thread_cores),
+                _ => None,
+            }),
+            cpu_cores: mean(&|it| match it {
+                BackendLimit::OneThread { cpu_cores, .. } => Some(cpu_cores),
+                _ => None,
+            }),
+        },
+        BackendLimit::Connections { limit, .. } => BackendLimit::Connections {
+            connections: mean(&|it| match it {
+                BackendLimit::Connections { connections, .. } => Some(connections),
+                _ => None,
+            }),
+            limit,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, found, found_in, run, sentence};
+    use super::*;
+    use threadcount_model::record::{BackendFigures, Record};
+    use threadcount_model::sample::with_cost;
+
+    fn with_backend(cpu_cores: f64, in_use: f64, thread: f64) -> Record {
+        let backend = BackendFigures {
+            name: "proxy".to_owned(),
+            cpu_cores,
+            cores: vec![0, 1],
+            cores_in_use: Some(in_use),
+            busiest_thread_cores: Some(thread),
+            ..BackendFigures::default()
+        };
+        let record = with_cost(run(800.0, 2.0, 60.0, in_use), |cost| {
+            (cost.cpu_cores, cost.backend_cpu_cores) = (0.3, cpu_cores);
+        });
+        Record { backends: vec![backend], ..record }
+    }
+
+    #[test]
+    fn a_proxy_that_burns_cpu_is_named_as_the_limit() {
+        let finding = found(find, "clients: 50", with_backend(1.5, 1.95, 0.1)).expect("a finding");
+        let expected = "limited by the backend `proxy`: it uses 1.50 of the 1.95 cores in use on its 2 cores, which are full; \
+            800/s say nothing about the server's threads";
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).contains("a faster `proxy`"), "{}", advice(&finding));
+        let finding = found(find, "clients: 50", with_backend(1.02, 1.5, 0.99)).expect("a finding");
+        let expected = "limited by the backend `proxy`: one of its threads does nearly all of its work and uses 0.99 of a \
+            core; 800/s say nothing about the server's threads";
+        assert_eq!(sentence(&finding), expected);
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("a busy backend beside idle time", with_backend(1.2, 1.5, 0.3)),
+            ("a full machine that the server uses most of", with_backend(0.6, 1.95, 0.1)),
+            ("a server without a backend", run(800.0, 2.0, 60.0, 1.95)),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 50", record), None, "{what}");
+        }
+        let one_of_three =
+            [with_backend(1.5, 1.95, 0.1), with_backend(0.6, 1.2, 0.1), with_backend(0.6, 1.2, 0.1)];
+        assert_eq!(found_in(find, "clients: 50", &one_of_three), None, "in one run of three");
+    }
+}

@@ -1,0 +1,140 @@
+//! The load is the limit: each client waits for its response, and the server has room for more of them.
+//!
+//! A saturated server that serves in the order of arrival lets every request of a closed loop wait for as long: the fastest
+//! response is then hardly faster than the mean. What a request takes that waits for no other is known from before the
+//! measured window, when one had the server to itself.
+
+use super::VariantRuns;
+use super::variant_runs::{FULL_MACHINE, RunFigures};
+use crate::finding::{ClientCeiling, Fact, Finding, Rule};
+
+/// A median and a mean this much above the fastest response leave no room for a queue. The median alone would: where every
+/// tenth request waits for something in the server, shorter waits let the same clients request more.
+const NEARLY_THE_FASTEST: f64 = 1.15;
+/// How near clients / response time has to come to the rate: then the clients did nothing but wait.
+const SAME_RATE: f64 = 0.05;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    if !runs_of_variant.is_closed() {
+        return None;
+    }
+    let clients = runs_of_variant.clients();
+    let (means, runs) = runs_of_variant.mostly(|run| {
+        let waiting_only = f64::from(clients) * 1_000.0 / run.mean_ms;
+        run.p50_ms.max(run.mean_ms) <= NEARLY_THE_FASTEST * unqueued_ms(run)
+            && run.machine_share() < FULL_MACHINE
+            && (run.rate_per_s / waiting_only - 1.0).abs() <= SAME_RATE
+    })?;
+    let ceiling = ClientCeiling {
+        clients,
+        mean_ms: means.mean_ms,
+        p50_ms: means.p50_ms,
+        fastest_ms: unqueued_ms(&means),
+        rate_per_s: means.rate_per_s,
+        cpu: means.cpu_use(),
+    };
+    Some(runs_of_variant.finding(Fact::ClientCeiling(ceiling), runs))
+}
+
+/// The fastest response, whenever it was.
+fn unqueued_ms(run: &RunFigures) -> f64 {
+    run.fastest_before_ms.map_or(run.fastest_ms, |before| before.min(run.fastest_ms))
+}
+
+/// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
+/// the clients that limit it, however alike the responses are.
+pub(super) fn is_refuted(named: &[Finding]) -> bool {
+    const LIMITS: [Rule; 14] = [
+        Rule::Generator,
+        Rule::BackendCeiling,
+        Rule::AcceptQueue,
+        Rule::Throttled,
+        Rule::PinnedCarriers,
+        Rule::HeldCarriers,
+        Rule::BusyWithoutProgress,
+        Rule::PoolCeiling,
+        Rule::Waiting,
+        Rule::RequestWaits,
+        Rule::UnfairWaits,
+        Rule::OvertakenWaits,
+        Rule::AllocationStalls,
+        Rule::CpuCeiling,
+    ];
+    named.iter().any(|finding| LIMITS.contains(&finding.rule()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{found, run, sentence};
+    use super::*;
+    use crate::finding::{AcceptQueueOverflow, Explanation, ResourceLimit};
+    use threadcount_model::record::{Record, WarmUp};
+
+    #[test]
+    fn clients_that_only_wait_are_the_limit() {
+        let finding = found(find, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
+        let expected =
+            "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request";
+        assert_eq!(sentence(&finding), expected);
+    }
+
+    /// One request in ten takes so much longer that the mean is this.
+    fn with_mean(mut record: Record, mean_ms: f64) -> Record {
+        let load = record.measured.as_mut().expect("a measured load");
+        let times = load.response_time_ms.as_mut().expect("response times");
+        times.mean = mean_ms;
+        record
+    }
+
+    #[test]
+    fn a_slow_tail_is_of_the_server_not_of_the_load() {
+        let slow = with_mean(run(400.0 / 0.080, 50.1, 50.9, 1.2), 80.0);
+        assert_eq!(found(find, "clients: 400", slow), None);
+        let short = with_mean(run(400.0 / 0.055, 50.1, 50.9, 1.2), 55.0);
+        assert!(found(find, "clients: 400", short).is_some());
+    }
+
+    /// The fastest response before the measured window.
+    fn with_fastest_before(record: Record, ms: f64) -> Record {
+        let warm_up = WarmUp { fastest_ms: Some(ms), ..WarmUp::default() };
+        Record { warm_up: Some(warm_up), ..record }
+    }
+
+    #[test]
+    fn a_saturated_server_in_the_order_of_arrival_makes_all_wait_alike_and_one_alone_shows_it() {
+        // 20 clients, 4 at a time, 50 ms each: each one, the fastest included, waits 250 ms.
+        let saturated = run(80.0, 249.0, 250.0, 0.2);
+        assert_eq!(found(find, "clients: 20", with_fastest_before(saturated, 50.4)), None);
+        let with_room = with_fastest_before(run(7846.0, 50.1, 50.9, 1.2), 50.4);
+        assert!(found(find, "clients: 400", with_room).is_some());
+        let slow_alone = with_fastest_before(run(7846.0, 50.1, 50.9, 1.2), 80.0);
+        assert!(found(find, "clients: 400", slow_alone).is_some(), "an idle machine may be slower");
+    }
+
+    #[test]
+    fn where_a_limit_of_the_server_is_named_the_clients_are_not_it() {
+        let of = |rule: Fact| Finding {
+            variant: None,
+            load: None,
+            runs: None,
+            explanation: Explanation::Fact(rule),
+        };
+        let overflow = AcceptQueueOverflow { overflows: 1, syn_retransmits: 1, clients: 20 };
+        assert!(is_refuted(&[of(Fact::AcceptQueue(overflow))]));
+        let files = ResourceLimit::ServerFiles { open: 9, at_most: 10 };
+        assert!(!is_refuted(&[of(Fact::Limits(files))]), "a limit that is near slows nothing down");
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("a queue in the server", "clients: 400", run(3961.0, 50.2, 100.6, 0.9)),
+            ("a full CPU", "clients: 400", run(7846.0, 50.1, 50.9, 1.9)),
+            ("an open load", "rate: 7846/s", run(7846.0, 50.1, 50.9, 1.2)),
+            ("clients that do something else", "clients: 400", run(5000.0, 50.1, 50.9, 1.2)),
+        ];
+        for (what, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! One cause that delays most of the requests beyond the 99th percentile, by the times at which both were.
+
+use super::VariantRuns;
+use super::variant_runs::mean_of;
+use crate::finding::{DelayedTail, Fact, Finding, Rule};
+use threadcount_model::record::Record;
+use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseCause, PauseLedger};
+
+/// It explains at least this share of them.
+const MOST: f64 = 0.5;
+/// Fewer show no coincidence.
+const FEWEST_REQUESTS: u64 = 20;
+/// The 99th percentile stands out if it is this many times the median, and this much longer.
+const STANDS_OUT: f64 = 1.2;
+const LONGER_BY_MS: f64 = 2.0;
+
+fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
+    let ledger = record.pause_ledger.as_ref()?;
+    let stands_out =
+        ledger.p99_ms >= STANDS_OUT * ledger.p50_ms && ledger.p99_ms >= ledger.p50_ms + LONGER_BY_MS;
+    let cause = ledger.main_cause().filter(|cause| cause.requests_share >= MOST)?;
+    (stands_out && ledger.sampled >= FEWEST_REQUESTS).then_some((ledger, cause))
+}
+
+/// `named`: what other rules found for the same variant and load.
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
+    find_any(runs_of_variant).filter(|(cause, _)| !is_named(*cause, named)).map(|(_, finding)| finding)
+}
+
+fn find_any(runs_of_variant: &VariantRuns<'_>) -> Option<(PauseCause, Finding)> {
+    let of_first = runs_of_variant.runs.iter().find_map(|run| main_cause(run))?.1.cause;
+    let of_cause = |run: &Record| {
+        main_cause(run).filter(|(_, it)| it.cause == of_first).map(|(ledger, it)| (ledger.clone(), it))
+    };
+    let (found, runs) = runs_of_variant.in_most(of_cause)?;
+    let mean = |figure: fn(&(PauseLedger, CauseOfDelay)) -> f64| mean_of(found.iter().map(figure));
+    let tail = DelayedTail {
+        cause: of_first,
+        requests_share: mean(|(_, it)| it.requests_share)?,
+        delay_ms: mean(|(_, it)| it.delay_ms.unwrap_or(0.0))?,
+        pauses_per_run: mean(|(_, it)| it.pauses as f64)?,
+        longest_pause_ms: mean(|(_, it)| it.longest_ms)?,
+        p50_ms: mean(|(ledger, _)| ledger.p50_ms)?,
+        p99_ms: mean(|(ledger, _)| ledger.p99_ms)?,
+    };
+    Some((of_first, runs_of_variant.finding(Fact::DelayedTail(tail), runs)))
+}
+
+/// Whether another finding about the same variant and load already names this cause.
+fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
+    let rule = match cause {
+        PauseCause::GarbageCollection => Rule::Gc,
+        PauseCause::AllocationStall => Rule::AllocationStalls,
+        PauseCause::Throttling => Rule::Throttled,
+        PauseCause::OtherSafepoint
+        | PauseCause::TimeToSafepoint
+        | PauseCause::Compilation
+        | PauseCause::Steal => return false,
+    };
+    findings.iter().any(|finding| finding.rule() == rule)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, found, run, sentence};
+    use super::*;
+
+    fn alone(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+        find(runs_of_variant, &[])
+    }
+
+    /// The slowest hundredth takes `p99_ms`; the cause explains a share of it.
+    fn delayed(cause: PauseCause, requests_share: f64, p99_ms: f64, sampled: u64) -> Record {
+        let causes = vec![
+            CauseOfDelay {
+                cause,
+                pauses: 12,
+                total_ms: 400.0,
+                longest_ms: 44.0,
+                requests_share,
+                delay_ms: Some(31.0),
+            },
+            CauseOfDelay {
+                cause: PauseCause::Steal,
+                pauses: 0,
+                total_ms: 0.0,
+                longest_ms: 0.0,
+                requests_share: 0.0,
+                delay_ms: None,
+            },
+        ];
+        let ledger = PauseLedger {
+            p50_ms: 50.0,
+            p99_ms,
+            slow_requests: sampled,
+            sampled,
+            causes,
+            unexplained_share: 1.0 - requests_share,
+            slowest: Vec::new(),
+        };
+        Record { pause_ledger: Some(ledger), ..run(4_000.0, 49.0, 50.0, 0.9) }
+    }
+
+    #[test]
+    fn a_cause_of_most_of_the_slowest_requests_is_named() {
+        let safepoints = delayed(PauseCause::OtherSafepoint, 0.9, 88.0, 400);
+        let finding = found(alone, "clients: 200", safepoints).expect("a finding");
+        let expected = "stops of all threads for other reasons than garbage collection delay 90 % of the requests beyond the 99th \
+            percentile (88.0 ms, median 50.0 ms), by 31.0 ms on average; the longest is 44.0 ms";
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).contains("-Xlog:safepoint"), "{finding:?}");
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let cause = PauseCause::TimeToSafepoint;
+        let silent = [
+            ("pauses beside the slow requests", delayed(cause, 0.02, 88.0, 400)),
+            ("one of several causes", delayed(cause, 0.4, 88.0, 400)),
+            ("there is no tail", delayed(cause, 0.9, 51.0, 400)),
+            ("too few requests", delayed(cause, 1.0, 88.0, 8)),
+            ("an older result", Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(alone, "clients: 200", record), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn what_the_finding_on_garbage_collection_says_is_not_said_twice() {
+        let finding =
+            found(alone, "clients: 200", delayed(PauseCause::GarbageCollection, 0.9, 88.0, 400)).unwrap();
+        let as_named: Finding = Finding {
+            explanation: crate::finding::Explanation::Text(crate::finding::FindingText {
+                rule: Rule::Gc,
+                sentence: String::new(),
+                evidence: Vec::new(),
+                advice: None,
+            }),
+            ..finding
+        };
+        assert!(is_named(PauseCause::GarbageCollection, std::slice::from_ref(&as_named)));
+        assert!(!is_named(PauseCause::OtherSafepoint, &[as_named]));
+        assert!(!is_named(PauseCause::GarbageCollection, &[]));
+    }
+}

@@ -1,0 +1,142 @@
+//! Virtual threads that wait for a file keep their carrier, in every Java: there is no reading of files that parks them.
+//!
+//! By the JVM's events of 1 ms and longer, so that a file that is read from memory does not count. Platform threads that wait for a file
+//! keep nobody from running.
+
+use super::VariantRuns;
+use super::carriers::Carriers;
+use crate::finding::{CarrierFileIo, Fact, Finding};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::SiteTotal;
+
+/// Of the carriers' time; less costs next to nothing ...
+const MUCH: f64 = 0.25;
+/// ... unless others wait for a carrier.
+const WORTH_SAYING: f64 = 0.1;
+/// A virtual thread waits this long for a carrier, in one of a hundred cases.
+const LATE_MS: f64 = 10.0;
+/// Half of the time a carrier waits for a file: what others wait for is mostly that.
+const MOSTLY: f64 = 0.5;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.observed().in_most(waits)?;
+    let worst = found.into_iter().max_by(|a, b| a.waiting_carriers.total_cmp(&b.waiting_carriers))?;
+    Some(runs_of_variant.finding(Fact::FileIo(worst), runs))
+}
+
+/// Of a window without a load.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    waits(record).map(Fact::FileIo)
+}
+
+/// Does a file keep a carrier for most of the time? Then threads that wait for a monitor or a carrier wait for the file.
+pub(super) fn is_what_others_wait_for(record: &Record) -> bool {
+    waiting_carriers(record).is_some_and(|carriers| carriers >= MOSTLY)
+}
+
+/// On average over the window.
+fn waiting_carriers(record: &Record) -> Option<f64> {
+    let files = &record.jvm.as_ref()?.file_io;
+    let load = record.observed_window().map(|(load, _)| load);
+    let window_s = load.map_or(record.observed_cost()?.window_s, |load| load.elapsed_s);
+    let total_ms: f64 = files.iter().map(|site| site.total.total_ms).sum();
+    (window_s > 0.0).then(|| total_ms / (window_s * 1_000.0))
+}
+
+fn waits(record: &Record) -> Option<CarrierFileIo> {
+    let jvm = record.jvm.as_ref()?;
+    let site = jvm.file_io.first()?.clone();
+    let waiting_carriers = waiting_carriers(record)?;
+    let readings = Carriers::of(jvm);
+    let carriers = readings.map_or_else(
+        || f64::from(record.observed_cost().map_or(0, |it| it.machine_cores)),
+        |it| it.parallelism,
+    );
+    let delay = jvm.run_delays.as_ref().and_then(|delays| delays.virtual_threads);
+    let virtual_delay_p99_ms = delay.map(|delay| delay.p99_ms);
+    let all_ms: f64 = jvm.file_io.iter().map(|site| site.total.total_ms).sum();
+    let others_wait = virtual_delay_p99_ms.is_some_and(|p99_ms| p99_ms >= LATE_MS);
+    let least = if others_wait { WORTH_SAYING } else { MUCH };
+    (carriers > 0.0 && waiting_carriers >= least * carriers).then(|| CarrierFileIo {
+        waiting_carriers,
+        carriers,
+        site_share: site.total.total_ms / all_ms,
+        site,
+        count: jvm.file_io.iter().map(number).sum(),
+        queued_threads: readings.map(|it| it.queued),
+        virtual_delay_p99_ms,
+    })
+}
+
+const fn number(site: &SiteTotal) -> u64 {
+    site.total.count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, carriers, found, run, sentence, site};
+    use super::*;
+    use crate::finding::Rule;
+    use crate::findings::explain_window;
+    use threadcount_model::record::jvm::{JvmReadings, SiteReason};
+    use threadcount_model::record::run_delay::{RunDelay, RunDelays};
+    use threadcount_model::sample::with_cost;
+
+    /// Two carriers, 10 s.
+    fn with(java: &str, waiting_ms: f64, canary_p99_ms: f64) -> Record {
+        let mut record = with_cost(run(40.0, 50.3, 90.0, 0.1), |cost| cost.cpu_cores = 0.05);
+        let what = SiteReason::File("write /data/shop.mv.db".to_owned());
+        let mut place = site(None, Some("shop.Orders.save:42"), Some(what), 400, waiting_ms);
+        place.top = Some("org.h2.store.fs.disk.FileDisk.write:7".to_owned());
+        let delay = RunDelay { count: 900, p50_ms: 0.1, p99_ms: canary_p99_ms, max_ms: canary_p99_ms };
+        record.jvm = Some(JvmReadings {
+            java: java.to_owned(),
+            file_io: if waiting_ms > 0.0 { vec![place] } else { Vec::new() },
+            carriers: vec![carriers(2, 0, 3); 20],
+            run_delays: Some(RunDelays { virtual_threads: Some(delay), ..RunDelays::default() }),
+            ..JvmReadings::default()
+        });
+        record
+    }
+
+    #[test]
+    fn files_that_keep_carriers_are_named_with_line_and_path_and_no_newer_java_is_advised() {
+        for java in ["21.0.8", "25.0.3"] {
+            let finding = found(find, "clients: 5", with(java, 12_000.0, 40.0)).expect("a finding");
+            assert_eq!(
+                sentence(&finding),
+                "virtual threads wait for files and keep their carrier: 1.20 of 2 carriers, 100 % of it at shop.Orders.save:42 (write \
+                 /data/shop.mv.db in org.h2.store.fs.disk.FileDisk.write:7)"
+            );
+            let advice = advice(&finding);
+            assert!(advice.contains("platform thread") && !advice.contains("Java 24"), "{advice}");
+        }
+    }
+
+    #[test]
+    fn carriers_that_stand_still_because_of_a_file_are_not_called_pinned() {
+        let pinned = super::super::pinned::find;
+        assert!(found(pinned, "clients: 5", with("21.0.8", 12_000.0, 40.0)).is_none(), "a file");
+        assert!(found(pinned, "clients: 5", with("21.0.8", 400.0, 40.0)).is_some(), "something else");
+    }
+
+    #[test]
+    fn a_running_jvm_shows_it_as_well() {
+        let record = Record { measured: None, ..with("25.0.3", 12_000.0, 40.0) };
+        let rules: Vec<Rule> = explain_window(&record).iter().map(|it| it.rule()).collect();
+        assert_eq!(rules, [Rule::FileIo]);
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("files in memory, or of platform threads", with("25.0.3", 0.0, 40.0)),
+            ("a little, and others wait", with("25.0.3", 1_800.0, 40.0)),
+            ("somewhat more, and nobody waits", with("25.0.3", 4_800.0, 0.3)),
+            ("no probe", Record { jvm: None, ..with("25.0.3", 12_000.0, 40.0) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 5", record), None, "{what}");
+        }
+    }
+}

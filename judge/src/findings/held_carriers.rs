@@ -1,0 +1,177 @@
+//! Virtual threads that spin, compute, or read files for long: they stay on their carrier, and all others wait for one.
+//!
+//! A full CPU alone makes virtual threads wait as well. What shows the difference is one and the same thread that stays mounted while
+//! another one, which was due long ago, has not run. On a machine with many more threads than cores a short request stays mounted for
+//! long as well, because its carrier waits for a core: that time is none of its own.
+
+use super::{VariantRuns, showing};
+use crate::finding::{Fact, Finding, HeldCarriers};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::JvmReadings;
+use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier};
+use threadcount_model::record::wait_profile::ThreadState;
+
+/// A hundredth of the virtual threads waits this long for a carrier.
+pub(super) const LATE_MS: f64 = 100.0;
+/// A request that keeps its carrier for less than this, without the time in which the carrier waits for a core, is an ordinary one.
+const LONG_MS: f64 = 200.0;
+/// Of the time for which carriers were kept; the rest is pinned, which is another finding.
+const MOSTLY: f64 = 0.5;
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let observed = runs_of_variant.observed();
+    let found: Vec<HeldCarriers> = observed.runs.iter().filter_map(|run| held(run)).collect();
+    // Rare long holds need not fall into each window.
+    let runs = showing(found.len(), observed.runs.len());
+    let by_delay =
+        |a: &HeldCarriers, b: &HeldCarriers| a.virtual_delay.p99_ms.total_cmp(&b.virtual_delay.p99_ms);
+    let worst = found.into_iter().max_by(by_delay)?;
+    Some(runs_of_variant.finding(Fact::HeldCarriers(worst), runs))
+}
+
+/// The same in a window of a running JVM.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    held(record).map(Fact::HeldCarriers)
+}
+
+fn held(record: &Record) -> Option<HeldCarriers> {
+    let jvm = record.jvm.as_ref()?;
+    let delays = jvm.run_delays.as_ref()?;
+    let virtual_delay = delays.virtual_threads.filter(|delay| delay.p99_ms >= LATE_MS)?;
+    let all_ms: f64 = delays.held_carriers.iter().map(|it| it.held_ms).sum();
+    let works_ms: f64 = delays.held_carriers.iter().filter(works).map(|it| it.held_ms).sum();
+    let core_wait_share = core_wait_share(&delays.carriers);
+    let is_long = |held: &&HeldCarrier| own_ms(held, core_wait_share) >= LONG_MS;
+    let place = delays.held_carriers.iter().filter(works).find(is_long)?.clone();
+    (works_ms >= MOSTLY * all_ms).then(|| HeldCarriers {
+        place_share: place.held_ms / all_ms,
+        place,
+        virtual_delay,
+        platform_delay: delays.platform_threads.unwrap_or_default(),
+        carriers: parallelism(jvm),
+        core_wait_share,
+    })
+}
+
+/// The longest hold without the carrier's waits for a core. Who computes has the CPU as its time; of a file, or without that figure, the
+/// mean of all carriers tells.
+fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
+    let ran_ms = held.longest_ran_ms.filter(|_| held.state == ThreadState::Running);
+    ran_ms.unwrap_or_else(|| held.longest_ms * (1.0 - core_wait_share.unwrap_or(0.0)).max(0.0))
+}
+
+/// A thread that waits on its carrier is pinned, which has a finding of its own.
+pub(super) fn works(held: &&HeldCarrier) -> bool {
+    matches!(
+        held.state,
+        ThreadState::Running | ThreadState::File | ThreadState::Native | ThreadState::NameLookup
+    )
+}
+
+fn parallelism(jvm: &JvmReadings) -> Option<u32> {
+    jvm.carriers.iter().map(|reading| reading.parallelism).max()
+}
+
+pub(super) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
+    let all_ms: f64 = carriers.iter().map(|it| it.window_s * 1_000.0).sum();
+    (all_ms > 0.0).then(|| carriers.iter().map(|it| it.waited_ms).sum::<f64>() / all_ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, carriers, found, found_in, run, sentence};
+    use super::*;
+    use crate::finding::RunsShowing;
+    use threadcount_model::record::run_delay::{RunDelay, RunDelays};
+
+    fn with(state: ThreadState, longest_ms: f64, p99_ms: f64) -> Record {
+        let mut record = run(190.0, 1.0, 3.0, 1.9);
+        let delay = |p99_ms| RunDelay { count: 1_000, p50_ms: 0.1, p99_ms, max_ms: 1.1 * p99_ms };
+        let held = HeldCarrier {
+            state,
+            application: Some("shop.Poll.until:31".to_owned()),
+            samples: 20,
+            held_ms: 2_400.0,
+            longest_ms,
+            ..HeldCarrier::default()
+        };
+        let run_time = CarrierRunTime { thread: 7, window_s: 4.0, ran_ms: 3_000.0, waited_ms: 400.0 };
+        let delays = RunDelays {
+            platform_threads: Some(delay(4.0)),
+            virtual_threads: Some(delay(p99_ms)),
+            carriers: vec![run_time],
+            held_carriers: vec![held],
+        };
+        record.jvm = Some(JvmReadings {
+            carriers: vec![carriers(2, 2, 40); 8],
+            run_delays: Some(delays),
+            ..JvmReadings::default()
+        });
+        record
+    }
+
+    #[test]
+    fn the_line_that_holds_carriers_is_named_with_the_delay_of_the_others() {
+        let finding =
+            found(find, "clients: 20", with(ThreadState::Running, 1_600.0, 1_800.0)).expect("a finding");
+        assert_eq!(
+            sentence(&finding),
+            "virtual threads wait for a carrier for up to 1.98 s (p99 1.80 s), because others stay on theirs: they compute or \
+             spin at shop.Poll.until:31 for 1.60 s and longer"
+        );
+        assert!(advice(&finding).contains("platform thread"), "{}", advice(&finding));
+        let file = found(find, "clients: 20", with(ThreadState::File, 1_600.0, 1_800.0)).expect("a finding");
+        assert!(
+            sentence(&file).contains("they read or write a file at shop.Poll.until:31"),
+            "{}",
+            sentence(&file)
+        );
+    }
+
+    /// Ten threads for each core: a carrier runs for a tenth of the time, and so does the request that it carries.
+    fn on_a_full_machine(state: ThreadState, ran_ms: Option<f64>) -> Record {
+        let mut record = with(state, 1_600.0, 1_800.0);
+        if let Some(delays) = record.jvm.as_mut().and_then(|jvm| jvm.run_delays.as_mut()) {
+            delays.carriers[0].waited_ms = 3_600.0;
+            delays.held_carriers[0].longest_ran_ms = ran_ms;
+        }
+        record
+    }
+
+    #[test]
+    fn who_computes_for_long_is_named_on_a_full_machine_too_and_who_merely_has_no_core_is_not() {
+        let spins = on_a_full_machine(ThreadState::Running, Some(210.0));
+        assert!(found(find, "clients: 20", spins).is_some());
+        let silent = [
+            ("a request of 5 ms", on_a_full_machine(ThreadState::Running, Some(9.0))),
+            ("a request whose CPU is not known", on_a_full_machine(ThreadState::Running, None)),
+            ("a file that is read at once", on_a_full_machine(ThreadState::File, Some(9.0))),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        }
+    }
+
+    #[test]
+    fn one_run_of_three_shows_a_rare_hold() {
+        let quiet = || with(ThreadState::Running, 0.0, 3.0);
+        let runs = [quiet(), with(ThreadState::Running, 1_600.0, 1_800.0), quiet()];
+        let shown = found_in(find, "clients: 20", &runs).expect("a finding").runs;
+        assert_eq!(shown, Some(RunsShowing { showing: 1, complete: 3 }));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("carriers that are free again soon", with(ThreadState::Running, 1_600.0, 60.0)),
+            ("a full CPU with short requests", with(ThreadState::Running, 0.0, 900.0)),
+            ("requests that compute for 120 ms", with(ThreadState::Running, 120.0, 900.0)),
+            ("pinned threads", with(ThreadState::Monitor, 1_600.0, 1_800.0)),
+            ("threads that sleep while pinned", with(ThreadState::Sleep, 1_600.0, 1_800.0)),
+            ("no probe", Record { jvm: None, ..with(ThreadState::Running, 1_600.0, 1_800.0) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        }
+    }
+}

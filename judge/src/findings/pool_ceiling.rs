@@ -1,0 +1,165 @@
+//! All threads of the pool are busy: pool size / service time is all it can do (Little's law).
+//!
+//! Two kinds of evidence: the arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
+//! rate can come near a ceiling by chance.
+
+use super::VariantRuns;
+use super::variant_runs::{FULL_MACHINE, RunFigures};
+use crate::finding::{Fact, Finding, PoolCeiling, PoolEvidence};
+use threadcount_model::record::Record;
+
+/// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
+/// the unqueued ones.
+const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.02;
+
+/// Full in this much of its own readings.
+const MOSTLY_FULL: f64 = 0.9;
+/// In so few of them that the arithmetic must be wrong.
+const SELDOM_FULL: f64 = 0.5;
+
+fn by_arithmetic(run: &RunFigures, pool: f64) -> bool {
+    run.os_threads >= pool
+        && NEAR.contains(&(run.rate_per_s / run.ceiling_per_s(pool)))
+        && run.pool_full.is_none_or(|full| full >= SELDOM_FULL)
+}
+
+fn by_count(run: &RunFigures) -> bool {
+    run.pool_full.is_some_and(|full| full >= MOSTLY_FULL)
+}
+
+pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let clients = runs_of_variant.clients();
+    let (means, runs) = runs_of_variant.observed().mostly(|run| {
+        run.pool.is_some_and(|pool| {
+            f64::from(clients) > pool
+                && run.machine_share() < FULL_MACHINE
+                && (by_arithmetic(run, pool) || by_count(run))
+        })
+    })?;
+    let threads = means.pool?;
+    let is_by_arithmetic = by_arithmetic(&means, threads);
+    let ceiling = PoolCeiling {
+        shown_by: if is_by_arithmetic { PoolEvidence::Arithmetic } else { PoolEvidence::Counters },
+        threads,
+        clients: Some(clients),
+        fastest_ms: Some(means.fastest_ms),
+        rate_per_s: Some(means.rate_per_s),
+        os_threads: means.os_threads,
+        full_share: means.pool_full,
+        cpu: means.cpu_use(),
+    };
+    Some(runs_of_variant.finding(Fact::PoolCeiling(ceiling), runs))
+}
+
+/// Of a window without a load: only the pool's own counters show it there.
+pub(super) fn in_window(record: &Record) -> Option<Fact> {
+    let figures = RunFigures::without_load(record)?;
+    let is_limit = figures.machine_share() < FULL_MACHINE && by_count(&figures);
+    let ceiling = PoolCeiling {
+        shown_by: PoolEvidence::Counters,
+        threads: figures.pool?,
+        clients: None,
+        fastest_ms: None,
+        rate_per_s: None,
+        os_threads: figures.os_threads,
+        full_share: figures.pool_full,
+        cpu: figures.cpu_use(),
+    };
+    is_limit.then_some(Fact::PoolCeiling(ceiling))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, found, run, sentence};
+    use super::*;
+    use crate::finding::{Explanation, RunsShowing};
+    use threadcount_model::record::Record;
+    use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
+
+    /// 400 clients on Tomcat's 200 threads, as measured.
+    fn platform() -> Record {
+        with_pool(run(3961.0, 50.2, 100.6, 0.9), Some(200), 223)
+    }
+
+    fn with_pool(mut record: Record, pool: Option<u32>, os_threads: u32) -> Record {
+        record.server.pool_max_threads = pool;
+        threadcount_model::sample::with_cost(record, |cost| cost.os_threads_peak = os_threads)
+    }
+
+    #[test]
+    fn a_full_pool_is_named_with_its_arithmetic() {
+        let finding = found(find, "clients: 400", platform()).expect("a finding");
+        let expected = "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most, 3,961/s measured";
+        assert_eq!(sentence(&finding), expected);
+        assert_eq!(finding.runs, Some(RunsShowing { showing: 3, complete: 3 }));
+        assert!(advice(&finding).contains("maxThreads"));
+    }
+
+    /// The pool's own readings: busy in so many of 20.
+    fn counted(mut record: Record, full: usize) -> Record {
+        let sample = |index: usize| PoolSample {
+            busy: Some(if index < full { 200 } else { 90 }),
+            ..PoolSample::default()
+        };
+        let pool = Pool {
+            kind: PoolKind::Tomcat,
+            name: "http-nio".to_owned(),
+            max: Some(200),
+            samples: (0..20).map(sample).collect(),
+        };
+        record.jvm = Some(JvmReadings { pools: vec![pool], ..JvmReadings::default() });
+        record
+    }
+
+    #[test]
+    fn the_pools_own_count_stands_beside_the_arithmetic() {
+        let finding = found(find, "clients: 400", counted(platform(), 19)).expect("a finding");
+        let end = "3,961/s measured; pool full in 95 % of its readings (JMX)";
+        assert!(sentence(&finding).ends_with(end), "{}", sentence(&finding));
+        let Explanation::Fact(Fact::PoolCeiling(ceiling)) = finding.explanation else {
+            panic!("{finding:?}")
+        };
+        assert_eq!(ceiling.shown_by, PoolEvidence::Arithmetic);
+        assert!(ceiling.full_share.is_some_and(|share| (share - 0.95).abs() < 1e-9), "{ceiling:?}");
+    }
+
+    #[test]
+    fn requests_of_unequal_length_are_found_by_the_pools_own_count() {
+        let unequal = with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223);
+        assert_eq!(found(find, "clients: 400", unequal.clone()), None, "by arithmetic alone");
+        let finding = found(find, "clients: 400", counted(unequal, 20)).expect("a finding");
+        let expected = "all 200 pool threads are busy, 100 ms per request: 200 / 100 ms = 2,000/s; pool full in \
+            100 % of its readings (JMX)";
+        assert_eq!(sentence(&finding), expected);
+    }
+
+    #[test]
+    fn an_open_load_above_the_ceiling_shows_it_too() {
+        assert!(found(find, "rate: 5000/s", platform()).is_some());
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let silent = [
+            ("a pool that says it has threads to spare", "clients: 400", counted(platform(), 6)),
+            (
+                "a pool that is full at times",
+                "clients: 400",
+                counted(with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223), 16),
+            ),
+            ("no pool", "clients: 400", with_pool(platform(), None, 27)),
+            ("fewer clients than threads", "clients: 200", platform()),
+            ("threads that were never started", "clients: 400", with_pool(platform(), Some(200), 120)),
+            ("a full CPU", "clients: 400", with_pool(run(3961.0, 50.2, 100.6, 1.9), Some(200), 223)),
+            (
+                "far below the ceiling",
+                "clients: 400",
+                with_pool(run(2000.0, 50.2, 200.0, 0.9), Some(200), 223),
+            ),
+            ("a fast page", "clients: 400", with_pool(run(60_000.0, 0.05, 6.0, 1.5), Some(200), 223)),
+        ];
+        for (what, load, record) in silent {
+            assert_eq!(found(find, load, record), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! A limit of the requests at once: what it saves in an overload, and what it costs otherwise.
+
+use super::alike::is_alike;
+use super::workers::Workers;
+use super::{VariantRuns, showing};
+use crate::finding::{BoundEffect, Fact, Finding, RequestBound, RunsShowing};
+use threadcount_model::experiment::{Experiment, LoadSpec, ThreadKind};
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_stats::comparison::Sides;
+use threadcount_stats::runs::is_healthy;
+
+/// So many times the goodput is more than two runs of one server differ by, whatever is behind it.
+const MUCH_MORE: f64 = 1.3;
+
+/// Of the first variant with a limit and the first without one that are the same application on virtual threads.
+pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
+    let ran: Vec<VariantRuns<'_>> = experiment
+        .variants
+        .iter()
+        .filter(|variant| load.includes(&variant.name))
+        .map(|variant| VariantRuns::of(variant, load, records))
+        .collect();
+    let at_once = |runs: &VariantRuns<'_>| {
+        Workers::of(runs).filter(|workers| workers.kind == ThreadKind::Virtual).map(|workers| workers.at_once)
+    };
+    let is_limited = |runs: &&VariantRuns<'_>| at_once(runs).is_some_and(f64::is_finite);
+    let is_unlimited = |runs: &&VariantRuns<'_>| at_once(runs).is_some_and(f64::is_infinite);
+    let (limited, unlimited) = ran.iter().filter(is_limited).find_map(|limited| {
+        let mut others = ran.iter().filter(is_unlimited);
+        Some((limited, others.find(|it| it.variant.is_application_of(limited.variant))?))
+    })?;
+    let (effect, runs) = if load.workload.is_overload() {
+        saves(limited, unlimited)?
+    } else {
+        costs_nothing(limited, unlimited)?
+    };
+    let fact = RequestBound { unlimited: unlimited.variant.name.clone(), at_once: at_once(limited)?, effect };
+    Some(limited.finding(Fact::RequestBound(fact), runs))
+}
+
+/// Much more is done in most of the rounds.
+fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(BoundEffect, RunsShowing)> {
+    let rounds: Vec<(&Record, &Record)> = limited
+        .runs
+        .iter()
+        .filter_map(|run| Some((*run, *unlimited.runs.iter().find(|other| other.round == run.round)?)))
+        .filter(|(one, other)| is_healthy(one) && is_healthy(other))
+        .collect();
+    let goodput = |run: &Record| Metric::Rate.of(run).unwrap_or_default();
+    let shown: Vec<_> =
+        rounds.iter().filter(|(one, other)| goodput(one) > MUCH_MORE * goodput(other)).copied().collect();
+    let mean = |figure: &dyn Fn((&Record, &Record)) -> Option<f64>| {
+        let all: Option<Vec<f64>> = shown.iter().map(|&round| figure(round)).collect();
+        threadcount_stats::runs::mean(&all?)
+    };
+    let effect = BoundEffect::Saves {
+        goodput_per_s: mean(&|(one, _)| Some(goodput(one)))?,
+        unlimited_goodput_per_s: mean(&|(_, other)| Some(goodput(other)))?,
+        behind_ms: mean(&|(one, _)| Metric::TimeBehind.of(one)),
+        unlimited_behind_ms: mean(&|(_, other)| Metric::TimeBehind.of(other)),
+    };
+    (2 * shown.len() > rounds.len()).then(|| (effect, showing(shown.len(), rounds.len())))
+}
+
+fn costs_nothing(
+    limited: &VariantRuns<'_>,
+    unlimited: &VariantRuns<'_>,
+) -> Option<(BoundEffect, RunsShowing)> {
+    let both = || limited.runs.iter().chain(&unlimited.runs);
+    let has_failures = |run: &&Record| run.measured.as_ref().is_none_or(|load| load.requests.failed > 0);
+    if !both().all(|run| is_healthy(run)) || both().any(has_failures) {
+        return None;
+    }
+    let metric = limited.load.workload.likeness();
+    let sides = Sides::of_rounds(metric, &limited.runs, &unlimited.runs);
+    let answer = sides.ratio(limited.load.interim_analyses().len())?;
+    let interval = answer.interval.filter(is_alike)?;
+    let runs = limited.runs.len().min(unlimited.runs.len());
+    Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, showing(runs, runs)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, sentence};
+    use super::*;
+    use threadcount_config::parse;
+    use threadcount_model::sample::run;
+
+    const BOTH: &str = "virtual: {threads: virtual}, bounded: {threads: {virtual: {bound: 200}}}";
+    const OVERLOAD: &str = "{name: load, rate: 1200/s, duration: 1s, overload: true}";
+    const ORDINARY: &str = "{name: load, clients: 50, duration: 1s}";
+
+    fn found(variants: &str, load: &str, rates: [f64; 2], rounds: &[f64]) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\nloads: [{load}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let mut records = Vec::new();
+        for (round, noise) in (1..).zip(rounds) {
+            for (variant, rate) in experiment.variants.iter().zip(rates) {
+                records.push(Record { round, ..run(&variant.name, "load", rate * noise, 100.0) });
+            }
+        }
+        find(&experiment, &experiment.loads[0], &records)
+    }
+
+    #[test]
+    fn what_a_limit_saves_in_an_overload_is_named() {
+        let finding = found(BOTH, OVERLOAD, [71.0, 258.0], &[1.0]).expect("a finding");
+        let expected = "a limit of 200 requests at once saves the service in this overload: 258 expected responses per second, 71 with \
+            virtual (1 run)";
+        assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("bounded")));
+        assert!(advice(&finding).contains("bounded-virtual-threads"), "{}", advice(&finding));
+    }
+
+    #[test]
+    fn a_limit_that_costs_nothing_under_an_ordinary_load_is_named_with_the_bound() {
+        let finding = found(BOTH, ORDINARY, [500.0, 495.0], &[0.99, 1.0, 1.01]).expect("a finding");
+        let expected = "a limit of 200 requests at once costs nothing here: the same throughput as virtual within 6 % [0.95, 1.03]";
+        assert_eq!(sentence(&finding), expected);
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        assert_eq!(found(BOTH, OVERLOAD, [250.0, 258.0], &[1.0]), None, "it saves nothing");
+        assert_eq!(found(BOTH, ORDINARY, [500.0, 400.0], &[0.99, 1.0, 1.01]), None, "it costs something");
+        assert_eq!(found(BOTH, ORDINARY, [500.0, 495.0], &[1.0]), None, "one run proves no equality");
+        assert_eq!(found(BOTH, OVERLOAD, [0.0, 0.0], &[1.0]), None, "nobody does anything");
+        let pools = "virtual: {threads: virtual}, pool: {threads: {platform: 200}}";
+        assert_eq!(found(pools, OVERLOAD, [71.0, 258.0], &[1.0]), None, "a pool");
+        let another =
+            "virtual: {threads: virtual}, bounded: {threads: {virtual: {bound: 200}}, jvm: [-Xmx1g]}";
+        assert_eq!(found(another, OVERLOAD, [71.0, 258.0], &[1.0]), None, "another heap");
+    }
+}

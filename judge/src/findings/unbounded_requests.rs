@@ -1,0 +1,136 @@
+//! Without a pool nothing limits the requests: those that are in the server at once fill its heap, and the collector stops it.
+//!
+//! A cache or a leak fills the heap of every variant; requests at once only that of one without a limit.
+
+use super::VariantRuns;
+use super::variant_runs::mean_of;
+use super::workers::Workers;
+use crate::finding::{Fact, Finding, UnboundedRequests};
+use threadcount_model::experiment::{Experiment, ThreadKind};
+use threadcount_model::record::Record;
+
+/// Twice the threads of Tomcat's pool, which would have been a limit.
+const MANY_STACKS: u64 = 400;
+/// Of the largest heap: what is left is too little for a collector to go on.
+const FULL: f64 = 0.8;
+/// Of another variant's live heap: the rest of it is the requests'.
+const MUCH_LESS: f64 = 0.7;
+
+/// What a server keeps alive under load.
+struct FullHeap {
+    stacks: f64,
+    live_bytes: f64,
+    heap_bytes: f64,
+}
+
+pub(super) fn find(
+    experiment: &Experiment,
+    runs_of_variant: &VariantRuns<'_>,
+    records: &[Record],
+) -> Option<Finding> {
+    let workers = Workers::of(runs_of_variant)?;
+    if workers.kind != ThreadKind::Virtual || workers.at_once.is_finite() {
+        return None;
+    }
+    let (found, runs) = runs_of_variant.in_most(full_heap)?;
+    let mean = |figure: fn(&FullHeap) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
+    let live_bytes = mean(|it| it.live_bytes);
+    let others = experiment.variants.iter().filter(|variant| runs_of_variant.load.includes(&variant.name));
+    let live_of = |runs: &VariantRuns<'_>| mean_of(runs.runs.iter().filter_map(|run| run.live_heap_bytes()));
+    let (least_variant, least_live_bytes) = others
+        .filter_map(|variant| {
+            Some((variant.name.clone(), live_of(&VariantRuns::of(variant, runs_of_variant.load, records))?))
+        })
+        .min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let fact = UnboundedRequests {
+        virtual_thread_stacks: mean(|it| it.stacks),
+        live_bytes,
+        heap_bytes: mean(|it| it.heap_bytes),
+        least_variant,
+        least_live_bytes,
+    };
+    (least_live_bytes <= MUCH_LESS * live_bytes)
+        .then(|| runs_of_variant.finding(Fact::UnboundedRequests(fact), runs))
+}
+
+fn full_heap(record: &Record) -> Option<FullHeap> {
+    let heap = record.memory?.under_load;
+    let heap_bytes = largest_heap_bytes(&record.server.jvm_flags)?;
+    let live_bytes = heap.live_bytes as f64;
+    (heap.virtual_thread_stacks >= MANY_STACKS && live_bytes >= FULL * heap_bytes).then_some(FullHeap {
+        stacks: heap.virtual_thread_stacks as f64,
+        live_bytes,
+        heap_bytes,
+    })
+}
+
+/// As the JVM says; ZGC reserves many times as much.
+fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
+    jvm_flags.iter().find_map(|flag| flag.strip_prefix("-XX:MaxHeapSize=")?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::variant_runs::stage::{advice, sentence};
+    use super::*;
+    use threadcount_config::parse;
+    use threadcount_model::record::memory::{LiveHeap, MemoryUnderLoad};
+    use threadcount_model::sample::run;
+
+    /// So many MB of 268 are live.
+    fn server(variant: &str, stacks: u64, live_mb: u64) -> Record {
+        let mut record = run(variant, "load", 150.0, 500.0);
+        let under_load = LiveHeap {
+            live_bytes: live_mb * 1_000_000,
+            virtual_thread_stacks: stacks,
+            ..LiveHeap::default()
+        };
+        record.memory = Some(MemoryUnderLoad { under_load, ..MemoryUnderLoad::default() });
+        record.server.jvm_flags = vec!["-Xmx256m".to_owned(), "-XX:MaxHeapSize=268435456".to_owned()];
+        record
+    }
+
+    /// In the second of two variants, with such threads.
+    fn found(threads: &str, records: &[Record]) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{platform: {{}}, it: {{threads: {threads}}}}}\n\
+             loads: [{{name: load, rate: 1200/s, duration: 1s}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let (variant, load) = (&experiment.variants[1], &experiment.loads[0]);
+        find(&experiment, &VariantRuns::of(variant, load, records), records)
+    }
+
+    #[test]
+    fn a_heap_full_of_requests_is_named_beside_that_of_the_variant_with_fewest() {
+        let records = [server("platform", 0, 112), server("it", 1_597, 266)];
+        let finding = found("virtual", &records).expect("a finding");
+        let expected = "no limit of the requests at once is known, and they fill the heap: 266 MB of 268 MB are live, with the \
+            stacks of 1,597 parked virtual threads; 112 MB with platform (1 run)";
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).starts_with("a limit"), "{}", advice(&finding));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let platform = || server("platform", 0, 112);
+        let of_unknown_size = Record { server: Default::default(), ..server("it", 1_597, 266) };
+        let silent = [
+            ("platform threads", "{platform: 4000}", vec![platform(), server("it", 1_597, 266)]),
+            ("a limit", "{virtual: {bound: 200}}", vec![platform(), server("it", 1_597, 266)]),
+            ("half of the heap", "virtual", vec![platform(), server("it", 1_597, 134)]),
+            ("few requests at once", "virtual", vec![platform(), server("it", 50, 266)]),
+            (
+                "a cache that each variant has",
+                "virtual",
+                vec![server("platform", 0, 210), server("it", 1_597, 266)],
+            ),
+            ("nothing to compare with", "virtual", vec![server("it", 1_597, 266)]),
+            ("a heap of unknown size", "virtual", vec![platform(), of_unknown_size]),
+            ("no JVM", "virtual", vec![platform(), run("it", "load", 150.0, 500.0)]),
+        ];
+        for (what, threads, records) in silent {
+            assert_eq!(found(threads, &records), None, "{what}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The JSON Schema of `result.json`. `schema/result-2.schema.json` is the output of [`result_schema`]; a test fails if
+//! it is not.
+
+use super::result::{ResultDocument, SCHEMA};
+use schemars::{Schema, SchemaGenerator};
+
+/// The schema of a result.
+#[must_use]
+pub fn result_schema() -> Schema {
+    let mut schema = SchemaGenerator::default().into_root_schema_for::<ResultDocument>();
+    schema.insert("$id".to_owned(), "urn:threadcount:schema:result:2".into());
+    schema.insert("title".to_owned(), SCHEMA.into());
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::kept_schema::assert_is_kept;
+
+    #[test]
+    fn the_schema_in_the_repository_is_that_of_the_types() {
+        assert_is_kept(&result_schema(), "result-2.schema.json");
+    }
+}

@@ -1,8 +1,0 @@
-//! Microbenchmarks: JMH starts its own JVMs, warms them up and repeats a method. There is no server and no load.
-
-pub mod jar;
-mod keys;
-pub(crate) mod load_keys;
-pub mod scores;
-
-pub(crate) use keys::keys;

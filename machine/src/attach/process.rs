@@ -1,0 +1,319 @@
+//! A process as a JVM that takes commands, or why it takes none, as far as /proc and its performance data show.
+
+use super::beneath;
+use crate::perf_data::PerfData;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why no command can be sent to a process.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error("There is no process {pid}; `jps -l` or `pgrep -a java` lists the JVMs of this machine")]
+    NoSuchProcess { pid: u32 },
+    #[error(
+        "Process {pid} ({name}) is not a JVM; `jps -l` or `pgrep -a java` lists the JVMs of this machine"
+    )]
+    NotAJvm { pid: u32, name: String },
+    #[error(
+        "Process {pid} is an OpenJ9 JVM; only HotSpot JVMs (OpenJDK, Temurin, Corretto, Zulu, Oracle, GraalVM) are supported"
+    )]
+    OpenJ9 { pid: u32 },
+    #[error(
+        "Process {pid} belongs to {owner}, and a JVM accepts only its own user and root; run the same command with `sudo` or \
+         `sudo -u {owner_name}` before it"
+    )]
+    AnotherUser {
+        pid: u32,
+        owner: String,
+        /// What `sudo -u` takes.
+        owner_name: String,
+    },
+    #[error(
+        "No permission to look into process {pid} ({source}); root in its container's host, or in the container, has it"
+    )]
+    NoPermission { pid: u32, source: io::Error },
+    #[error(
+        "Process {pid} has no /tmp, where a JVM listens for commands; make that folder in its container, or mount one there"
+    )]
+    NoTmp { pid: u32 },
+    #[error(
+        "This kernel has no openat2 (Linux 5.6), which is needed to look into process {pid}; or a seccomp filter refuses it"
+    )]
+    NoOpenat2 { pid: u32 },
+    #[error(
+        "Process {pid} is stopped (SIGSTOP, Ctrl-Z or a debugger) and cannot respond; `kill -CONT {pid}` continues it"
+    )]
+    Stopped { pid: u32 },
+    /// `-XX:+DisableAttachMechanism`.
+    #[error(
+        "Process {pid} was started with -XX:+DisableAttachMechanism, so nothing can be loaded into it; start it without that flag"
+    )]
+    AttachDisabled { pid: u32 },
+    /// SIGQUIT would end it.
+    #[error(
+        "Process {pid} does not handle SIGQUIT (-Xrs, -XX:+ReduceSignalUsage, or it is still starting), so it cannot be attached to"
+    )]
+    IgnoresSignal { pid: u32 },
+}
+
+/// A HotSpot JVM. Its folders are held open, so that they can be used with other ids than our own.
+#[derive(Debug)]
+pub struct JvmProcess {
+    pub pid: u32,
+    /// Its id as it sees itself: another one in a container.
+    pub pid_inside: u32,
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    /// Whether it sees the same files as we do.
+    pub has_our_files: bool,
+    /// Its libjvm.so, as it sees it.
+    pub library: PathBuf,
+    pub(super) tmp_folder: OwnedFd,
+    pub(super) working_folder: Option<OwnedFd>,
+    /// The process itself: its id may become another's.
+    handle: OwnedFd,
+    /// Set when nobody waits for its responses any more.
+    interrupted: Option<Arc<AtomicBool>>,
+}
+
+impl JvmProcess {
+    /// Inspects a process.
+    ///
+    /// # Errors
+    /// Why no command can be sent to it.
+    pub fn find(pid: u32) -> Result<Self, Refusal> {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let handle = handle_of(pid).map_err(|source| no_permission(pid, source))?;
+        // After the handle was opened: it is of the same process.
+        let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
+        let name = || field(&status, "Name").unwrap_or_default().to_owned();
+        let (uid, gid) = (effective(&status, "Uid"), effective(&status, "Gid"));
+        check_owner(pid, uid)?;
+        let maps = fs::read_to_string(folder.join("maps")).map_err(|source| no_permission(pid, source))?;
+        if library(&maps, |name| name.starts_with("libj9vm")).is_some() {
+            return Err(Refusal::OpenJ9 { pid });
+        }
+        let library = library(&maps, |name| name == "libjvm.so");
+        let library = library.ok_or_else(|| Refusal::NotAJvm { pid, name: name() })?;
+        let root = open(&folder.join("root")).map_err(|source| no_permission(pid, source))?;
+        let tmp_folder = beneath::tmp_of(&root).map_err(|source| without_tmp(pid, source))?;
+        let pid_inside = field(&status, "NSpid").and_then(|it| it.split_whitespace().last()?.parse().ok());
+        let found = Self {
+            pid,
+            pid_inside: pid_inside.unwrap_or(pid),
+            uid,
+            gid,
+            has_our_files: has_our_files(&folder).unwrap_or(true),
+            library,
+            tmp_folder,
+            handle,
+            working_folder: open(&folder.join("cwd")).ok(),
+            interrupted: None,
+        };
+        found.check()?;
+        Ok(found)
+    }
+
+    /// The same process; a command to it ends early once this is set.
+    #[must_use]
+    pub fn interrupted_by(self, stop: Arc<AtomicBool>) -> Self {
+        Self { interrupted: Some(stop), ..self }
+    }
+
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
+    }
+
+    /// Checks what may change: whether it is alive, runs, and would not be ended by SIGQUIT.
+    pub(super) fn check(&self) -> Result<(), Refusal> {
+        let pid = self.pid;
+        let status = status_of(pid).filter(|_| !self.has_ended()).ok_or(Refusal::NoSuchProcess { pid })?;
+        match field(&status, "State").and_then(|state| state.chars().next()) {
+            Some('T' | 't') => return Err(Refusal::Stopped { pid }),
+            Some('Z' | 'X') => return Err(Refusal::NoSuchProcess { pid }),
+            _ => {}
+        }
+        if disables_attaching(pid) {
+            return Err(Refusal::AttachDisabled { pid });
+        }
+        if catches_quit(&status) { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
+    }
+
+    /// Whether it can neither read nor write what is ours.
+    #[must_use]
+    pub fn is_foreign(&self) -> bool {
+        !self.has_our_files || self.uid != rustix::process::geteuid().as_raw()
+    }
+
+    pub(super) fn is_alive(&self) -> bool {
+        !self.has_ended()
+            && status_of(self.pid)
+                .is_some_and(|status| !field(&status, "State").unwrap_or("Z").starts_with('Z'))
+    }
+
+    /// Its /tmp, where it always listens, whatever `java.io.tmpdir` is.
+    pub(crate) fn tmp(&self) -> PathBuf {
+        beneath::path(&self.tmp_folder)
+    }
+
+    /// To this process, even if it has ended and its id is another's now.
+    pub(super) fn send_quit(&self) -> io::Result<()> {
+        Ok(pidfd_send_signal(&self.handle, Signal::QUIT)?)
+    }
+
+    /// A handle is readable when its process has ended.
+    fn has_ended(&self) -> bool {
+        let mut all = [PollFd::new(&self.handle, PollFlags::IN)];
+        poll(&mut all, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+    }
+}
+
+/// An id beyond pid_max or of a thread is not a process.
+fn status_of(pid: u32) -> Option<String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    (field(&status, "Tgid")?.parse() == Ok(pid)).then_some(status)
+}
+
+fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
+/// Real, effective, saved, file system.
+fn effective(status: &str, name: &str) -> u32 {
+    field(status, name).and_then(|it| it.split_whitespace().nth(1)?.parse().ok()).unwrap_or_default()
+}
+
+fn check_owner(pid: u32, theirs: u32) -> Result<(), Refusal> {
+    let ours = rustix::process::geteuid().as_raw();
+    if ours == theirs || ours == 0 {
+        return Ok(());
+    }
+    let name = user_name(theirs, &fs::read_to_string("/etc/passwd").unwrap_or_default());
+    let owner = name.clone().unwrap_or_else(|| format!("user {theirs}"));
+    Err(Refusal::AnotherUser { pid, owner, owner_name: name.unwrap_or_else(|| format!("'#{theirs}'")) })
+}
+
+fn user_name(uid: u32, passwd: &str) -> Option<String> {
+    passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
+    })
+}
+
+fn no_permission(pid: u32, source: io::Error) -> Refusal {
+    if status_of(pid).is_none() {
+        Refusal::NoSuchProcess { pid }
+    } else {
+        Refusal::NoPermission { pid, source }
+    }
+}
+
+fn without_tmp(pid: u32, source: io::Error) -> Refusal {
+    match source.raw_os_error() {
+        _ if status_of(pid).is_none() => Refusal::NoSuchProcess { pid },
+        Some(libc::ENOENT | libc::ENOTDIR) => Refusal::NoTmp { pid },
+        Some(libc::ENOSYS) => Refusal::NoOpenat2 { pid },
+        _ => Refusal::NoPermission { pid, source },
+    }
+}
+
+/// The JVM itself is a library, which any program can load.
+fn library(maps: &str, is_it: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let paths = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    let mut named = paths.filter(|path| path.file_name().and_then(|it| it.to_str()).is_some_and(&is_it));
+    named.next().map(Path::to_path_buf)
+}
+
+/// The command line does not show a flag from `JAVA_TOOL_OPTIONS` or a file; the performance data does, unless they are off.
+fn disables_attaching(pid: u32) -> bool {
+    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let is_flag = |word: &[u8]| word == b"-XX:+DisableAttachMechanism";
+    let can = PerfData::read(pid).and_then(|data| data.text("sun.rt.jvmCapabilities"));
+    command.split(|&byte| byte == 0).any(is_flag) || can.is_some_and(|it| it.starts_with('0'))
+}
+
+fn catches_quit(status: &str) -> bool {
+    let caught = field(status, "SigCgt").and_then(|it| u64::from_str_radix(it, 16).ok());
+    caught.is_none_or(|bits| bits & (1 << (libc::SIGQUIT - 1)) != 0)
+}
+
+fn open(folder: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
+}
+
+fn handle_of(pid: u32) -> io::Result<OwnedFd> {
+    let known = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
+    Ok(pidfd_open(known, PidfdFlags::empty())?)
+}
+
+/// The same mount namespace and the same root folder (`chroot` changes only the latter).
+fn has_our_files(folder: &Path) -> io::Result<bool> {
+    let namespace = |folder: &Path| fs::read_link(folder.join("ns/mnt"));
+    let root = |path: PathBuf| fs::metadata(path).map(|it| (it.dev(), it.ino()));
+    let is_ours = namespace(folder)? == namespace(Path::new("/proc/self"))?;
+    Ok(is_ours && root(folder.join("root"))? == root(PathBuf::from("/"))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn says(pid: u32) -> String {
+        JvmProcess::find(pid).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_process_that_does_not_exist_is_told() {
+        assert!(says(4_000_000).starts_with("There is no process 4000000; `jps -l`"));
+    }
+
+    #[test]
+    fn a_process_that_is_no_jvm_is_named() {
+        let pid = std::process::id();
+        let says = says(pid);
+        assert!(says.starts_with(&format!("Process {pid} (")) && says.contains("is not a JVM"), "{says}");
+    }
+
+    #[test]
+    fn what_lacks_to_see_the_tmp_of_a_process_is_told() {
+        let pid = std::process::id();
+        let says = |code| without_tmp(pid, io::Error::from_raw_os_error(code)).to_string();
+        assert!(says(libc::ENOENT).starts_with(&format!("Process {pid} has no /tmp, where a JVM listens")));
+        assert!(says(libc::ENOSYS).starts_with("This kernel has no openat2 (Linux 5.6)"));
+        assert!(says(libc::EACCES).starts_with(&format!("No permission to look into process {pid}")));
+        assert!(matches!(
+            without_tmp(4_000_000, io::Error::from_raw_os_error(libc::ENOENT)),
+            Refusal::NoSuchProcess { .. }
+        ));
+    }
+
+    #[test]
+    fn the_owner_is_named_as_sudo_takes_it() {
+        let passwd = "root:x:0:0:root:/root:/bin/sh\nshop:x:1007:1007::/home/shop:/bin/sh\n";
+        assert_eq!(user_name(1007, passwd).as_deref(), Some("shop"));
+        assert_eq!(user_name(1008, passwd), None);
+    }
+
+    #[test]
+    fn a_process_that_sigquit_would_end_gets_none() {
+        assert!(catches_quit("SigCgt:\t2000000181005ccf\n"), "a JVM");
+        assert!(!catches_quit("SigCgt:\t2000000181005ccb\n"), "a JVM with -Xrs");
+    }
+
+    #[test]
+    fn openj9_is_known_by_its_library() {
+        let maps = "7f00-7f01 r-xp 00000000 08:01 1 /opt/ibm/lib/default/libj9vm29.so\n";
+        assert!(library(maps, |name| name.starts_with("libj9vm")).is_some());
+        assert!(library(maps, |name| name == "libjvm.so").is_none());
+    }
+}

@@ -1,0 +1,151 @@
+//! A folder that nobody else can write, nor lead elsewhere: what is unpacked there is loaded into JVMs.
+
+use crate::trusted;
+use rustix::process::geteuid;
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+const OWNER_ONLY: u32 = 0o700;
+
+/// The first of these folders that is, or can be made, private to this user.
+///
+/// # Errors
+/// Each folder, and why it cannot be used.
+pub(super) fn first_usable(folders: Vec<PathBuf>) -> Result<PathBuf, Vec<(PathBuf, String)>> {
+    let mut refused = Vec::new();
+    for folder in folders {
+        match make_private(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) => refused.push((folder, error.to_string())),
+        }
+    }
+    Err(refused)
+}
+
+/// Nothing is made below a folder that others can change: they could lead it elsewhere.
+fn make_private(folder: &Path) -> io::Result<()> {
+    let written = std::path::absolute(folder)?;
+    let mut levels: Vec<&Path> = written.ancestors().collect();
+    levels.reverse();
+    let is_there = |level: &&Path| fs::symlink_metadata(level).is_ok();
+    let there = levels.iter().take_while(|it| is_there(it)).count();
+    levels[..there].last().map_or(Ok(()), |it| check_way(it))?;
+    for level in &levels[there..] {
+        match DirBuilder::new().mode(OWNER_ONLY).create(level) {
+            // Another process was faster: ours, or somebody's whose folder is refused here.
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => check_way(level)?,
+        }
+    }
+    check_private(folder)?;
+    if fs::symlink_metadata(folder)?.mode() & 0o777 != OWNER_ONLY {
+        fs::set_permissions(folder, fs::Permissions::from_mode(OWNER_ONLY))?;
+    }
+    Ok(())
+}
+
+/// A folder of this user, no link, that others can neither write nor replace. Makes nothing.
+///
+/// # Errors
+/// Why it is not one.
+pub(crate) fn check_private(folder: &Path) -> io::Result<()> {
+    check_way(folder)?;
+    let found = fs::symlink_metadata(folder)?;
+    if !found.is_dir() || found.uid() != geteuid().as_raw() {
+        return Err(io::Error::other("it is not a folder of this user"));
+    }
+    Ok(())
+}
+
+/// The way as it is written, whose links could be replaced, and where it leads.
+fn check_way(folder: &Path) -> io::Result<()> {
+    let owners = Owners::of_this_machine()?;
+    for path in [std::path::absolute(folder)?, folder.canonicalize()?] {
+        path.ancestors().try_for_each(|part| check_part(part, &owners))?;
+    }
+    Ok(())
+}
+
+struct Owners {
+    us: u32,
+    /// Who owns `/` rules the machine: 0, or in a user namespace the number that stands for it.
+    machine: u32,
+}
+
+impl Owners {
+    fn of_this_machine() -> io::Result<Self> {
+        let machine = fs::metadata("/")?.uid();
+        Ok(Self { us: geteuid().as_raw(), machine })
+    }
+}
+
+fn check_part(part: &Path, owners: &Owners) -> io::Result<()> {
+    let found = fs::symlink_metadata(part)?;
+    let owner = found.uid();
+    if ![0, owners.us, owners.machine].contains(&owner) {
+        return Err(io::Error::other(format!("{} belongs to the user {owner}", part.display())));
+    }
+    if trusted::can_others_change(&found) {
+        return Err(io::Error::other(format!("others can write {}", part.display())));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    fn refusal(folder: &Path) -> String {
+        let refused = first_usable(vec![folder.to_owned()]).unwrap_err();
+        refused[0].1.clone()
+    }
+
+    #[test]
+    fn a_folder_is_made_for_this_user_alone() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("cache/threadcount/parts");
+        assert_eq!(first_usable(vec![PathBuf::from("/proc/x/parts"), folder.clone()]), Ok(folder.clone()));
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, OWNER_ONLY);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(first_usable(vec![folder.clone()]), Ok(folder.clone()));
+        assert_eq!(fs::metadata(&folder).unwrap().mode() & 0o777, OWNER_ONLY, "readers are shut out again");
+    }
+
+    #[test]
+    fn a_planted_link_is_not_followed() {
+        let root = tempfile::tempdir().unwrap();
+        let elsewhere = root.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        symlink(&elsewhere, root.path().join("parts")).unwrap();
+        assert!(refusal(&root.path().join("parts")).contains("not a folder of this user"));
+        symlink(root.path().join("nowhere"), root.path().join("broken")).unwrap();
+        assert!(first_usable(vec![root.path().join("broken/parts")]).is_err());
+        assert!(!root.path().join("nowhere").exists());
+    }
+
+    #[test]
+    fn a_folder_below_one_that_others_can_write_is_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let shared = root.path().join("shared");
+        fs::create_dir(&shared).unwrap();
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
+        let said = refusal(&shared.join("more/parts"));
+        assert!(said.contains("others can write") && said.contains("shared"), "{said}");
+        assert!(!shared.join("more").exists(), "nothing is made before the folder is checked");
+        fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).unwrap();
+        assert!(first_usable(vec![shared.join("parts")]).is_ok(), "a sticky folder protects what is ours");
+    }
+
+    #[test]
+    fn the_folder_of_another_user_is_refused() {
+        let owners = Owners { us: 4_000_001, machine: 4_000_001 };
+        let root = tempfile::tempdir().unwrap();
+        let own = fs::metadata(root.path()).unwrap().uid();
+        let said = check_part(root.path(), &owners).map_err(|it| it.to_string());
+        // Root's folders are trusted by all.
+        assert_eq!(said.is_ok(), own == 0, "{said:?}");
+    }
+}

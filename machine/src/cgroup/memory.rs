@@ -1,0 +1,76 @@
+//! The memory a group may use, and how often it ran into that.
+
+use super::file::{counter, number, text};
+use super::membership::Levels;
+use threadcount_model::record::resource_limits::MemoryEvents;
+
+/// Version 1 says "no limit" with the largest number of pages; no machine has as much.
+const NO_LIMIT: u64 = 1 << 60;
+
+/// The smallest limit of all levels, bytes.
+#[must_use]
+pub fn limit_bytes(levels: &Levels) -> Option<u64> {
+    let name = if levels.is_v2 { "memory.max" } else { "memory.limit_in_bytes" };
+    let limits = levels.folders.iter().filter_map(|folder| number(folder, name));
+    limits.filter(|&bytes| bytes < NO_LIMIT).min()
+}
+
+/// Counters of the process's own group, which in version 2 hold those of the groups below it. Version 1 has no `high`.
+#[must_use]
+pub fn events(levels: &Levels) -> Option<MemoryEvents> {
+    let folder = levels.folders.first()?;
+    if levels.is_v2 {
+        let events = text(folder, "memory.events")?;
+        let count = |name| counter(&events, name).unwrap_or_default();
+        return Some(MemoryEvents {
+            high: count("high"),
+            max: count("max"),
+            oom: count("oom"),
+            oom_kill: count("oom_kill"),
+        });
+    }
+    let oom_kill = counter(&text(folder, "memory.oom_control")?, "oom_kill").unwrap_or_default();
+    let max = number(folder, "memory.failcnt")?;
+    Some(MemoryEvents { high: 0, max, oom: oom_kill, oom_kill })
+}
+
+/// What was counted in between.
+#[must_use]
+pub fn grown(before: MemoryEvents, after: MemoryEvents) -> MemoryEvents {
+    MemoryEvents {
+        high: after.high.saturating_sub(before.high),
+        max: after.max.saturating_sub(before.max),
+        oom: after.oom.saturating_sub(before.oom),
+        oom_kill: after.oom_kill.saturating_sub(before.oom_kill),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn levels(is_v2: bool, files: &[(&str, &str)]) -> (Levels, tempfile::TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+        (Levels { is_v2, folders: vec![folder.path().to_owned()] }, folder)
+    }
+
+    #[test]
+    fn events_and_limits_of_both_versions() {
+        let events_v2 = "low 0\nhigh 4\nmax 17\noom 2\noom_kill 1\noom_group_kill 0\n";
+        let (v2, _folder) = levels(true, &[("memory.events", events_v2), ("memory.max", "536870912\n")]);
+        let expected = MemoryEvents { high: 4, max: 17, oom: 2, oom_kill: 1 };
+        assert_eq!((events(&v2), limit_bytes(&v2)), (Some(expected), Some(512 << 20)));
+        let v1_files = [
+            ("memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"),
+            ("memory.failcnt", "17\n"),
+            ("memory.limit_in_bytes", "9223372036854771712\n"),
+        ];
+        let (v1, _folder) = levels(false, &v1_files);
+        let expected = MemoryEvents { high: 0, max: 17, oom: 1, oom_kill: 1 };
+        assert_eq!((events(&v1), limit_bytes(&v1)), (Some(expected), None));
+        let (none, _folder) = levels(true, &[("memory.max", "max\n")]);
+        assert_eq!((events(&none), limit_bytes(&none)), (None, None));
+    }
+}

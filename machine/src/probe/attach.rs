@@ -1,0 +1,258 @@
+//! Loads the probe into a running JVM and reads its lines. Dropped, the probe ends and leaves the JVM as it was.
+
+use super::choice::{Out, ProbeChoice, agent_argument};
+use super::line::Line;
+use super::meeting::Meeting;
+use super::target::{self, TargetError};
+use crate::attach;
+use crate::attach::{CommandError, JvmProcess};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, BufRead, BufReader};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The agent's main method threw an exception.
+const AGENT_FAILED: &str = "return code: 102";
+/// What a JVM that has loaded an agent says.
+const LOADED: &str = "return code: 0";
+/// A JVM that answers does so within a second, on a busy machine within some.
+const LOAD_LIMIT: Duration = Duration::from_secs(30);
+
+/// Why the probe is not in the JVM.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The process does not allow attaching.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// It does not answer.
+    #[error(transparent)]
+    Command(#[from] CommandError),
+    #[error(
+        "Cannot listen for the probe in {folder}: {source}; it needs a folder that both processes can write"
+    )]
+    Socket { folder: String, source: io::Error },
+    #[error("The JVM {pid} did not load the probe: {answer}")]
+    Refused { pid: u32, answer: String },
+    /// The probe was loaded, and did not begin.
+    #[error("The probe did not begin in the JVM {pid}: {why}")]
+    NotBegun { pid: u32, why: String },
+    #[error(
+        "The probe in the JVM {pid} is version {theirs}, and threadcount needs {ours}: probe.jar is from another build; run `./dev build`"
+    )]
+    OtherVersion { pid: u32, theirs: String, ours: u32 },
+    #[error(
+        "Process {pid} has other files or another user than threadcount, so it cannot write the lines of a run"
+    )]
+    Foreign { pid: u32 },
+}
+
+/// The version of the lines and of the agent's argument: `Probe.VERSION` in `jvm/probe`.
+pub const VERSION: u32 = 2;
+
+/// Loads the probe, which writes its lines to a file. Returns when the JVM has loaded it, which takes about half a second.
+///
+/// # Errors
+/// Why it could not attach, as a sentence with what to do.
+pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<(), AttachError> {
+    let jvm = target::inspect(pid)?;
+    if jvm.is_foreign() {
+        return Err(AttachError::Foreign { pid });
+    }
+    load_agent(&jvm, jar, &agent_argument(Out::File(lines), level, None), LOAD_LIMIT)?;
+    // The first line is there before the JVM says that the probe is loaded.
+    let text = std::fs::read_to_string(lines).unwrap_or_default();
+    let unwritten =
+        || AttachError::NotBegun { pid, why: "it wrote no line; its standard error says why".to_owned() };
+    check_begun(pid, text.lines().next().ok_or_else(unwritten)?)
+}
+
+/// Loads it into a JVM that sees the jar under this path.
+///
+/// # Errors
+/// Why it could not.
+pub fn load_agent(jvm: &JvmProcess, jar: &Path, argument: &str, limit: Duration) -> Result<(), AttachError> {
+    let jar = jar.to_string_lossy();
+    // The jar again, for an agent of an earlier version that is in the JVM already: it loads this one beside it.
+    let options = format!("{jar}=jar={},{argument}", super::choice::encoded(Path::new(&*jar)));
+    let answer = attach::command(jvm, "load", ["instrument", "false", &options], limit)?;
+    if answer.contains(LOADED) { Ok(()) } else { Err(refusal(jvm.pid, &answer)) }
+}
+
+fn refusal(pid: u32, text: &str) -> AttachError {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let mut answer = lines.collect::<Vec<_>>().join(" ");
+    if answer.ends_with(AGENT_FAILED) {
+        answer.push_str(
+            "; its own standard error says why. A program that is started with -m, or on a runtime made by jlink, needs \
+             --add-modules jdk.jfr,jdk.management",
+        );
+    }
+    AttachError::Refused { pid, answer }
+}
+
+/// The probe in a running JVM, and its lines.
+pub struct Attached {
+    lines: BufReader<UnixStream>,
+    /// Its first line, which has been read already.
+    hello: Option<String>,
+    meeting: Arc<Meeting>,
+}
+
+impl Attached {
+    /// Attaches to a JVM. `recording` is where its JFR file shall be when we have detached.
+    ///
+    /// # Errors
+    /// Why it could not attach, as a sentence with what to do.
+    pub fn to(
+        pid: u32,
+        jar: &Path,
+        level: ProbeChoice,
+        recording: Option<&Path>,
+    ) -> Result<Self, AttachError> {
+        let jvm = target::inspect(pid)?;
+        let folder =
+            if jvm.is_foreign() { "its /tmp".into() } else { std::env::temp_dir().display().to_string() };
+        let failed = |source| AttachError::Socket { folder: folder.clone(), source };
+        let (mut meeting, listener) = Meeting::prepare(jvm, jar).map_err(failed)?;
+        let recording = recording.map(|file| meeting.recording(file));
+        // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
+        let jvm = target::inspect(pid)?;
+        load_agent(
+            &jvm,
+            &meeting.jar(),
+            &agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref()),
+            LOAD_LIMIT,
+        )?;
+        // The probe connects before the JVM says that it is loaded.
+        listener.set_nonblocking(true).map_err(failed)?;
+        let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
+            pid,
+            answer: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
+        })?;
+        stream.set_nonblocking(false).map_err(failed)?;
+        let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
+        attached.hello = attached.next_line();
+        check_begun(pid, attached.hello.as_deref().unwrap_or_default())?;
+        check_version(pid, attached.hello.as_deref())?;
+        Ok(attached)
+    }
+
+    /// Ends the reading from another thread.
+    ///
+    /// # Errors
+    /// When no file descriptor is left.
+    pub fn detacher(&self) -> io::Result<Detacher> {
+        let stream = self.lines.get_ref().try_clone()?;
+        Ok(Detacher { stream, meeting: Arc::clone(&self.meeting) })
+    }
+
+    /// The next line, without its end; waits for it. `None`: the JVM ended, or the probe was detached.
+    pub fn next_line(&mut self) -> Option<String> {
+        if let Some(hello) = self.hello.take() {
+            return Some(hello);
+        }
+        let mut line = String::new();
+        match self.lines.read_line(&mut line) {
+            Ok(length) if length > 0 => Some(line.trim_end().to_owned()),
+            _ => None,
+        }
+    }
+}
+
+fn check_begun(pid: u32, first: &str) -> Result<(), AttachError> {
+    match serde_json::from_str(first) {
+        Ok(Line::Refused { why, .. }) => Err(AttachError::NotBegun { pid, why }),
+        _ => Ok(()),
+    }
+}
+
+fn check_version(pid: u32, hello: Option<&str>) -> Result<(), AttachError> {
+    let hello: serde_json::Value = hello.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    match hello["probe"].as_u64() {
+        Some(theirs) if theirs == u64::from(VERSION) => Ok(()),
+        other => {
+            let theirs = other.map_or_else(|| "1".to_owned(), |it| it.to_string());
+            Err(AttachError::OtherVersion { pid, theirs, ours: VERSION })
+        }
+    }
+}
+
+/// Ends the probe in a JVM.
+pub struct Detacher {
+    stream: UnixStream,
+    meeting: Arc<Meeting>,
+}
+
+impl Detacher {
+    /// Closes the socket, and waits until the probe has ended and written its recording. False: it did
+    /// not within the limit.
+    #[must_use]
+    pub fn detach(&self, limit: Duration) -> bool {
+        shut(&self.stream, limit)
+    }
+
+    /// Has the recording where it shall be, after the probe has ended.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn fetch_recording(&self) -> io::Result<()> {
+        self.meeting.fetch_recording()
+    }
+}
+
+/// The thread that reads may not have ended when the process does.
+impl Drop for Detacher {
+    fn drop(&mut self) {
+        self.meeting.remove();
+    }
+}
+
+fn shut(stream: &UnixStream, limit: Duration) -> bool {
+    // Only our reading ends here, so that the other side's closing can still be seen.
+    if stream.shutdown(Shutdown::Read).is_err() {
+        return true;
+    }
+    let mut socket = [PollFd::new(stream, PollFlags::empty())];
+    let limit = Timespec { tv_sec: limit.as_secs() as i64, tv_nsec: i64::from(limit.subsec_nanos()) };
+    poll(&mut socket, Some(&limit)).is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn the_end_of_the_other_side_is_waited_for() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        assert!(!shut(&ours, Duration::from_millis(20)), "nobody has closed it");
+        assert!(theirs.write_all(b"line\n").is_err(), "the probe sees that nobody reads");
+        drop(theirs);
+        assert!(shut(&ours, Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn what_the_jvm_says_becomes_a_sentence() {
+        let says = |text: &str| refusal(7, text).to_string();
+        assert_eq!(says("return code: 100\n"), "The JVM 7 did not load the probe: return code: 100");
+        assert!(says("return code: 102\n").ends_with("--add-modules jdk.jfr,jdk.management"));
+    }
+
+    #[test]
+    fn a_probe_that_did_not_begin_says_why() {
+        let refused = r#"{"type":"refused","t_ns":1,"why":"3 MiB are free and 48 MiB are needed"}"#;
+        let says = check_begun(7, refused).unwrap_err().to_string();
+        assert_eq!(says, "The probe did not begin in the JVM 7: 3 MiB are free and 48 MiB are needed");
+        assert!(check_begun(7, r#"{"type":"hello","probe":2}"#).is_ok() && check_begun(7, "").is_ok());
+    }
+
+    #[test]
+    fn a_probe_of_another_build_is_not_misread() {
+        assert!(check_version(7, Some(&format!("{{\"type\":\"hello\",\"probe\":{VERSION}}}"))).is_ok());
+        let older = check_version(7, Some("{\"type\":\"hello\"}")).unwrap_err().to_string();
+        assert!(older.contains("is version 1") && older.contains("./dev build"), "{older}");
+    }
+}

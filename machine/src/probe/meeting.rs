@@ -1,0 +1,99 @@
+//! The folder where threadcount and a JVM meet: the probe's socket is in it, and what the JVM could not see otherwise.
+
+use crate::attach::JvmProcess;
+use crate::attach::in_tmp;
+use crate::attach::in_tmp::HeldFolder;
+use std::io;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+const SOCKET: &str = "probe.sock";
+const JAR: &str = "probe.jar";
+const RECORDING: &str = "recording.jfr";
+
+/// Removed with everything in it when it is dropped.
+#[derive(Debug)]
+pub enum Meeting {
+    /// The JVM has our files and our user.
+    Ours { folder: HeldFolder, jar: PathBuf },
+    /// It has other files or another user: the folder is in its own /tmp, and its own.
+    Theirs { jvm: JvmProcess, folder: HeldFolder, inside: PathBuf, recording: Option<PathBuf> },
+}
+
+impl Meeting {
+    /// Makes the folder, and the socket in it.
+    ///
+    /// # Errors
+    /// When one of both folders for temporary files cannot be written.
+    pub fn prepare(jvm: JvmProcess, jar: &Path) -> io::Result<(Self, UnixListener)> {
+        let name = in_tmp::unpredictable("threadcount")?;
+        if !jvm.is_foreign() {
+            // Dropped, it removes the folder where the socket cannot be made.
+            let ours = Self::Ours { folder: HeldFolder::of_ours(&name)?, jar: jar.to_path_buf() };
+            let listener = UnixListener::bind(ours.socket())?;
+            return Ok((ours, listener));
+        }
+        let bytes = std::fs::read(jar)?;
+        let (folder, listener) = in_tmp::create(&jvm, &name, (JAR, &bytes), SOCKET)?;
+        let inside = Path::new("/tmp").join(name);
+        Ok((Self::Theirs { jvm, folder, inside, recording: None }, listener))
+    }
+
+    /// As the JVM sees it.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        match self {
+            Self::Ours { folder, .. } => folder.path.join(SOCKET),
+            Self::Theirs { inside, .. } => inside.join(SOCKET),
+        }
+    }
+
+    /// As the JVM sees it.
+    #[must_use]
+    pub fn jar(&self) -> PathBuf {
+        match self {
+            Self::Ours { jar, .. } => jar.clone(),
+            Self::Theirs { inside, .. } => inside.join(JAR),
+        }
+    }
+
+    /// Where the JVM is to write a recording that shall be in a file of ours.
+    pub fn recording(&mut self, file: &Path) -> PathBuf {
+        match self {
+            Self::Ours { .. } => file.to_path_buf(),
+            Self::Theirs { inside, recording, .. } => {
+                *recording = Some(file.to_path_buf());
+                inside.join(RECORDING)
+            }
+        }
+    }
+
+    /// Copies the recording to where it shall be, after the probe has ended.
+    ///
+    /// # Errors
+    /// When it cannot be read or written.
+    pub fn fetch_recording(&self) -> io::Result<()> {
+        match self {
+            Self::Theirs { folder, recording: Some(file), jvm, .. } => {
+                std::fs::write(file, in_tmp::read(jvm, &folder.path.join(RECORDING))?)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Meeting {
+    /// Removes the folder with everything in it; a second time does nothing.
+    pub fn remove(&self) {
+        match self {
+            Self::Ours { folder, .. } => drop(std::fs::remove_dir_all(&folder.path)),
+            Self::Theirs { jvm, folder, .. } => in_tmp::remove(jvm, &folder.path),
+        }
+    }
+}
+
+impl Drop for Meeting {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}

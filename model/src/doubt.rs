@@ -1,0 +1,150 @@
+//! Reasons to doubt figures, as data. Reports make the sentences.
+
+use crate::backend_limit::BackendLimit;
+use crate::metric::Metric;
+use crate::record::interference::Interference;
+use crate::record::{SteadyBy, WarmUpFigure};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One problem of the runs of a variant under a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Doubt {
+    pub variant: String,
+    pub load: String,
+    /// Number of runs with this problem. The figures of the reason are those of the worst of them.
+    pub runs: u32,
+    pub reason: DoubtReason,
+}
+
+/// Whether conclusions may be drawn from a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrustGrade {
+    /// No doubts.
+    Good,
+    /// The figures are valid; a doubt limits the conclusions.
+    Fair,
+    /// No conclusion may be drawn.
+    Poor,
+}
+
+/// The problem, the serious ones first, see [`DoubtReason::is_serious`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the fields are the figures of the reason")]
+pub enum DoubtReason {
+    /// `why` is the failure's own text.
+    RunFailed { why: String },
+    /// By the user. The figures rest on the runs before.
+    RunInterrupted,
+    /// Planned, and not started. Nothing is said of it.
+    NeverRan,
+    /// The load generator was the bottleneck; `why` is its own report.
+    GeneratorBottleneck { why: Option<String> },
+    /// The load generator was the bottleneck of a capacity search above this rate.
+    GeneratorBelowCapacity { above_per_s: f64 },
+    /// A server behind the server was the limit, so that the figures are not those of the server's threads.
+    BackendLimit { backend: String, by: BackendLimit },
+    /// The cause is the most frequent one.
+    RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
+    /// The kernel dropped connections that the server had not yet accepted.
+    AcceptQueueOverflow { overflows: u64 },
+    /// A run with interference that the figures include. `kept`: without it fewer than two runs would remain.
+    Interference { by: Interference, kept: bool },
+    /// A run beside other processes that left at least a quarter of the machine idle. The figures include it.
+    SharedMachine { by: Interference },
+    /// A run with interference that the figures exclude.
+    LeftOut { by: Interference },
+    /// More was to be asked for than the servers can do, and every one of them did it.
+    NoOverload,
+    /// The requested rate was not reached.
+    RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
+    /// The warm-up ended before the steady state.
+    NotSteady {
+        judged_by: SteadyBy,
+        after_s: f64,
+        #[serde(default)]
+        unsteady: Vec<WarmUpFigure>,
+    },
+    /// The warm-up of this variant ended before the steady state, those of the variants that it is compared with did not: a
+    /// difference may be that of a warm and a cold JVM.
+    UnequallyWarm { than: Vec<String>, judged_runs: u32 },
+    /// The share of the JIT compiler in the server's CPU during the measured window: CPU per request is not that of a warm
+    /// server.
+    CompilerBusy { share: f64 },
+    /// The share by which the runs differ.
+    WideSpread { metric: Metric, share: f64 },
+    /// One valid run: no interval.
+    SingleRun,
+}
+
+impl DoubtReason {
+    /// Order of importance; reasons of the same rank are reported together.
+    #[must_use]
+    pub const fn rank(&self) -> u8 {
+        match self {
+            Self::RunFailed { .. } => 0,
+            Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
+            Self::BackendLimit { .. } => 2,
+            Self::RequestsFailed { .. } => 3,
+            Self::AcceptQueueOverflow { .. } => 4,
+            Self::Interference { .. } => 5,
+            Self::RunInterrupted => 6,
+            Self::NeverRan => 7,
+            Self::NoOverload => 8,
+            Self::SharedMachine { .. } => 9,
+            Self::LeftOut { .. } => 10,
+            Self::RateMissed { .. } => 11,
+            Self::NotSteady { .. } => 12,
+            Self::UnequallyWarm { .. } => 13,
+            Self::WideSpread { .. } => 14,
+            Self::SingleRun => 15,
+            Self::CompilerBusy { .. } => 16,
+        }
+    }
+
+    /// Of reasons of the same rank the largest is the worst; zero where they do not differ in that.
+    #[must_use]
+    pub fn severity(&self) -> f64 {
+        match self {
+            Self::RequestsFailed { failed, sent, .. } => *failed as f64 / (*sent).max(1) as f64,
+            Self::AcceptQueueOverflow { overflows } => *overflows as f64,
+            Self::Interference { by, .. } | Self::SharedMachine { by } | Self::LeftOut { by } => match by {
+                Interference::Steal { cores, .. } | Interference::OtherProcesses { cores, .. } => *cores,
+            },
+            Self::RateMissed { asked_per_s, completed_per_s, .. } => 1.0 - completed_per_s / asked_per_s,
+            Self::NotSteady { unsteady, .. } => unsteady.len() as f64,
+            Self::UnequallyWarm { than, .. } => than.len() as f64,
+            Self::CompilerBusy { share } | Self::WideSpread { share, .. } => *share,
+            _ => 0.0,
+        }
+    }
+
+    /// Does it rule out conclusions? The figures are then not only the server's.
+    #[must_use]
+    pub const fn is_serious(&self) -> bool {
+        self.rank() <= 5
+    }
+
+    /// Is it about single runs, and not about all runs of a variant under a load?
+    #[must_use]
+    pub const fn is_about_a_run(&self) -> bool {
+        !matches!(
+            self,
+            Self::NoOverload | Self::WideSpread { .. } | Self::SingleRun | Self::UnequallyWarm { .. }
+        )
+    }
+
+    /// Does it affect this metric? A busy compiler distorts the CPU per request; the throughput includes its cost.
+    #[must_use]
+    pub const fn concerns(&self, metric: Metric) -> bool {
+        !matches!(self, Self::CompilerBusy { .. }) || metric.is_server_cpu()
+    }
+
+    /// Is the load generator the cause?
+    #[must_use]
+    pub const fn is_of_generator(&self) -> bool {
+        matches!(self, Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. })
+    }
+}

@@ -1,0 +1,80 @@
+//! Servers behind the server.
+
+use super::Server;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The name of the one that `backend:` describes.
+pub const ONLY: &str = "backend";
+
+/// A server behind the server, a fresh process for each run. Its cost is not part of the variant's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Backend {
+    /// Its role, e.g. `database`.
+    #[serde(default = "only")]
+    pub name: String,
+    pub server: Server,
+    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready_is_written: bool,
+    /// Java feature version, the same for all variants.
+    pub jdk: Option<u16>,
+    pub jvm: Vec<String>,
+    /// Environment variables added for it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The most connections that it accepts; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection_limit: Option<u32>,
+    /// Time between SIGTERM and SIGKILL, in seconds; `None`: that of its kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_within_s: Option<f64>,
+    /// Cores that its processes are pinned to; empty: not pinned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<usize>,
+}
+
+fn only() -> String {
+    ONLY.to_owned()
+}
+
+impl Backend {
+    /// A backend with defaults for the rest.
+    #[must_use]
+    pub fn new(name: &str, server: Server) -> Self {
+        Self {
+            name: name.to_owned(),
+            server,
+            ready_is_written: false,
+            jdk: None,
+            jvm: Vec::new(),
+            env: BTreeMap::new(),
+            connection_limit: None,
+            stop_within_s: None,
+            cores: Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::experiment::Variant;
+
+    #[test]
+    fn the_one_backend_of_an_older_result_is_read() {
+        let server = r#"{"command": {"command": "x {port}", "url": "http://h", "ready": "/"}}"#;
+        let variant = |backend: &str| {
+            let text = format!(
+                r#"{{"name": "a", "note": null, "server": {server}, "jdk": null, "jvm": [], "env": {{}}, {backend}}}"#
+            );
+            serde_json::from_str::<Variant>(&text).expect("a variant")
+        };
+        assert_eq!(variant(r#""backend": null"#).backends, []);
+        let read = variant(&format!(r#""backend": {{"server": {server}, "jdk": 25, "jvm": ["-Xmx64m"]}}"#));
+        let [backend] = read.backends.as_slice() else { panic!("one backend") };
+        assert_eq!((backend.name.as_str(), backend.jdk), ("backend", Some(25)));
+        let json = serde_json::to_string(&read).expect("JSON");
+        assert_eq!(serde_json::from_str::<Variant>(&json).expect("the same"), read);
+    }
+}

@@ -1,0 +1,359 @@
+//! What to run: [`Experiment`] and [`plan`], the list of its runs in their interleaved order.
+
+mod backend;
+pub mod benchmark;
+pub mod capacity;
+pub mod claim;
+pub mod estimate;
+pub mod explaining;
+pub mod health;
+pub mod open_files;
+mod pairs;
+pub mod plan;
+pub mod protocol;
+pub mod request;
+pub mod role_cores;
+pub mod sending;
+mod server;
+pub mod shape;
+mod subject;
+pub mod thread_settings;
+pub mod warm_up;
+mod workload;
+
+pub use super::probe_level::ProbeLevel;
+pub use super::thread_kind::ThreadKind;
+pub use backend::{Backend, ONLY as ONLY_BACKEND};
+pub use protocol::Protocol;
+pub use request::{Body, RequestSpec, VariablesIn};
+pub use role_cores::RoleCores;
+pub use sending::Sending;
+pub use server::{
+    CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
+    TomcatServer,
+};
+pub use shape::{Shape, ShapeStep};
+pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
+pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
+
+use super::environment;
+use super::one_or_several::one_or_several;
+use claim::Claim;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A question, its variants, its loads, published figures and claims, with all defaults filled in, and with the sizes of
+/// `quick:` if they are used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Experiment {
+    /// File name without its extension, or `compare`.
+    pub name: String,
+    /// As a sentence.
+    pub question: String,
+    pub study: Option<Study>,
+    /// The first is the baseline of every comparison.
+    pub variants: Vec<Variant>,
+    pub loads: Vec<LoadSpec>,
+    /// Longest warm-up with the same load, in seconds: it ends earlier at the steady state.
+    pub warmup_s: f64,
+    /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
+    #[serde(default)]
+    pub warmup_auto: bool,
+    /// Time budget in seconds; `None`: unlimited.
+    #[serde(default)]
+    pub budget_s: Option<f64>,
+    /// Figures that were published before.
+    pub published: Vec<Published>,
+    /// Statements about the measured figures.
+    pub claims: Vec<StatedClaim>,
+    /// Statements of the study that are not testable.
+    #[serde(default)]
+    pub unavailable: Vec<Unavailable>,
+    /// `None`: no role is pinned to cores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<RoleCores>,
+    /// The sizes of `quick:` are used.
+    pub quick: bool,
+}
+
+/// A claim with its text, and the statement of the study behind it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StatedClaim {
+    /// As written.
+    pub claim: String,
+    /// Parsed.
+    pub expression: Claim,
+    /// The statement of the study, in our words.
+    pub says: Option<String>,
+}
+
+/// A statement of the study that is not testable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unavailable {
+    /// The statement, in our words.
+    pub what: String,
+    /// The reason.
+    pub why: String,
+}
+
+/// The source of the question and of the published figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Study {
+    pub title: String,
+    pub date: Option<String>,
+    pub authors: Option<String>,
+    pub url: Option<String>,
+    /// Its machine, in words.
+    pub machine: Option<String>,
+}
+
+impl Experiment {
+    /// Nobody planned it: nothing is published about it, and there is no warm-up.
+    #[must_use]
+    pub fn unplanned(name: &str, variants: Vec<Variant>, loads: Vec<LoadSpec>) -> Self {
+        Self {
+            name: name.to_owned(),
+            question: String::new(),
+            study: None,
+            variants,
+            loads,
+            warmup_s: 0.0,
+            warmup_auto: false,
+            budget_s: None,
+            published: Vec::new(),
+            claims: Vec::new(),
+            unavailable: Vec::new(),
+            cores: None,
+            quick: false,
+        }
+    }
+
+    #[must_use]
+    pub fn load(&self, name: &str) -> Option<&LoadSpec> {
+        self.loads.iter().find(|load| load.name == name)
+    }
+
+    /// Is there a server, or a benchmark, that is started here?
+    #[must_use]
+    pub fn starts_any(&self) -> bool {
+        let runs = |variant: &Variant| self.loads.iter().any(|load| load.includes(&variant.name));
+        self.variants.iter().any(|variant| variant.target().is_none() && runs(variant))
+    }
+
+    #[must_use]
+    pub fn variant(&self, name: &str) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.name == name)
+    }
+
+    /// Length of a load's warm-up in seconds.
+    #[must_use]
+    pub fn warmup_s(&self, load: &LoadSpec) -> f64 {
+        load.warmup_s.unwrap_or(self.warmup_s)
+    }
+}
+
+/// One way to run the server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Variant {
+    /// Name in every table.
+    pub name: String,
+    /// One line for the reader, if the name is not enough.
+    pub note: Option<String>,
+    #[serde(rename = "server")]
+    pub subject: Subject,
+    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ready_is_written: bool,
+    /// Java feature version; `None`: no JVM, or the one that the command starts.
+    pub jdk: Option<u16>,
+    pub jvm: Vec<String>,
+    /// Environment variables added for the server.
+    pub env: BTreeMap<String, String>,
+    /// Its working folder; `None`: that of its kind, or ours.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workdir: Option<PathBuf>,
+    /// A command that is run before each start of the server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<String>,
+    /// A command that is run after each end of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
+    /// Servers behind this one, started before it in their order.
+    #[serde(
+        default,
+        alias = "backend",
+        deserialize_with = "one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<Backend>")]
+    pub backends: Vec<Backend>,
+    /// Cores that its processes are pinned to; empty: not pinned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cores: Vec<usize>,
+    /// The kind of thread that has to handle requests; `None`: not specified, or given by `threads`.
+    #[serde(default)]
+    pub answers_on: Option<ThreadKind>,
+    /// Level of the probe; `None`: that of the command line.
+    #[serde(default)]
+    pub probe: Option<ProbeLevel>,
+    /// Another variant that it is compared with besides the baseline: one that differs in a single setting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare_with: Option<String>,
+    /// Why it cannot run on this machine; checked when a session begins.
+    #[serde(default)]
+    pub skipped: Option<String>,
+}
+
+impl Variant {
+    /// A variant with defaults for the rest.
+    #[must_use]
+    pub fn new(name: &str, subject: impl Into<Subject>) -> Self {
+        Self {
+            name: name.to_owned(),
+            note: None,
+            subject: subject.into(),
+            ready_is_written: false,
+            jdk: None,
+            jvm: Vec::new(),
+            env: BTreeMap::new(),
+            workdir: None,
+            before: None,
+            after: None,
+            backends: Vec::new(),
+            cores: Vec::new(),
+            answers_on: None,
+            probe: None,
+            compare_with: None,
+            skipped: None,
+        }
+    }
+
+    /// A text of the server, or of one behind it, without the values that their `env` took from ours.
+    #[must_use]
+    pub fn without_values(&self, text: &str) -> String {
+        let behind = self.backends.iter().flat_map(|it| it.env.values());
+        environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
+    }
+
+    /// `None`: a benchmark, or a server that is not ours to start.
+    #[must_use]
+    pub const fn server(&self) -> Option<&Server> {
+        match &self.subject {
+            Subject::Server(server) => Some(server),
+            Subject::Benchmark { .. } | Subject::Target(_) => None,
+        }
+    }
+
+    /// A server that runs elsewhere.
+    #[must_use]
+    pub const fn target(&self) -> Option<&RemoteTarget> {
+        match &self.subject {
+            Subject::Target(target) => Some(target),
+            Subject::Server(_) | Subject::Benchmark { .. } => None,
+        }
+    }
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadSpec {
+    /// Name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
+    pub name: String,
+    /// With its size.
+    #[serde(flatten)]
+    pub workload: Workload,
+    /// Number of measured requests; with `duration_s`, whichever comes first.
+    pub requests: Option<u64>,
+    /// Length of the measured window, in seconds.
+    pub duration_s: Option<f64>,
+    /// The servers of a round run side by side and are measured in turns of this length, in seconds; `None`: one server after the
+    /// other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interleave_s: Option<f64>,
+    /// The request, or the first of several.
+    pub request: RequestSpec,
+    /// The others, sent in turn with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub more_requests: Vec<RequestSpec>,
+    /// Course of the rate of an open load, whose mean is in [`LoadKind::Open`]; `None`: constant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Shape>,
+    /// Connection settings, and which responses are expected.
+    #[serde(default)]
+    pub sending: Sending,
+    /// The most rounds (runs of each variant).
+    pub runs: u32,
+    /// When they end.
+    #[serde(default)]
+    pub protocol: Protocol,
+    /// Empty: all variants run under it.
+    pub only_variants: Vec<String>,
+    /// In seconds; `None`: that of the experiment.
+    #[serde(default)]
+    pub warmup_s: Option<f64>,
+    /// Take a dump of all threads in the middle of the explaining window.
+    #[serde(default)]
+    pub thread_dump: bool,
+    /// `false`: a new connection for each request.
+    #[serde(default = "yes")]
+    pub keep_alive: bool,
+    /// Why it cannot be sent on this machine; checked when a session begins.
+    #[serde(default)]
+    pub skipped: Option<String>,
+}
+
+impl LoadSpec {
+    /// In how many turns it is measured; 1 where servers do not take turns.
+    #[must_use]
+    pub fn turns(&self) -> u32 {
+        let turns = self.interleave_s.zip(self.duration_s).map(|(turn_s, duration_s)| duration_s / turn_s);
+        // The remainder of a division is no turn of its own.
+        turns.map_or(1, |turns| (turns - 1e-6).ceil().max(1.0) as u32)
+    }
+
+    /// A load without an end, with defaults for the rest.
+    #[must_use]
+    pub fn new(name: &str, workload: impl Into<Workload>, request: RequestSpec) -> Self {
+        Self {
+            name: name.to_owned(),
+            workload: workload.into(),
+            requests: None,
+            duration_s: None,
+            interleave_s: None,
+            request,
+            more_requests: Vec::new(),
+            shape: None,
+            sending: Sending::default(),
+            runs: protocol::AT_MOST,
+            protocol: Protocol::adaptive(false),
+            only_variants: Vec::new(),
+            warmup_s: None,
+            thread_dump: false,
+            keep_alive: true,
+            skipped: None,
+        }
+    }
+
+    pub fn all_requests(&self) -> impl Iterator<Item = &RequestSpec> {
+        std::iter::once(&self.request).chain(&self.more_requests)
+    }
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// Published figures of one variant under one load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Published {
+    pub variant: String,
+    /// `None`: the first load.
+    pub load: Option<String>,
+    /// The place in the study, in words.
+    pub source: Option<String>,
+    /// By metric name ([`Metric`](crate::metric::Metric)).
+    pub figures: BTreeMap<String, f64>,
+}

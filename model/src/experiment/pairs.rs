@@ -1,0 +1,66 @@
+//! Which variants are compared under a load.
+
+use super::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+
+/// A variant, and what its figures are divided by.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pair<'a> {
+    pub variant: &'a Variant,
+    pub other: &'a Variant,
+}
+
+impl Experiment {
+    /// The first variant that runs under the load.
+    #[must_use]
+    pub fn baseline(&self, load: &LoadSpec) -> Option<&Variant> {
+        self.variants.iter().find(|variant| variant.runs_under(load))
+    }
+
+    /// Each variant with the baseline, then each with the one that its `compare_with` names.
+    #[must_use]
+    pub fn pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
+        let Some(baseline) = self.baseline(load) else { return Vec::new() };
+        let run = || self.variants.iter().filter(|variant| variant.runs_under(load));
+        let with_baseline = run()
+            .filter(|variant| variant.name != baseline.name)
+            .map(|variant| Pair { variant, other: baseline });
+        let with_named = run().filter(|variant| variant.name != baseline.name).filter_map(|variant| {
+            let name = variant.compare_with.as_ref().filter(|name| **name != baseline.name)?;
+            Some(Pair { variant, other: run().find(|other| other.name == *name)? })
+        });
+        with_baseline.chain(with_named).collect()
+    }
+
+    /// Platform pools of a size that is written, each with the first variant on virtual threads, alike in the rest: such a
+    /// pair may tell the kind of thread from the number. Which of them are large enough is known when they have run.
+    #[must_use]
+    pub fn kind_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
+        let run = || self.variants.iter().filter(|variant| variant.runs_under(load));
+        let Some(on_virtual) = run().find(|variant| threads(variant) == Some(&Threads::Virtual)) else {
+            return Vec::new();
+        };
+        let alike = on_virtual.apart_from_threads();
+        let is_sized = |variant: &&'a Variant| {
+            matches!(threads(variant), Some(Threads::Platform(PoolSize::Clients | PoolSize::Fixed(_))))
+        };
+        let pools = run().filter(is_sized).filter(|variant| variant.apart_from_threads() == alike);
+        pools.map(|variant| Pair { variant, other: on_virtual }).collect()
+    }
+}
+
+fn threads(variant: &Variant) -> Option<&Threads> {
+    variant.server().and_then(Server::threads)
+}
+
+impl Variant {
+    /// Without its name, its note, what it is compared with and its threads: what has to be alike where the threads are the
+    /// only difference.
+    #[must_use]
+    pub fn apart_from_threads(&self) -> Self {
+        let mut alike = Self { name: String::new(), note: None, compare_with: None, ..self.clone() };
+        if let Subject::Server(server) = alike.subject {
+            alike.subject = server.on_threads(Threads::Virtual).into();
+        }
+        alike
+    }
+}

@@ -1,0 +1,59 @@
+//! Settings of an application's threads from outside: a variable or an argument that its framework knows.
+
+use super::{JarServer, Server, Subject, ThreadKind, Variant};
+
+/// What tells Spring Boot its kind of thread; an argument has precedence.
+pub const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
+const SPRING_ARGUMENT: &str = "--spring.threads.virtual.enabled=";
+/// What tells our limit in a Spring Boot application how many requests there may be at once.
+pub const LIMIT_VARIABLE: &str = "THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT";
+const LIMIT_ARGUMENT: &str = "--threadcount.request-limit.max-concurrent=";
+/// What tells Helidon.
+pub const HELIDON_LIMIT_VARIABLE: &str = "SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS";
+/// Our jar with the limit.
+pub const LIMIT_JAR: &str = "executors";
+
+impl Variant {
+    /// The kind of thread that a Spring Boot application is told to use.
+    #[must_use]
+    pub fn kind_setting(&self) -> Option<ThreadKind> {
+        match self.thread_setting(SPRING_ARGUMENT, &[SPRING_VARIABLE])? {
+            "true" => Some(ThreadKind::Virtual),
+            "false" => Some(ThreadKind::Platform),
+            _ => None,
+        }
+    }
+
+    /// How many requests at once an application is told to take.
+    #[must_use]
+    pub fn limit_setting(&self) -> Option<u32> {
+        self.thread_setting(LIMIT_ARGUMENT, &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
+    }
+
+    fn thread_setting(&self, argument: &str, variables: &[&str]) -> Option<&str> {
+        let Some(Server::Jar(JarServer { args, .. })) = self.server() else { return None };
+        let argument = args.split_whitespace().rev().find_map(|word| word.strip_prefix(argument));
+        argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
+    }
+
+    /// Is it the same application in the same JVM, with the same servers behind it, so that only the kind of its threads and the
+    /// limit of its requests may differ?
+    #[must_use]
+    pub fn is_application_of(&self, other: &Self) -> bool {
+        self.apart_from_thread_settings() == other.apart_from_thread_settings()
+    }
+
+    fn apart_from_thread_settings(&self) -> Self {
+        let mut alike = Self { answers_on: None, skipped: None, ..self.apart_from_threads() };
+        alike.env.retain(|name, _| {
+            ![SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE].contains(&name.as_str())
+        });
+        if let Subject::Server(Server::Jar(jar)) = &mut alike.subject {
+            let is_other =
+                |word: &&str| !word.starts_with(SPRING_ARGUMENT) && !word.starts_with(LIMIT_ARGUMENT);
+            jar.args = jar.args.split_whitespace().filter(is_other).collect::<Vec<_>>().join(" ");
+            jar.class_path.retain(|jar| jar != LIMIT_JAR);
+        }
+        alike
+    }
+}

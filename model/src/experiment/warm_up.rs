@@ -1,0 +1,67 @@
+//! How long a warm-up may last.
+
+use super::{Experiment, LoadSpec, Workload};
+
+/// Length of an `auto` warm-up in estimates, in seconds; with `quick` also its longest.
+pub const USUAL_S: f64 = 10.0;
+/// The longest `auto` warm-up, in seconds: a server that is not warm by then rarely becomes warm.
+pub const LONGEST_S: f64 = 60.0;
+/// Opening some thousand connections, and what a server does at the first requests of each, is over within this time.
+const LEAD_IN_S: f64 = 2.0;
+/// In the first second it is seen, in the second it was not: where many loads are short.
+const SHORT_LEAD_IN_S: f64 = 1.0;
+/// Before each turn of an interleaved load: its connections are opened anew, too, and there are many turns.
+const LEAD_IN_OF_TURN: f64 = 0.25;
+/// Share of a budget that all warm-ups may take.
+const OF_BUDGET: f64 = 0.5;
+
+/// `warmup:` and `--warmup`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum WarmUpTime {
+    /// Until the steady state, within the budget.
+    Auto,
+    /// The longest, in seconds.
+    AtMost(f64),
+}
+
+impl Experiment {
+    /// Sets the warm-up of all loads without one of their own.
+    pub fn set_warmup(&mut self, time: WarmUpTime) {
+        (self.warmup_s, self.warmup_auto) = match time {
+            WarmUpTime::Auto => (USUAL_S, true),
+            WarmUpTime::AtMost(seconds) => (seconds, false),
+        };
+    }
+
+    /// Longest warm-up of a load in seconds. With `auto` the warm-ups of the fewest runs share half of the budget.
+    #[must_use]
+    pub fn longest_warmup_s(&self, load: &LoadSpec) -> f64 {
+        if !self.warmup_auto || load.warmup_s.is_some() {
+            return self.warmup_s(load);
+        }
+        if self.quick {
+            return USUAL_S;
+        }
+        let runs_under = |load: &LoadSpec| self.variants.iter().filter(|it| it.runs_under(load)).count();
+        let runs: f64 = self.loads.iter().map(|it| f64::from(it.at_least()) * runs_under(it) as f64).sum();
+        let part_s = |budget_s: f64| OF_BUDGET * budget_s / runs.max(1.0);
+        self.budget_s.map_or(LONGEST_S, part_s).clamp(USUAL_S, LONGEST_S)
+    }
+
+    /// How long a steady load goes on before it is measured, in seconds: the warm-up's connections are closed by then, and those of
+    /// the measured window are opened anew. What is measured cold is measured from its first request, and the steps of a
+    /// capacity search are judged by whether a backlog grows from nothing.
+    #[must_use]
+    pub fn lead_in_s(&self, load: &LoadSpec) -> f64 {
+        let is_steady = load.requests.is_none() && load.shape.is_none();
+        let is_ours = matches!(load.workload, Workload::Http(_));
+        let is_warm = self.longest_warmup_s(load) > 0.0;
+        let usual_s = match load.interleave_s {
+            Some(turn_s) => turn_s * LEAD_IN_OF_TURN,
+            None if self.quick => SHORT_LEAD_IN_S,
+            None => LEAD_IN_S,
+        };
+        let needed_s = if is_warm && is_steady && is_ours { usual_s } else { 0.0 };
+        load.sending.lead_in_s.unwrap_or(needed_s)
+    }
+}

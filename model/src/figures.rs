@@ -1,0 +1,316 @@
+//! Numbers as text, the same in every output: thousands separated, three significant digits, then the unit.
+//! Whole numbers keep all their digits.
+
+use crate::comparison::Ratio;
+use crate::interval::Interval;
+use crate::metric::{Metric, Unit};
+use threadcount_load::report::thousands;
+
+/// A number with three significant digits: `7,846`, `101`, `50.4`, `1.98`, `0.0812`.
+#[must_use]
+pub fn number(value: f64) -> String {
+    if !value.is_finite() {
+        return "?".to_owned();
+    }
+    let magnitude = value.abs();
+    let decimals = match magnitude {
+        m if m >= 99.95 => 0,
+        m if m >= 9.995 => 1,
+        m if m >= 0.9995 || m == 0.0 => 2,
+        m => (2.0 - m.log10().floor()).clamp(0.0, 9.0) as usize,
+    };
+    let digits = format!("{value:.decimals$}");
+    match magnitude {
+        0.0 => "0".to_owned(),
+        m if m < 0.1 => digits.trim_end_matches('0').to_owned(),
+        _ => thousands(&digits),
+    }
+}
+
+/// A number of unknown kind: whole numbers without a fraction, others like [`number`].
+#[must_use]
+pub fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { thousands(&format!("{value:.0}")) } else { number(value) }
+}
+
+/// A whole number with thousands separators.
+#[must_use]
+pub fn count(value: u64) -> String {
+    thousands(&value.to_string())
+}
+
+/// A number and its unit, apart so that a pair can show the unit once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Quantity {
+    number: String,
+    unit: &'static str,
+}
+
+impl Quantity {
+    fn new(number: String, unit: &'static str) -> Self {
+        Self { number, unit }
+    }
+
+    fn text(&self) -> String {
+        format!("{}{}", self.number, self.unit)
+    }
+}
+
+fn quantity(metric: Metric, value: f64) -> Quantity {
+    match metric.unit() {
+        Unit::PerSecond => Quantity::new(number(value), "/s"),
+        Unit::Milliseconds => time(value),
+        Unit::Bytes => memory_quantity(value),
+        Unit::Microseconds => Quantity::new(number(value), " µs"),
+        Unit::Cores => Quantity::new(number(value), " cores"),
+        Unit::Percent => Quantity::new(number(value), " %"),
+        Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
+        Unit::Count | Unit::PerRequest => Quantity::new(number(value), ""),
+    }
+}
+
+fn time(ms: f64) -> Quantity {
+    match ms.abs() {
+        size if size >= 999.5 => Quantity::new(number(ms / 1e3), " s"),
+        size if size >= 0.999_5 || size == 0.0 => Quantity::new(number(ms), " ms"),
+        size if size >= 0.001 => Quantity::new(number(ms * 1e3), " µs"),
+        _ if ms.is_finite() => Quantity::new("under 1".to_owned(), " µs"),
+        _ => Quantity::new(number(ms), " ms"),
+    }
+}
+
+fn memory_quantity(bytes: f64) -> Quantity {
+    const UNITS: [(f64, &str); 4] = [(1e9, " GB"), (1e6, " MB"), (1e3, " kB"), (1.0, " B")];
+    let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= *size).unwrap_or((1.0, " B"));
+    let scaled = bytes / size;
+    if scaled.abs() >= 100.0 || size == 1.0 {
+        Quantity::new(thousands(&format!("{scaled:.0}")), unit)
+    } else {
+        Quantity::new(number(scaled), unit)
+    }
+}
+
+/// A metric's figure with its unit: `7,846/s`, `50.4 ms`, `418 MB` (10^6 bytes), `223`.
+#[must_use]
+pub fn figure(metric: Metric, value: f64) -> String {
+    quantity(metric, value).text()
+}
+
+/// Bytes in decimal units: `1.08 GB`, `418 MB`.
+#[must_use]
+pub fn bytes(value: u64) -> String {
+    memory(value as f64)
+}
+
+/// The same for a mean, which has a fraction.
+#[must_use]
+pub fn memory(bytes: f64) -> String {
+    memory_quantity(bytes).text()
+}
+
+/// `3,961`: rounded to a whole number.
+#[must_use]
+pub fn whole(value: f64) -> String {
+    thousands(&format!("{:.0}", value.max(0.0)))
+}
+
+/// A rate: `7,846/s`, `12.5/s`.
+#[must_use]
+pub fn rate(per_s: f64) -> String {
+    figure(Metric::Rate, per_s)
+}
+
+/// A time given in milliseconds: `412 µs`, `50.4 ms`, `12.3 s`.
+#[must_use]
+pub fn milliseconds(value: f64) -> String {
+    time(value).text()
+}
+
+/// Two figures of one metric, with the unit once if it is the same: `50.4 ms against 100.6`.
+#[must_use]
+pub fn pair(metric: Metric, variant: f64, baseline: f64) -> String {
+    let (first, second) = (quantity(metric, variant), quantity(metric, baseline));
+    let repeat = first.unit != second.unit || first.unit == "/s";
+    format!("{} against {}", first.text(), if repeat { second.text() } else { second.number })
+}
+
+/// A ratio without a unit: `1.98`, `0.50`, `12.3`, `0.0213`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
+}
+
+/// An interval whose ends differ by more than this factor carries no information, so it gets no digits.
+const NOTHING_KNOWN: f64 = 1_000.0;
+
+/// An interval: `[1.96, 2.00]`, with a third decimal where two would show both ends as the same.
+#[must_use]
+pub fn interval(interval: Interval) -> String {
+    let Interval { low, high, .. } = interval;
+    if low > 0.0 && high / low > NOTHING_KNOWN {
+        let low = if low < 0.1 { "under 0.1".to_owned() } else { ratio(low) };
+        let high = if high > 10.0 { "over 10".to_owned() } else { ratio(high) };
+        return format!("[{low}, {high}]");
+    }
+    let ends = [low, high].map(ratio);
+    let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
+    format!("[{low}, {high}]")
+}
+
+/// The interval of a ratio, where there is one.
+#[must_use]
+pub fn interval_of(ratio: &Ratio) -> Option<String> {
+    ratio.interval.map(interval)
+}
+
+/// A share as per cent: `6 %`, `0.9 %`, `45 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if !percent.is_finite() {
+        "? %".to_owned()
+    } else if percent.abs() >= 9.95 || percent == 0.0 {
+        format!("{percent:.0} %")
+    } else if percent.abs() >= 0.05 {
+        format!("{percent:.1} %")
+    } else {
+        "under 0.1 %".to_owned()
+    }
+}
+
+/// A time in RFC 3339, in UTC, without the fraction of its second; other text stays as it is.
+#[must_use]
+pub fn moment(rfc_3339: &str) -> String {
+    let moment: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    moment.map_or_else(|_| rfc_3339.to_owned(), |moment| moment.strftime("%FT%TZ").to_string())
+}
+
+/// `1 more run`, `3 more runs`.
+#[must_use]
+pub fn more_runs(count: u32) -> String {
+    format!("{} more run{}", self::count(count.into()), if count == 1 { "" } else { "s" })
+}
+
+/// `1 run`, `3 runs`.
+#[must_use]
+pub fn plural(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", self::count(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_has_three_significant_digits_and_separators() {
+        let cases = [
+            (7_846.3, "7,846"),
+            (1_234_567.0, "1,234,567"),
+            (999.96, "1,000"),
+            (99.96, "100"),
+            (100.63, "101"),
+            (50.42, "50.4"),
+            (9.996, "10.0"),
+            (1.984, "1.98"),
+            (0.9996, "1.00"),
+            (0.5021, "0.502"),
+            (0.0812, "0.0812"),
+            (0.08, "0.08"),
+            (0.0, "0"),
+            (-1_234.0, "-1,234"),
+            (f64::NAN, "?"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_ratio_has_two_decimals_unless_it_is_very_small_or_large() {
+        let cases = [(1.9, "1.90"), (0.5021, "0.50"), (12.34, "12.3"), (0.0213, "0.0213"), (0.999, "1.00")];
+        for (value, text) in cases {
+            assert_eq!(ratio(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn an_interval_shows_that_it_is_one() {
+        let shown = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(shown(1.96, 2.0), "[1.96, 2.00]");
+        assert_eq!(shown(0.1974, 0.2034), "[0.197, 0.203]");
+    }
+
+    #[test]
+    fn memory_is_shown_in_decimal_units() {
+        assert_eq!(bytes(418_000_000), "418 MB");
+        assert_eq!(bytes(1_077_936_128), "1.08 GB");
+        assert_eq!(bytes(16_700_000), "16.7 MB");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(0), "0 B");
+    }
+
+    #[test]
+    fn a_pair_names_its_unit_once() {
+        assert_eq!(pair(Metric::P50, 50.4, 100.6), "50.4 ms against 101");
+        assert_eq!(pair(Metric::Rate, 7_846.0, 3_961.0), "7,846/s against 3,961/s");
+        assert_eq!(pair(Metric::RssPeak, 1.2e9, 304e6), "1.20 GB against 304 MB");
+        assert_eq!(pair(Metric::OsThreads, 27.0, 223.0), "27 against 223");
+        assert_eq!(pair(Metric::P50, 12_300.0, 100.6), "12.3 s against 101 ms");
+    }
+
+    #[test]
+    fn times_have_a_fitting_unit() {
+        let cases = [
+            (0.0, "0 ms"),
+            (0.000_4, "under 1 µs"),
+            (0.001, "1.00 µs"),
+            (0.0994, "99.4 µs"),
+            (0.412, "412 µs"),
+            (0.9996, "1.00 ms"),
+            (9.996, "10.0 ms"),
+            (50.12, "50.1 ms"),
+            (999.4, "999 ms"),
+            (1_234.0, "1.23 s"),
+            (3_600_000.0, "3,600 s"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(milliseconds(ms), expected, "{ms}");
+        }
+        assert_eq!((rate(7_845.6), rate(12.5), rate(0.0)), ("7,846/s".into(), "12.5/s".into(), "0/s".into()));
+        assert_eq!([0.0, 999.4, 1_234_567.0].map(whole), ["0", "999", "1,234,567"]);
+        assert_eq!(memory(1_234_567_890.0), "1.23 GB");
+    }
+
+    #[test]
+    fn shares_are_per_cent() {
+        assert_eq!(percent(0.061), "6.1 %");
+        assert_eq!(percent(0.45), "45 %");
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.0001), "under 0.1 %");
+    }
+
+    #[test]
+    fn a_moment_has_no_fraction() {
+        assert_eq!(moment("2026-11-20T23:53:35.689991565Z"), "2026-11-20T23:53:35Z");
+        assert_eq!(moment("2026-11-20T23:53:35.6+01:00"), "2026-11-20T22:53:35Z");
+        assert_eq!(moment("2026-11-20T23:53:35Z"), "2026-11-20T23:53:35Z");
+        assert_eq!(moment("some day"), "some day");
+    }
+
+    #[test]
+    fn one_run_is_not_runs() {
+        assert_eq!(plural(1, "run"), "1 run");
+        assert_eq!(plural(2, "run"), "2 runs");
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_has_no_digits() {
+        let said = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(said(0.001_72, 884.9), "[under 0.1, over 10]");
+        assert_eq!(said(0.5, 884.9), "[0.50, over 10]");
+        assert_eq!(said(0.24, 3.9), "[0.24, 3.90]");
+        assert_eq!(said(110.0, 130.0), "[110, 130]");
+    }
+}

@@ -1,0 +1,28 @@
+//! Confidence intervals.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+    /// e.g. 0.95
+    pub confidence: f64,
+}
+
+impl Interval {
+    /// The largest difference that it does not rule out, up or down: 0.05 for 5 %.
+    #[must_use]
+    pub fn largest_difference(&self) -> f64 {
+        self.high.max(1.0 / self.low) - 1.0
+    }
+
+    /// How far the ratio may lie from the middle of the interval, as a part of it: 0.02 for 2 %.
+    #[must_use]
+    pub fn half_width(&self) -> f64 {
+        (self.high / self.low).sqrt() - 1.0
+    }
+}

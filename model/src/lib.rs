@@ -1,0 +1,26 @@
+//! The data of an experiment, from the question to the result. Pure: it knows how it is serialised and answers questions
+//! about itself; reading a file or a process is done by the layers above.
+
+pub mod backend_limit;
+mod basis;
+pub mod claim_result;
+pub mod comparison;
+pub mod doubt;
+pub mod environment;
+pub mod experiment;
+pub mod figures;
+pub mod interval;
+#[cfg(any(test, feature = "sample"))]
+pub mod kept_schema;
+pub mod machine;
+pub mod metric;
+mod one_or_several;
+pub mod parse;
+mod probe_level;
+pub mod record;
+pub mod request_time;
+pub mod rounds;
+#[cfg(any(test, feature = "sample"))]
+pub mod sample;
+mod thread_kind;
+pub mod window;

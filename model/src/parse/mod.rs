@@ -1,0 +1,24 @@
+//! Values as people write them, on the command line and in YAML alike: `10k`, `5000/s`, `1m30s`, `2xx`.
+//!
+//! Each reader gives what to write instead where it cannot read a text. The flag's name, or the line and the caret,
+//! come from the caller.
+
+pub mod claim;
+mod cores;
+pub mod diagnostic;
+pub mod fields;
+mod log_file;
+mod number;
+mod rate;
+mod status;
+pub mod suggest;
+mod time;
+mod value;
+pub mod yaml;
+
+pub use cores::{Cores, cores};
+pub use log_file::log_file;
+pub use number::{count, figure, figure_unit, positive, positive_u32, share, split_number};
+pub use rate::{ramp, rate, steps};
+pub use status::expected_status;
+pub use time::{duration, seconds, timeout, warm_up};

@@ -1,0 +1,332 @@
+//! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
+
+use super::allocation::Allocation;
+use super::allocation_profile::AllocationProfile;
+use super::cpu_profile::CpuProfile;
+use super::run_delay::RunDelays;
+use super::turns::Turns;
+use super::wait_profile::WaitProfile;
+use crate::probe_level::ProbeLevel;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a `problem` of the probe is about that ends it.
+pub const VISIT: &str = "visit";
+
+/// The probe's readings of one run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct JvmReadings {
+    /// `Runtime.version()`.
+    pub java: String,
+    pub level: ProbeLevel,
+    /// Heap, allocation, CPU and threads over time.
+    pub samples: Vec<JvmSample>,
+    /// `None`: fewer than two readings, or an older result.
+    #[serde(default)]
+    pub allocation: Option<Allocation>,
+    /// Over time; empty if the JVM does not report them.
+    pub carriers: Vec<CarrierSample>,
+    /// Source of the figures in `carriers`.
+    pub carriers_source: Option<String>,
+    /// Pools that show themselves over JMX, and pools of connections that the probe found without.
+    pub pools: Vec<Pool>,
+    pub collections: Vec<Collection>,
+    /// Pauses of the collector.
+    pub pauses: Vec<Pause>,
+    /// Safepoints of any kind, collections included.
+    pub safepoints: Total,
+    /// Virtual threads that blocked without leaving their carrier, by site.
+    pub pins: Vec<SiteTotal>,
+    /// Pins per second, all sites together; empty if there were none.
+    #[serde(default)]
+    pub pins_series: Vec<PinSample>,
+    /// The heap in use right after each collection.
+    #[serde(default)]
+    pub heap_after_gc: Vec<HeapAfterGc>,
+    /// Samples of running threads, a few per second.
+    #[serde(default, alias = "looks")]
+    pub thread_samples: ThreadSamples,
+    /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default)]
+    pub cpu_profile: Option<CpuProfile>,
+    /// Which code allocates, by samples of its stacks; `None`: none were taken, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocation_profile: Option<AllocationProfile>,
+    /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
+    pub waits: Vec<SiteTotal>,
+    /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub file_io: Vec<SiteTotal>,
+    /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
+    #[serde(default)]
+    pub wait_profile: Option<WaitProfile>,
+    /// How long threads that could run waited; `None`: not read, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_delays: Option<RunDelays>,
+    /// Who goes first among threads that wait for the same thing; those with the most turns first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub turns: Vec<Turns>,
+    /// Over time; empty without native memory tracking.
+    pub stacks: Vec<StackSample>,
+    /// Virtual threads over the window; starts and ends only at level `full`.
+    pub virtual_threads: VirtualThreads,
+}
+
+/// One reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct JvmSample {
+    /// Seconds since the measured window began.
+    pub t_s: f64,
+    pub heap_used_bytes: u64,
+    pub heap_committed_bytes: u64,
+    /// Since the reading before.
+    pub allocated_bytes_per_s: f64,
+    /// Of the process, since the reading before.
+    pub cpu_cores: f64,
+    pub rss_bytes: u64,
+    pub platform_threads: u32,
+}
+
+/// One reading of the scheduler of virtual threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CarrierSample {
+    /// Seconds since the measured window began.
+    pub t_s: f64,
+    /// The most virtual threads that run at once.
+    pub parallelism: u32,
+    /// Carrier threads that exist.
+    pub threads: u32,
+    /// Carriers with a virtual thread mounted.
+    pub mounted: u32,
+    /// Virtual threads that wait for a carrier.
+    pub queued: u64,
+    /// Carriers that the operating system was running; a mounted one that does not run waits. If unknown, the number of
+    /// mounted ones.
+    pub running: u32,
+}
+
+impl SiteReason {
+    /// `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Yield => "yield".to_owned(),
+            Self::Scheduling => "scheduling".to_owned(),
+            Self::ReadFrom(peer) => format!("read from {peer}"),
+            Self::Monitor(class) => format!("monitor of {class}"),
+            Self::Park(class) => format!("park on {class}"),
+            Self::File(what) => what.clone(),
+            Self::Jvm(words) => words.clone(),
+        }
+    }
+}
+
+/// The library of a pool, as the probe names it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum PoolKind {
+    Tomcat,
+    TomcatExecutor,
+    Jetty,
+    Hikari,
+    TomcatJdbc,
+    Agroal,
+    CommonsPool2,
+    ReactorPool,
+    JettyClient,
+    /// Unknown to this version.
+    #[default]
+    #[serde(other)]
+    Other,
+}
+
+impl PoolKind {
+    /// The name in the probe's output.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tomcat => "tomcat",
+            Self::TomcatExecutor => "tomcat-executor",
+            Self::Jetty => "jetty",
+            Self::Hikari => "hikari",
+            Self::TomcatJdbc => "tomcat-jdbc",
+            Self::Agroal => "agroal",
+            Self::CommonsPool2 => "commons-pool2",
+            Self::ReactorPool => "reactor-pool",
+            Self::JettyClient => "jetty-client",
+            Self::Other => "pool",
+        }
+    }
+
+    /// Does it hold connections? The others hold request threads.
+    #[must_use]
+    pub const fn is_of_connections(self) -> bool {
+        matches!(
+            self,
+            Self::Hikari
+                | Self::TomcatJdbc
+                | Self::Agroal
+                | Self::CommonsPool2
+                | Self::ReactorPool
+                | Self::JettyClient
+        )
+    }
+
+    /// Does it hold connections to a database? One of reactor-pool is told by its name.
+    #[must_use]
+    pub const fn is_of_databases(self) -> bool {
+        matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::ReactorPool)
+    }
+
+    /// Is it of the library for whose connection, or for a response to which, threads wait, as the probe names it from their frames?
+    #[must_use]
+    pub fn is_of_library(self, library: &str) -> bool {
+        match self {
+            Self::Hikari => library == "HikariCP",
+            Self::TomcatJdbc => library == "Tomcat JDBC",
+            Self::Agroal => library == "Agroal",
+            Self::CommonsPool2 => ["commons-pool2", "commons-dbcp2", "Jedis", "Lettuce"].contains(&library),
+            Self::JettyClient => library == "Jetty HttpClient",
+            Self::Tomcat | Self::TomcatExecutor | Self::Jetty | Self::ReactorPool | Self::Other => false,
+        }
+    }
+}
+
+/// Why a thread is at a place in the code.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
+pub enum SiteReason {
+    /// `Thread.yield`.
+    Yield,
+    /// A carrier between two virtual threads.
+    Scheduling,
+    /// Waiting for data from this peer.
+    ReadFrom(String),
+    /// Waiting to enter a monitor of this class.
+    Monitor(String),
+    /// Parked on this class.
+    Park(String),
+    /// Reading, writing, or forcing a file: `write /var/lib/shop.db`.
+    File(String),
+    /// In the JVM's own words, e.g. why a virtual thread was pinned.
+    Jvm(String),
+}
+
+/// A pool over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pool {
+    pub kind: PoolKind,
+    /// The pool's own name.
+    pub name: String,
+    /// `None`: not reported.
+    pub max: Option<u32>,
+    pub samples: Vec<PoolSample>,
+}
+
+/// One reading of a pool; `None`: not reported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PoolSample {
+    pub t_s: f64,
+    pub busy: Option<u32>,
+    pub size: Option<u32>,
+    pub queued: Option<u64>,
+}
+
+/// A garbage collection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Collection {
+    pub t_s: f64,
+    pub duration_ms: f64,
+    pub pauses_ms: f64,
+    pub longest_pause_ms: f64,
+    pub name: String,
+    pub cause: String,
+}
+
+/// A pause in which no thread of the application ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Pause {
+    pub t_s: f64,
+    pub duration_ms: f64,
+    pub name: String,
+}
+
+/// Pins within one second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PinSample {
+    /// Middle of the second, seconds since the measured window began.
+    pub t_s: f64,
+    /// Sum over all carriers: with two of them at most 2,000.
+    pub pinned_ms: f64,
+    /// Pins that ended in it.
+    pub count: u64,
+}
+
+/// The heap after a collection: live objects, and dead ones in the parts that it did not collect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct HeapAfterGc {
+    pub t_s: f64,
+    pub used_bytes: u64,
+    /// It collected the whole heap. A young collection leaves dead objects in the old generation, which looks like a leak.
+    pub whole: bool,
+}
+
+/// Samples of threads that were running Java code.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadSamples {
+    pub count: u64,
+    /// Samples without work, by site; their times are 0. The reason is `yield` (`Thread.yield`) or `scheduling` (a carrier
+    /// between two virtual threads, which has no site).
+    pub without_progress: Vec<SiteTotal>,
+}
+
+/// Thread stacks as native memory tracking reports them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct StackSample {
+    pub t_s: f64,
+    pub reserved_bytes: u64,
+    pub committed_bytes: u64,
+}
+
+/// Number and duration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Total {
+    pub count: u64,
+    pub total_ms: f64,
+    pub longest_ms: f64,
+}
+
+/// Number and duration at one place in the code.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SiteTotal {
+    /// The frame that keeps a virtual thread on its carrier.
+    pub holder: Option<String>,
+    /// The first frame of the application.
+    pub application: Option<String>,
+    /// The topmost frame.
+    pub top: Option<String>,
+    pub reason: Option<SiteReason>,
+    pub total: Total,
+}
+
+/// Virtual threads over the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct VirtualThreads {
+    pub started: u64,
+    pub ended: u64,
+    pub submit_failed: u64,
+    /// Alive at the end of the window, of those that started after the probe; only at level `full`.
+    #[serde(default)]
+    pub alive: Option<u64>,
+}

@@ -1,0 +1,446 @@
+//! The data of one run. Everything downstream is made from it alone.
+
+pub mod allocation;
+pub mod allocation_profile;
+mod backend;
+pub mod benchmark;
+pub mod capacity;
+pub mod cpu_profile;
+pub mod explaining;
+pub mod external;
+pub mod gc;
+pub mod interference;
+pub mod jvm;
+pub mod jvm_log;
+mod load_schema;
+pub mod memory;
+pub mod pause_ledger;
+pub mod resource_limits;
+pub mod run_delay;
+mod time_behind;
+pub mod turns;
+pub mod wait_profile;
+
+pub use backend::{BackendConnections, BackendFacts, BackendFigures};
+
+use crate::one_or_several::one_or_several;
+use crate::thread_kind::ThreadKind;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_load::report::LoadReport;
+
+/// One fresh server process under one load, from launch to stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    pub variant: String,
+    pub load: String,
+    /// From 1.
+    pub round: u32,
+    /// Its place among all runs, from 1.
+    pub position: u32,
+    /// Wall-clock start, RFC 3339.
+    pub started_at: String,
+    /// Why its figures are missing or incomplete.
+    pub failure: Option<RunFailure>,
+    pub server: ServerFacts,
+    /// It belongs to the first rounds, which are left out of every figure (`drop`).
+    #[serde(default)]
+    pub dropped: bool,
+    /// A run with interference is repeated within bounds, and left out of figures if enough runs without exist.
+    #[serde(default, alias = "disturbed")]
+    pub interference: Option<interference::Interference>,
+    /// `None`: no warm-up.
+    #[serde(default)]
+    pub warm_up: Option<WarmUp>,
+    /// Per second of the warm-up.
+    pub warmup_rate_per_s: Vec<f64>,
+    /// The load generator's report over the measured window.
+    #[schemars(schema_with = "load_schema::load_report")]
+    pub measured: Option<LoadReport>,
+    /// Of an external load tool.
+    #[serde(default, alias = "foreign")]
+    pub external: Option<external::ExternalLoad>,
+    /// Of a microbenchmark, which has no server.
+    #[serde(default)]
+    pub benchmark: Option<benchmark::BenchmarkScore>,
+    /// Percentiles of the response time that studies publish and the load generator's report does not contain.
+    #[serde(default)]
+    pub more_percentiles: Option<MorePercentiles>,
+    /// For charts.
+    pub latency_curve: Vec<CurvePoint>,
+    /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
+    pub response_histogram: Option<String>,
+    pub cost: Option<Cost>,
+    /// Of each server behind the server; empty: there is none, or an older result.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub backends: Vec<BackendFigures>,
+    /// Of the server and the load generator, with the effects of quotas.
+    #[serde(default)]
+    pub resource_limits: Option<resource_limits::ResourceLimits>,
+    /// Before and after the load; only of JVMs with native memory tracking.
+    pub native_memory: Option<BeforeAfter<NativeMemory>>,
+    /// The live heap under load; `None`: no JVM, or an older result.
+    #[serde(default)]
+    pub memory: Option<memory::MemoryUnderLoad>,
+    /// Of a capacity load. All other figures are those of its highest sustained step.
+    #[serde(default)]
+    pub capacity: Option<capacity::CapacitySearch>,
+    /// `None`: no JVM, or no log (`--no-jvm-log`).
+    #[serde(default)]
+    pub jvm_log: Option<jvm_log::JvmLog>,
+    /// `None`: nothing was observed that could delay requests, or an external load tool.
+    #[serde(default)]
+    pub pause_ledger: Option<pause_ledger::PauseLedger>,
+    /// `None`: this run has no explaining window.
+    #[serde(default)]
+    pub explaining: Option<explaining::ExplainingWindow>,
+    /// Readings of the probe in the explaining window.
+    #[serde(default)]
+    pub jvm: Option<jvm::JvmReadings>,
+    /// Why there are no reasons although they were looked for: what ended the explaining window.
+    #[serde(default)]
+    pub unexplained: Option<String>,
+    /// Why the probe could not be loaded, or no flight recording started.
+    #[serde(default)]
+    pub probe_refused: Option<String>,
+    /// Dump of all threads as JSON; a file relative to the result folder.
+    #[serde(default)]
+    pub thread_dump: Option<String>,
+    /// TCP counters of the kernel over the window, machine-wide.
+    pub network: Option<NetworkCounters>,
+    /// Per second of the measured window.
+    pub load_series: Vec<LoadSample>,
+    /// In the measured window.
+    pub process_series: Vec<ProcessSample>,
+}
+
+/// How a warm-up went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WarmUp {
+    pub lasted_s: f64,
+    /// Longest allowed.
+    pub at_most_s: f64,
+    /// It reached the steady state; `None`: too short to tell.
+    pub levelled: Option<bool>,
+    /// Figures that had to be steady.
+    pub judged_by: SteadyBy,
+    /// Figures that were not steady at the end; empty in an older result.
+    #[serde(default)]
+    pub unsteady: Vec<WarmUpFigure>,
+    /// The compiler's share of the server's CPU in its last seconds; `None`: too short, or an older result.
+    #[serde(default)]
+    pub compiler_share: Option<f64>,
+    /// Classes that the JVM loaded per second in its last seconds; `None`: too short, not counted by the JVM, or an older
+    /// result.
+    #[serde(default)]
+    pub classes_per_s: Option<f64>,
+    /// The fastest response before the measured window: of the warm-up, and of one request that had the server to itself
+    /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
+    /// `None`: an open load, or an older result.
+    #[serde(default)]
+    pub fastest_ms: Option<f64>,
+}
+
+/// Above this share of the server's CPU the JIT compiler still changes the cost of a request.
+pub const COMPILER_SHARE: f64 = 0.05;
+
+/// Up to this many cores it is quiet, whatever its share: for an almost idle server one tick of the CPU clock is a large
+/// share.
+pub const QUIET_COMPILER_CORES: f64 = 0.01;
+
+/// Figures that are steady when a server is warm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WarmUpFigure {
+    /// Completed requests per second.
+    Rate,
+    /// The server's CPU, under an open load.
+    Cpu,
+    /// The server's CPU per request.
+    CpuPerRequest,
+    /// The JIT compiler's share of the server's CPU, which has to be small.
+    Compiler,
+    /// Classes that the JVM loads; they have to be few, or as many in each second.
+    ClassLoading,
+}
+
+/// How the steady state is recognised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SteadyBy {
+    /// The rate.
+    #[default]
+    Rate,
+    /// The rate and the CPU, under an open load.
+    RateAndCpu,
+}
+
+/// Why the figures of a run are missing or incomplete.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunFailure {
+    pub why: String,
+    /// The last lines of the server's log.
+    pub log_tail: Vec<String>,
+}
+
+/// The server as it was started.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerFacts {
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// Added environment variables, as `NAME=value`.
+    pub env: Vec<String>,
+    /// Its process id.
+    pub pid: u32,
+    /// With its version, e.g. `Apache Tomcat 11.0.24`.
+    pub product: Option<String>,
+    /// The JVM as its release file and `java -version` report it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
+    pub java: Option<String>,
+    /// From launch to the first response.
+    pub ready_after_ms: f64,
+    /// The thread that handles a request, as the server reports it.
+    #[serde(default, alias = "thread_seen")]
+    pub request_thread: Option<RequestThread>,
+    /// `None`: unlimited or unknown.
+    pub pool_max_threads: Option<u32>,
+    /// Its log file, relative to the result folder.
+    pub log: Option<String>,
+    /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
+    #[serde(default)]
+    pub jvm_flags: Vec<String>,
+    /// The servers behind it, in the order of their start.
+    #[serde(
+        default,
+        alias = "backend",
+        deserialize_with = "one_or_several",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<BackendFacts>")]
+    pub backends: Vec<BackendFacts>,
+}
+
+/// A thread that handles requests.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestThread {
+    /// `Thread.getName()`.
+    pub name: String,
+    /// `Thread.isVirtual()`.
+    pub is_virtual: bool,
+}
+
+impl RequestThread {
+    #[must_use]
+    pub const fn kind(&self) -> ThreadKind {
+        if self.is_virtual { ThreadKind::Virtual } else { ThreadKind::Platform }
+    }
+}
+
+/// A point of the percentile curve.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CurvePoint {
+    /// From 0 to 100.
+    pub percentile: f64,
+    pub response_ms: f64,
+}
+
+/// Percentiles of the response time that the load generator's report does not contain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct MorePercentiles {
+    pub p10_ms: f64,
+    pub p25_ms: f64,
+    pub p66_ms: f64,
+    pub p80_ms: f64,
+    pub p98_ms: f64,
+}
+
+impl MorePercentiles {
+    /// `at` returns the time of a percentile.
+    #[must_use]
+    pub fn read(at: impl Fn(u32) -> f64) -> Self {
+        Self { p10_ms: at(10), p25_ms: at(25), p66_ms: at(66), p80_ms: at(80), p98_ms: at(98) }
+    }
+}
+
+/// CPU, memory and threads over the measured window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// Time between the two process samples that bound the window, in seconds.
+    pub window_s: f64,
+    /// CPU time of the server's process tree, in seconds.
+    pub cpu_s: f64,
+    /// The same as a mean number of cores.
+    pub cpu_cores: f64,
+    /// In the busiest second; `None`: a window below one second, or an older result.
+    #[serde(default)]
+    pub cpu_cores_peak: Option<f64>,
+    /// CPU time per completed request.
+    pub cpu_us_per_request: Option<f64>,
+    /// The part of `cpu_cores` in the kernel.
+    #[serde(default)]
+    pub kernel_cpu_cores: f64,
+    /// The part of `cpu_cores` in garbage collection and the VM thread; `None`: no JVM.
+    #[serde(default)]
+    pub gc_cpu_cores: Option<f64>,
+    /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
+    #[serde(default)]
+    pub jit_cpu_cores: Option<f64>,
+    /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM, or an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jit_waiting_threads: Option<f64>,
+    /// The most open files (sockets included) of the server's process that came nearest to its limit.
+    #[serde(default)]
+    pub open_files_peak: Option<u64>,
+    /// Its limit.
+    #[serde(default)]
+    pub open_files_limit: Option<u64>,
+    /// CPU use of the whole machine, generator and kernel included, in cores.
+    pub machine_cpu_cores: f64,
+    /// CPU of the process trees of all backends, in cores; not part of `cpu_cores`.
+    #[serde(default)]
+    pub backend_cpu_cores: f64,
+    /// CPU steal, in cores.
+    #[serde(default)]
+    pub stolen_cores: f64,
+    /// Cores that this process may use.
+    pub machine_cores: u32,
+    pub rss_peak_bytes: u64,
+    pub rss_mean_bytes: u64,
+    /// Proportional set size (PSS).
+    pub pss_peak_bytes: Option<u64>,
+    pub os_threads_peak: u32,
+    /// Of threads that wait; `None` here and below: too few readings.
+    #[serde(default)]
+    pub voluntary_switches_per_s: Option<f64>,
+    /// Of preempted threads.
+    #[serde(default)]
+    pub involuntary_switches_per_s: Option<f64>,
+    /// Calls of `read` and its kind per second, on files, sockets and event descriptors; `recv` and its kind are not counted.
+    #[serde(default)]
+    pub read_calls_per_s: Option<f64>,
+    /// Calls of `write` and its kind per second; `send` and its kind are not counted.
+    #[serde(default)]
+    pub write_calls_per_s: Option<f64>,
+}
+
+impl Cost {
+    /// The part of `cpu_us_per_request` in the kernel.
+    #[must_use]
+    pub fn system_cpu_us_per_request(&self) -> Option<f64> {
+        let all = self.cpu_us_per_request?;
+        Some(if self.cpu_cores > 0.0 { all * (self.kernel_cpu_cores / self.cpu_cores).min(1.0) } else { 0.0 })
+    }
+
+    /// The rest of it.
+    #[must_use]
+    pub fn user_cpu_us_per_request(&self) -> Option<f64> {
+        Some(self.cpu_us_per_request? - self.system_cpu_us_per_request()?)
+    }
+}
+
+impl Cost {
+    /// The JIT compiler's share of the server's CPU; `None`: no JVM, or no CPU used.
+    #[must_use]
+    pub fn compiler_share(&self) -> Option<f64> {
+        self.jit_cpu_cores.filter(|_| self.cpu_cores > 0.0).map(|cores| cores / self.cpu_cores)
+    }
+}
+
+/// A reading before and after the load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct BeforeAfter<T> {
+    pub before: T,
+    pub after: T,
+}
+
+/// Native memory as `jcmd PID VM.native_memory summary` reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NativeMemory {
+    /// Total.
+    pub reserved_bytes: u64,
+    pub committed_bytes: u64,
+    /// Part of the total; `None` here and below: an older result.
+    #[serde(default)]
+    pub malloc_bytes: Option<u64>,
+    #[serde(default)]
+    pub mmap_reserved_bytes: Option<u64>,
+    #[serde(default)]
+    pub mmap_committed_bytes: Option<u64>,
+    #[serde(default)]
+    pub heap_reserved_bytes: Option<u64>,
+    pub heap_committed_bytes: u64,
+    /// As the JVM counts them.
+    pub threads: u32,
+    /// Stacks and the JVM's data of each thread.
+    #[serde(default)]
+    pub threads_reserved_bytes: Option<u64>,
+    #[serde(default)]
+    pub threads_committed_bytes: Option<u64>,
+    pub stack_reserved_bytes: u64,
+    pub stack_committed_bytes: u64,
+    /// Metaspace and class space, committed; `None`: an older result.
+    #[serde(default)]
+    pub class_metadata_bytes: Option<u64>,
+}
+
+/// Differences of the kernel's counters in /proc/net/netstat and /proc/net/snmp over the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the kernel's own names")]
+pub struct NetworkCounters {
+    pub listen_overflows: u64,
+    pub listen_drops: u64,
+    pub syn_retransmits: u64,
+    pub retransmitted_segments: u64,
+    /// Not a counter: sockets in TIME_WAIT at the end.
+    #[serde(default)]
+    pub time_wait: u64,
+    /// Not a counter: the number of ephemeral ports.
+    #[serde(default)]
+    pub ephemeral_ports: u64,
+}
+
+/// One second of the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadSample {
+    /// Middle of the second, seconds since the measured window began.
+    pub t_s: f64,
+    /// Expected responses.
+    pub rate_per_s: f64,
+    pub failed_per_s: f64,
+    /// Response time, like the two below.
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    pub max_ms: Option<f64>,
+    /// Requests without a response at the end of the second; `None`: the load had several windows, or an older result.
+    #[serde(default)]
+    pub in_flight: Option<u64>,
+}
+
+/// One reading of the server's process tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessSample {
+    /// Seconds since the measured window began, on the load's clock; negative before it.
+    pub t_s: f64,
+    /// CPU of the process tree since the sample before, in cores.
+    pub cpu_cores: f64,
+    /// CPU of the whole machine since the sample before, in cores.
+    pub machine_cpu_cores: f64,
+    pub rss_bytes: u64,
+    /// Proportional set size; not in every sample, because reading it costs the server time.
+    pub pss_bytes: Option<u64>,
+    pub os_threads: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_thread_of_an_older_result_is_read() {
+        let request_thread = Some(RequestThread { name: "exec-1".to_owned(), is_virtual: true });
+        let facts = ServerFacts { request_thread, ..ServerFacts::default() };
+        let older = serde_json::to_string(&facts).expect("JSON").replace("request_thread", "thread_seen");
+        assert_eq!(serde_json::from_str::<ServerFacts>(&older).expect("facts"), facts);
+    }
+}

@@ -1,0 +1,11 @@
+//! What an experiment answers about itself, read from YAML as users write it.
+
+mod estimate;
+mod explaining;
+mod health;
+mod open_files;
+mod pairs;
+mod plan;
+mod protocol;
+mod thread_settings;
+mod warm_up;

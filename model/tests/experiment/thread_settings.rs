@@ -1,0 +1,46 @@
+//! Settings of an application's threads from outside: a variable or an argument that its framework knows.
+
+use threadcount_config::parse;
+use threadcount_model::experiment::*;
+
+fn variant(keys: &str) -> Variant {
+    let text = format!(
+        "question: q\nrequest: /\nvariants: {{a: {{{keys}}}}}\nloads: [{{clients: 4, duration: 1s}}]\n"
+    );
+    parse("x", "x.yaml", &text, false).expect("an experiment").variants[0].clone()
+}
+
+const JAR: &str = "server: {jar: mine, args: '--server.port={port}'}";
+
+#[test]
+fn a_spring_boot_application_has_its_kind_of_thread_from_an_argument_or_a_variable() {
+    let kind = |more: &str| variant(&format!("{JAR}{more}")).kind_setting();
+    assert_eq!(kind(""), None);
+    assert_eq!(kind(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}"), Some(ThreadKind::Virtual));
+    assert_eq!(kind(", env: {SPRING_THREADS_VIRTUAL_ENABLED: 'false'}"), Some(ThreadKind::Platform));
+    let both = ", args: '{port} --spring.threads.virtual.enabled=false', env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
+    assert_eq!(kind(both), Some(ThreadKind::Platform));
+    let command = "server: {command: 'x {port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}";
+    assert_eq!(variant(command).kind_setting(), None, "a command may be anything");
+}
+
+#[test]
+fn a_limit_comes_from_an_argument_or_a_variable() {
+    let limit = |more: &str| variant(&format!("{JAR}{more}")).limit_setting();
+    assert_eq!(limit(", args: '{port} --threadcount.request-limit.max-concurrent=200'"), Some(200));
+    assert_eq!(limit(", env: {THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '7'}"), Some(7));
+    assert_eq!(limit(", env: {SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS: '9'}"), Some(9));
+    assert_eq!(limit(""), None);
+}
+
+#[test]
+fn an_application_stays_itself_with_other_threads_and_another_limit_and_with_nothing_else() {
+    let plain = variant(JAR);
+    let is_same = |more: &str| variant(&format!("{JAR}{more}")).is_application_of(&plain);
+    let settings = ", args: '--server.port={port} --spring.threads.virtual.enabled=true --threadcount.request-limit.max-concurrent=200'";
+    assert!(
+        is_same(settings) && is_same(", answers_on: virtual, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}")
+    );
+    assert!(!is_same(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
+    assert!(!is_same(", jvm: [-Xmx64m]") && !is_same(", env: {A: b}") && !is_same(", jdk: 21"));
+}

@@ -1,0 +1,149 @@
+//! The first screen's table of a load: each variant's figures as bars from zero, and its ratio to the baseline.
+
+use crate::html::colour;
+use crate::html::method::ran;
+use crate::overview::table::{RatioCell, columns, table};
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_stats::runs::{complete, figures as figures_of, mean};
+
+/// The bars of one load.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Board {
+    /// The columns that some variant has a figure for; the first is the headline.
+    pub columns: Vec<&'static str>,
+    /// One for each variant that has a figure.
+    pub rows: Vec<BoardRow>,
+    pub words: String,
+    /// The baseline, if there are other variants.
+    pub baseline: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoardRow {
+    pub variant: String,
+    /// The colour that it has in the pictures, from 1.
+    pub colour: usize,
+    /// To the baseline, of the first column.
+    pub ratio: RatioCell,
+    /// One for each column.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// One figure as a bar; all places are in per cent of the longest bar of this figure on the page.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Cell {
+    /// The mean of the runs, with its unit.
+    pub figure: String,
+    pub mean: f64,
+    /// The baseline's mean; on the bars of the others only.
+    pub baseline: Option<f64>,
+    /// Each run, where there are several.
+    pub runs: Vec<f64>,
+}
+
+/// The bars of a load. A column has one scale on the whole page, so that bars of two loads compare.
+#[must_use]
+pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
+    let table = table(document, load);
+    let columns: Vec<(Metric, &'static str, f64)> =
+        table.columns.iter().map(|it| (it.metric, it.title, longest(document, it.metric))).collect();
+    let baseline = ran(document).find(|name| !complete(&document.records, name, &load.name).is_empty());
+    let baseline = baseline.cloned();
+    let rows = ran(document).filter_map(|name| {
+        let cell = |&(metric, _, longest): &(Metric, &str, f64)| {
+            let other = baseline.as_ref().filter(|baseline| *baseline != name);
+            let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
+            cell(metric, &runs(document, name, load, metric), other, longest)
+        };
+        let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
+        let ratio = table
+            .rows
+            .iter()
+            .find(|row| row.variant == *name)
+            .map_or(RatioCell::None, |row| row.ratio.clone());
+        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells, ratio };
+        row.cells.iter().any(Option::is_some).then_some(row)
+    });
+    let rows: Vec<BoardRow> = rows.collect();
+    Board {
+        columns: columns.iter().map(|(_, name, _)| *name).collect(),
+        words: table.words,
+        baseline: baseline.filter(|_| rows.len() > 1),
+        rows,
+    }
+}
+
+fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metric) -> Vec<f64> {
+    figures_of(&complete(&document.records, variant, &load.name), metric)
+}
+
+/// The highest figure of any run under any load whose bars are drawn with this metric.
+fn longest(document: &ResultDocument, metric: Metric) -> f64 {
+    let loads = document.experiment.loads.iter();
+    let loads = loads.filter(|load| columns(load.workload).iter().any(|column| column.metric == metric));
+    let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
+    all.fold(0.0, f64::max)
+}
+
+fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Option<Cell> {
+    let value = mean(runs)?;
+    let place = |value: f64| {
+        let share = if longest > 0.0 { value / longest } else { 0.0 };
+        (share.clamp(0.0, 1.0) * 1_000.0).round() / 10.0
+    };
+    Some(Cell {
+        figure: figures::figure(metric, value),
+        mean: place(value),
+        baseline: baseline.map(place),
+        runs: if runs.len() > 1 { runs.iter().copied().map(place).collect() } else { Vec::new() },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use threadcount_model::record::Record;
+    use threadcount_model::sample::run;
+
+    fn document(loads: &str, records: &[Record]) -> ResultDocument {
+        sample::document("{a: {}, b: {}, c: {}}", loads, records)
+    }
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share_of_the_longest_of_all_loads_and_shows_the_baseline_and_the_runs() {
+        let records = [
+            run("a", "c4", 100.0, 40.0),
+            run("b", "c4", 180.0, 20.0),
+            run("b", "c4", 220.0, 20.0),
+            run("b", "c8", 400.0, 30.0),
+        ];
+        let document = document("[{clients: [4, 8], duration: 1s}]", &records);
+        let Board { columns, rows, baseline, .. } = board(&document, &document.experiment.loads[0]);
+        assert_eq!(
+            (&columns[..4], baseline.as_deref()),
+            (&["throughput", "mean", "p50", "p99"][..], Some("a"))
+        );
+        let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
+        assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
+        let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
+        let a = Cell { figure: "100/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
+        let b = Cell { figure: "200/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
+        assert_eq!((rate(0), rate(1)), (a, b));
+        let second = board(&document, &document.experiment.loads[1]);
+        assert_eq!((second.rows.len(), second.baseline), (1, None), "nothing to be compared with");
+        assert_eq!(second.rows[0].cells[0].as_ref().map(|cell| cell.mean), Some(100.0));
+    }
+
+    #[test]
+    fn under_an_open_load_the_waiting_comes_first_and_without_runs_there_is_no_bar() {
+        let document = document("[{rate: 10/s, duration: 1s}]", &[run("a", "r10", 10.0, 5.0)]);
+        assert_eq!(board(&document, &document.experiment.loads[0]).columns[..3], ["p50", "mean", "p99"]);
+        let empty = ResultDocument { records: Vec::new(), ..document };
+        assert!(board(&empty, &empty.experiment.loads[0]).rows.is_empty());
+    }
+}

@@ -1,0 +1,192 @@
+//! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
+
+mod allocation_flames;
+mod board;
+mod cpu_flames;
+mod method;
+mod pictures;
+mod request_bars;
+mod request_flames;
+mod run_bars;
+mod stack_flames;
+mod tables;
+
+use crate::ReportError;
+use crate::overview::{Overview, overview};
+use crate::summary::{Summary, summary};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use board::Board;
+use method::Method;
+use minijinja::Environment;
+use minijinja::value::Serde;
+use request_bars::RequestBars;
+use run_bars::RunBars;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use stack_flames::StackFlames;
+use tables::Table;
+use tables::ratios::RatioTable;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::Study;
+use threadcount_model::figures;
+
+/// The `.html` in the name switches escaping on.
+const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../assets/report/page.html"));
+const STYLE: &str = include_str!("../../assets/report/page.css");
+const CHARTS: &str = include_str!("../../assets/vendor/echarts.min.js");
+/// One function, so that its names do not clash with others.
+const SCRIPT: &str = concat!(
+    "(function () {\n",
+    include_str!("../../assets/report/page.js"),
+    include_str!("../../assets/report/figures.js"),
+    include_str!("../../assets/report/lines.js"),
+    include_str!("../../assets/report/axes.js"),
+    include_str!("../../assets/report/save.js"),
+    include_str!("../../assets/report/table.js"),
+    include_str!("../../assets/report/build.js"),
+    include_str!("../../assets/report/start.js"),
+    "})();\n"
+);
+
+/// The page has so many colours for variants.
+const COLOURS: usize = 6;
+
+/// The colour of a variant, from 1: the same in sentences, bars and pictures.
+fn colour(document: &ResultDocument, variant: &str) -> usize {
+    place(document, variant) % COLOURS + 1
+}
+
+/// The place of a variant in its experiment, independent of which variants ran: a report of some of them has the same
+/// colours as one of all.
+fn place(document: &ResultDocument, variant: &str) -> usize {
+    document.experiment.variants.iter().position(|it| it.name == variant).unwrap_or(0)
+}
+
+/// The page.
+///
+/// # Errors
+/// When the data cannot be written as JSON or the template fails, which is a bug and not a problem of the document.
+pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
+    let data = serde_json::to_string(&pictures::pictures(document)).map_err(ReportError::Data)?;
+    let mut environment = Environment::new();
+    environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
+    let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
+    template.render(Serde(Page::from_document(document, &data))).map_err(ReportError::Template)
+}
+
+/// What the template sees.
+#[derive(Serialize)]
+struct Page<'a> {
+    overview: Overview,
+    boards: Vec<Board>,
+    summary: Summary,
+    has_findings: bool,
+    made_at: String,
+    made_by: &'a str,
+    study: Option<&'a Study>,
+    ratios: Vec<RatioTable>,
+    published: Table,
+    variants: Table,
+    pins: Table,
+    waits: Table,
+    files: Table,
+    run_delays: Table,
+    pauses: Table,
+    native: Table,
+    claims: Table,
+    request_bars: Vec<RequestBars>,
+    cpu_flames: Vec<StackFlames>,
+    allocation_flames: Vec<StackFlames>,
+    run_bars: Vec<RunBars>,
+    runs: Table,
+    method: Method,
+    data: String,
+    style: &'static str,
+    charts: &'static str,
+    script: &'static str,
+    allowed_scripts: String,
+}
+
+impl<'a> Page<'a> {
+    fn from_document(document: &'a ResultDocument, data: &str) -> Self {
+        let summary = summary(document);
+        let boards = document.experiment.loads.iter().map(|load| board::board(document, load));
+        Self {
+            overview: overview(document),
+            boards: boards.filter(|board| !board.rows.is_empty()).collect(),
+            summary,
+            has_findings: !document.findings.is_empty(),
+            made_at: figures::moment(&document.created_at).replace('T', " ").replace('Z', " UTC"),
+            made_by: &document.threadcount,
+            study: document.experiment.study.as_ref(),
+            ratios: tables::ratios::ratios(document),
+            published: tables::published(document),
+            variants: tables::variants::variants(document),
+            pins: tables::sites::pins(document),
+            waits: tables::sites::waits(document),
+            files: tables::sites::files(document),
+            run_delays: tables::run_delays::run_delays(document),
+            pauses: tables::pauses::pauses(document),
+            native: tables::native_memory(document),
+            claims: tables::claims(document),
+            request_bars: request_bars::request_bars(document),
+            cpu_flames: cpu_flames::cpu_flames(document),
+            allocation_flames: allocation_flames::allocation_flames(document),
+            run_bars: run_bars::run_bars(document),
+            runs: tables::runs(document),
+            method: method::method(document),
+            data: data_block(data),
+            style: STYLE,
+            charts: CHARTS,
+            script: SCRIPT,
+            allowed_scripts: [CHARTS, SCRIPT].map(script_hash).join(" "),
+        }
+    }
+}
+
+/// JSON that cannot end or change the `<script>` element it stands in.
+fn data_block(json: &str) -> String {
+    let mut safe = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' => safe.push_str("\\u003c"),
+            '>' => safe.push_str("\\u003e"),
+            '&' => safe.push_str("\\u0026"),
+            '\u{2028}' => safe.push_str("\\u2028"),
+            '\u{2029}' => safe.push_str("\\u2029"),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A source of the page's Content-Security-Policy: only our own scripts run, even if a text contains markup.
+fn script_hash(script: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_its_script_element() {
+        let hostile = "</script><!--&\u{2028}";
+        let block = data_block(&serde_json::to_string(hostile).unwrap());
+        assert!(!block.contains(['<', '>', '&', '\u{2028}']), "{block}");
+        assert_eq!(serde_json::from_str::<String>(&block).unwrap(), hostile);
+    }
+
+    #[test]
+    fn the_vendored_library_is_the_one_that_is_written_down() {
+        let hash: String =
+            Sha256::digest(CHARTS.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert!(include_str!("../../assets/vendor/VENDORED.md").contains(&hash), "{hash}");
+    }
+
+    #[test]
+    fn a_script_is_allowed_by_its_hash() {
+        assert_eq!(script_hash(""), "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='");
+    }
+}

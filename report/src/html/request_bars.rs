@@ -1,0 +1,119 @@
+//! Where the time of a request goes, as a bar for each variant; all bars of a load have one scale.
+
+use super::request_flames::{RequestFlame, flame};
+use crate::html::colour;
+use crate::load_words::load_words;
+use crate::request_time::{PartKind, PartWords, not_sampled, on_one_scale, words};
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::LoadSpec;
+
+/// The longest bar, in the picture's units.
+const WIDTH: f64 = 100.0;
+
+/// The bars of one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestBars {
+    pub words: String,
+    /// It is the first load that has bars.
+    pub is_first: bool,
+    pub bars: Vec<RequestBar>,
+    /// Why threads of a variant were not sampled.
+    pub not_sampled: Vec<String>,
+}
+
+/// The mean service time of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestBar {
+    pub variant: String,
+    /// Its colour, from 1.
+    pub colour: usize,
+    /// The largest parts only.
+    pub brief: String,
+    /// With the interval of each part.
+    pub sentence: String,
+    pub segments: Vec<Segment>,
+    pub flame: RequestFlame,
+}
+
+/// One part.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Segment {
+    pub kind: PartKind,
+    /// Left edge and width.
+    pub x: f64,
+    pub width: f64,
+    /// `19.0 ms [18.1, 20.3] waiting for a HikariCP connection at ...`.
+    pub says: String,
+}
+
+/// Of each load whose threads were sampled.
+#[must_use]
+pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
+    let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
+    let mut loads: Vec<RequestBars> =
+        bars.filter(|load| !load.bars.is_empty() || !load.not_sampled.is_empty()).collect();
+    if let Some(first) = loads.iter_mut().find(|load| !load.bars.is_empty()) {
+        first.is_first = true;
+    }
+    loads
+}
+
+fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
+    let bar = |(time, of_longest)| {
+        let words = words(time);
+        RequestBar {
+            colour: colour(document, &words.variant),
+            segments: segments(&words.parts, WIDTH * of_longest),
+            flame: flame(time),
+            variant: words.variant,
+            brief: words.brief,
+            sentence: words.sentence_with_intervals,
+        }
+    };
+    let bars = on_one_scale(document, load).into_iter().map(bar).collect();
+    RequestBars { words: load_words(load), is_first: false, bars, not_sampled: not_sampled(document, load) }
+}
+
+/// One after the other, in a bar of this width.
+fn segments(parts: &[PartWords], width: f64) -> Vec<Segment> {
+    let mut x = 0.0;
+    let segment = |part: &PartWords| {
+        let left = x;
+        x += part.share * width;
+        let says = format!("{} {}", part.time, part.what);
+        Segment { kind: part.kind, x: rounded(left), width: rounded(x - left), says }
+    };
+    parts.iter().filter(|part| part.share > 0.0).map(segment).collect()
+}
+
+/// To a thousandth of the width.
+fn rounded(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn bars_of_a_load_have_one_scale_and_their_parts_follow_each_other() {
+        let mut document = sample::document("{a: {}, b: {}}", "[{clients: 4, duration: 1s}]", &[]);
+        document.request_times = vec![
+            sample::request_time("a", "c4", 40.0, &[30.0]),
+            sample::request_time("b", "c4", 20.0, &[25.0]),
+        ];
+        let bars = request_bars(&document);
+        let seen: Vec<Vec<(f64, f64)>> = bars[0]
+            .bars
+            .iter()
+            .map(|bar| bar.segments.iter().map(|segment| (segment.x, segment.width)).collect())
+            .collect();
+        // What was found too often is no part of a bar.
+        assert_eq!(seen, [vec![(0.0, 75.0), (75.0, 25.0)], vec![(0.0, 62.5)]]);
+        assert!(bars[0].is_first);
+        document.request_times.clear();
+        assert_eq!(request_bars(&document), []);
+    }
+}

@@ -1,0 +1,144 @@
+//! Ratios, each with a little picture of its interval.
+
+use crate::answer::{ratio_words, verdict_words};
+use crate::load_words::load_words;
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::comparison::{Comparison, Difference, Ratio, Verdict};
+use threadcount_model::figures;
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RatioTable {
+    pub variant: String,
+    pub baseline: String,
+    pub load: String,
+    /// One for each metric.
+    pub rows: Vec<RatioRow>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RatioRow {
+    pub metric: String,
+    pub variant: String,
+    pub baseline: String,
+    pub ratio: String,
+    pub interval: String,
+    pub verdict: String,
+    pub runs: String,
+    /// Where ratio and interval lie in the little picture, in per cent of its width (50: equal).
+    pub bar: Option<Bar>,
+}
+
+/// Places in per cent.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    pub low: f64,
+    pub at: f64,
+    pub high: f64,
+    /// A difference was shown.
+    pub decided: bool,
+}
+
+/// The tables of ratios, in the order of the comparisons.
+#[must_use]
+pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
+    let reach = reach(&document.comparisons);
+    document.comparisons.iter().map(|comparison| ratio_table(document, comparison, reach)).collect()
+}
+
+fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> RatioTable {
+    let load = document.experiment.load(&comparison.load);
+    let ratios = comparison.ratios.iter().map(|ratio| ratio_row(ratio, reach));
+    RatioTable {
+        variant: comparison.variant.clone(),
+        baseline: comparison.baseline.clone(),
+        load: load.map_or_else(|| comparison.load.clone(), load_words),
+        rows: ratios.chain(comparison.differences.iter().map(difference_row)).collect(),
+    }
+}
+
+fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
+    let figure = |value| figures::figure(ratio.metric, value);
+    RatioRow {
+        metric: ratio.metric.label().to_owned(),
+        variant: figure(ratio.variant_value),
+        baseline: figure(ratio.baseline_value),
+        ratio: figures::ratio(ratio.ratio),
+        interval: figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
+        verdict: ratio_words(ratio),
+        runs: format!("{} and {}", ratio.runs.0, ratio.runs.1),
+        bar: bar(ratio, reach),
+    }
+}
+
+/// A figure that is zero in a run has no ratio: the difference and its interval stand in its place.
+fn difference_row(difference: &Difference) -> RatioRow {
+    let figure = |value| figures::figure(difference.metric, value);
+    let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, figure(value));
+    let interval = difference.interval.map(|it| format!("[{} .. {}]", signed(it.low), signed(it.high)));
+    RatioRow {
+        metric: difference.metric.label().to_owned(),
+        variant: figure(difference.variant_value),
+        baseline: figure(difference.baseline_value),
+        ratio: signed(difference.difference),
+        interval: interval.unwrap_or_else(|| "–".to_owned()),
+        verdict: verdict_words(difference.verdict, &difference.basis),
+        runs: format!("{} and {}", difference.runs.0, difference.runs.1),
+        bar: None,
+    }
+}
+
+/// The largest ratio that the little pictures must show, as a logarithm: between 1.25 and 8 times.
+pub fn reach(comparisons: &[Comparison]) -> f64 {
+    let ends = comparisons.iter().flat_map(|comparison| &comparison.ratios).flat_map(|ratio| {
+        let interval = ratio.interval.map_or([ratio.ratio; 2], |interval| [interval.low, interval.high]);
+        interval.map(|end| end.ln().abs())
+    });
+    ends.filter(|end| end.is_finite()).fold(0.0, f64::max).clamp(1.25_f64.ln(), 8_f64.ln()) * 1.08
+}
+
+/// Where a ratio and its interval lie in the little picture; `None`: without an interval.
+pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
+    let interval = ratio.interval?;
+    let place = |value: f64| {
+        let place = 50.0 + 50.0 * value.ln() / reach;
+        (place.clamp(0.0, 100.0) * 10.0).round() / 10.0
+    };
+    let all_positive = interval.low > 0.0 && ratio.ratio > 0.0 && interval.high.is_finite();
+    let decided = matches!(ratio.verdict, Verdict::Higher | Verdict::Lower);
+    let (low, at, high) = (place(interval.low), place(ratio.ratio), place(interval.high));
+    all_positive.then_some(Bar { low, at, high, decided })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::comparison::Basis;
+    use threadcount_model::interval::Interval;
+    use threadcount_model::metric::Metric;
+
+    fn ratio(low: f64, ratio: f64, high: f64) -> Ratio {
+        Ratio {
+            metric: Metric::Rate,
+            variant_value: ratio,
+            baseline_value: 1.0,
+            ratio,
+            interval: Some(Interval { low, high, confidence: 0.95 }),
+            verdict: Verdict::Higher,
+            runs: (3, 3),
+            basis: Basis::default(),
+        }
+    }
+
+    #[test]
+    fn equal_lies_in_the_middle_and_twice_as_far_from_it_as_half() {
+        let bar = bar(&ratio(0.5, 1.0, 2.0), 4_f64.ln()).unwrap();
+        assert_eq!((bar.low, bar.at, bar.high), (25.0, 50.0, 75.0));
+    }
+
+    #[test]
+    fn a_ratio_that_is_no_number_has_no_bar() {
+        assert_eq!(bar(&ratio(-0.1, 1.0, 2.0), 1.0), None);
+        assert_eq!(bar(&ratio(f64::NAN, f64::NAN, f64::NAN), 1.0), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
+
+pub mod answer;
+pub mod attached;
+pub mod browser;
+pub mod capacity;
+pub mod csv;
+pub mod diagnosis;
+pub mod html;
+pub mod json;
+pub mod junit;
+pub mod live;
+pub mod load_words;
+pub mod markdown;
+pub mod observing;
+pub mod overview;
+pub mod pause_ledger;
+pub mod phrase;
+pub mod png;
+pub mod published;
+pub mod request_time;
+pub mod run_delays;
+#[cfg(any(test, feature = "sample"))]
+pub mod sample;
+pub mod series;
+pub mod shares;
+pub mod so_far;
+pub mod summary;
+pub mod summary_table;
+pub mod terminal;
+pub mod trust;
+
+pub use threadcount_model::figures;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use threadcount_judge::result::ResultDocument;
+
+/// A report format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// One page with pictures, for a browser.
+    Html,
+    /// For a pull request or `GITHUB_STEP_SUMMARY`.
+    #[value(name = "md", alias = "markdown")]
+    Markdown,
+    /// Two tables: of runs, and (only with --out) of readings over time.
+    Csv,
+    /// The readings over time for programs, all on one clock.
+    Json,
+    /// Claims as test cases, for a build server.
+    Junit,
+    /// One paragraph.
+    Text,
+    /// The summary that `run` prints.
+    Terminal,
+}
+
+impl Format {
+    /// The name of its (first) file.
+    #[must_use]
+    pub const fn file_name(self) -> &'static str {
+        match self {
+            Self::Html => "report.html",
+            Self::Markdown => "report.md",
+            Self::Csv => "runs.csv",
+            Self::Json => "series.json",
+            Self::Junit => "junit.xml",
+            Self::Text => "report.txt",
+            Self::Terminal => "terminal.txt",
+        }
+    }
+}
+
+/// Why a report could not be made. All but the first are bugs.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    #[error("cannot write {path}: {source}. Choose another folder with --out, or make room")]
+    Write {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    /// The data block of the page.
+    #[error(
+        "the page's data cannot be written as JSON: {0}. This is a mistake in Threadcount; please report it"
+    )]
+    Data(#[source] serde_json::Error),
+    #[error("the page's template failed: {0}. This is a mistake in Threadcount; please report it")]
+    Template(#[source] minijinja::Error),
+    #[error("the table cannot be written as CSV: {0}. This is a mistake in Threadcount; please report it")]
+    Table(#[source] ::csv::Error),
+    #[error("the claims cannot be written as XML: {0}. This is a mistake in Threadcount; please report it")]
+    Xml(#[source] io::Error),
+}
+
+/// The report as text, for standard output. [`Format::Csv`] is the table of runs.
+///
+/// # Errors
+/// When the text cannot be made, which is a bug and not a problem of the document.
+pub fn render(document: &ResultDocument, format: Format) -> Result<String, ReportError> {
+    match format {
+        Format::Html => html::html(document),
+        Format::Markdown => Ok(markdown::markdown(document)),
+        Format::Csv => csv::runs(document),
+        Format::Json => json::json(document),
+        Format::Junit => junit::junit(document),
+        Format::Text => Ok(terminal::paragraph(document)),
+        Format::Terminal => Ok(terminal::terminal(document, None, terminal::PLAIN)),
+    }
+}
+
+/// Writes the report into a folder, which is made where it is missing, and returns the path of the file
+/// ([`Format::Csv`]: of the table of runs; the one of readings lies beside it as `series.csv`).
+///
+/// # Errors
+/// [`ReportError::Write`] when the folder or file cannot be written.
+pub fn write(document: &ResultDocument, format: Format, dir: &Path) -> Result<PathBuf, ReportError> {
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ReportError::Write { path, source }
+    };
+    std::fs::create_dir_all(dir).map_err(failed(dir))?;
+    let put = |name: &str, text: String| {
+        let path = dir.join(name);
+        std::fs::write(&path, text).map_err(failed(&path))?;
+        Ok(path)
+    };
+    if format == Format::Csv {
+        put("series.csv", csv::series(document)?)?;
+    }
+    put(format.file_name(), render(document, format)?)
+}

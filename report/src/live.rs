@@ -1,0 +1,128 @@
+//! What limits a running JVM, in words.
+
+use super::figures::milliseconds as ms;
+use threadcount_judge::finding::Finding;
+use threadcount_judge::words::findings::words;
+use threadcount_model::record::jvm::VISIT;
+use threadcount_model::record::run_delay::{RunDelay, RunDelays};
+
+/// A limit, and what to try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LimitWords {
+    pub sentence: String,
+    pub advice: Option<String>,
+}
+
+/// What limits it, the most important first; a sentence where nothing does.
+#[must_use]
+pub fn limits(window_s: f64, findings: &[Finding]) -> Vec<LimitWords> {
+    if findings.is_empty() {
+        let sentence = format!("none found in the last {window_s:.0} s");
+        return vec![LimitWords { sentence, advice: None }];
+    }
+    let limit = |finding: &Finding| {
+        let words = words(finding);
+        LimitWords { sentence: words.sentence, advice: words.advice.map(|it| format!("Try: {it}.")) }
+    };
+    findings.iter().map(limit).collect()
+}
+
+/// Before there is enough to judge.
+#[must_use]
+pub fn too_early() -> LimitWords {
+    LimitWords { sentence: "not judged yet: less than 5 s watched".to_owned(), advice: None }
+}
+
+/// A service that was loaded while it was observed.
+#[must_use]
+pub fn attached(pid: u32) -> String {
+    format!(
+        "The probe was in process {pid} meanwhile and used some of its CPU. There is no second variant, and so no verdict."
+    )
+}
+
+/// How long threads that could run waited until they did: virtual ones for a carrier, platform ones for a core.
+#[must_use]
+pub fn delays(delays: &RunDelays) -> String {
+    let kind = |who: &str, what: &str, delay: Option<RunDelay>| {
+        let RunDelay { p99_ms, max_ms, .. } = delay?;
+        Some(format!("{who} waited for {what} p99 {}, longest {}", ms(p99_ms), ms(max_ms)))
+    };
+    let kinds = [
+        kind("a virtual thread", "a carrier", delays.virtual_threads),
+        kind("a platform thread", "a core", delays.platform_threads),
+    ];
+    kinds.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// Lines that nobody read in time.
+#[must_use]
+pub fn dropped(lines: u64) -> String {
+    let noun = if lines == 1 { "line was" } else { "lines were" };
+    format!(
+        "{} {noun} dropped: threadcount was stopped or too slow to read them",
+        super::figures::count(lines)
+    )
+}
+
+/// A bean of the application that throws, say, or why the probe left the JVM by itself.
+#[must_use]
+pub fn problem(what: &str, why: &str) -> String {
+    let words = match what {
+        VISIT => format!("the probe has left the JVM: {why}"),
+        _ => format!("cannot read {what}: {why}"),
+    };
+    super::terminal::clean(&words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_judge::finding::{Explanation, Fact, ResourceLimit};
+
+    #[test]
+    fn a_limit_has_its_sentence_and_what_to_try() {
+        let fact = Fact::Limits(ResourceLimit::ServerFiles { open: 1_022, at_most: 1_024 });
+        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let [limit] = &limits(10.0, &[finding])[..] else { panic!("one limit") };
+        let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one";
+        assert_eq!(limit.sentence, expected);
+        assert!(limit.advice.as_ref().is_some_and(|it| it.starts_with("Try: ") && it.ends_with('.')));
+    }
+
+    #[test]
+    fn delays_are_said_for_each_kind_of_thread_that_there_is() {
+        let delay = |p99_ms| Some(RunDelay { count: 900, p50_ms: 0.1, p99_ms, max_ms: 1.1 * p99_ms });
+        let both = RunDelays {
+            virtual_threads: delay(1_800.0),
+            platform_threads: delay(4.0),
+            ..RunDelays::default()
+        };
+        assert_eq!(
+            delays(&both),
+            "a virtual thread waited for a carrier p99 1.80 s, longest 1.98 s; a platform thread waited for a core p99 4.00 ms, \
+             longest 4.40 ms"
+        );
+        let platform = RunDelays { virtual_threads: None, ..both };
+        assert_eq!(delays(&platform), "a platform thread waited for a core p99 4.00 ms, longest 4.40 ms");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said_without_the_control_characters_that_its_reason_may_have() {
+        assert_eq!(
+            problem("shop:type=Pool", "closed\u{1b}[2J"),
+            "cannot read shop:type=Pool: closed\u{FFFD}[2J"
+        );
+        assert_eq!(problem("visit", "3 MiB are free"), "the probe has left the JVM: 3 MiB are free");
+    }
+
+    #[test]
+    fn no_limit_is_said_with_the_time_it_is_about() {
+        assert_eq!(limits(10.0, &[])[0].sentence, "none found in the last 10 s");
+        assert_eq!(dropped(1), "1 line was dropped: threadcount was stopped or too slow to read them");
+        assert_eq!(
+            dropped(1_200),
+            "1,200 lines were dropped: threadcount was stopped or too slow to read them"
+        );
+    }
+}

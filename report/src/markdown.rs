@@ -1,0 +1,226 @@
+//! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
+
+use crate::answer::ratio_words;
+use crate::load_words::load_words;
+use crate::overview::{Limit, LoadTable, Overview, overview};
+use crate::published;
+use crate::published::PublishedRow;
+use crate::summary::{Summary, summary};
+use std::fmt::Write as _;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::comparison::Comparison;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+
+#[must_use]
+pub fn markdown(document: &ResultDocument) -> String {
+    let overview = overview(document);
+    let summary = summary(document);
+    let mut text = format!("## {}\n\n**{}**", plain(&overview.name), plain(&overview.question));
+    for fact in &overview.context {
+        let _ = write!(text, " · {}", plain(fact));
+    }
+    text.push_str("\n\n");
+    if let Some(why) = &overview.no_verdict {
+        text.push_str("> [!WARNING]\n> **No verdict, the figures are not trusted.**\n");
+        let _ = writeln!(text, "> {}\n", plain(why));
+    }
+    overview.tables.iter().for_each(|load| table(&mut text, load));
+    if let Some(answer) = &overview.answer {
+        let _ = writeln!(text, "**{}**\n", plain(answer));
+    }
+    for sentence in &overview.capacity {
+        let _ = writeln!(text, "- {}.", plain(sentence));
+    }
+    limits(&mut text, &overview.limits);
+    request_times(&mut text, &summary);
+    trust(&mut text, &overview);
+    study(&mut text, document);
+    claims(&mut text, &summary);
+    for line in &overview.skipped {
+        let _ = writeln!(text, "- skipped: {}", plain(line));
+    }
+    if !overview.skipped.is_empty() {
+        text.push('\n');
+    }
+    all_ratios(&mut text, document, &summary);
+    let _ = writeln!(
+        text,
+        "Threadcount {}, {}.",
+        plain(&document.threadcount),
+        plain(&figures::moment(&document.created_at))
+    );
+    text
+}
+
+fn table(text: &mut String, load: &LoadTable) {
+    if load.rows.is_empty() {
+        let _ = writeln!(text, "{}: no complete run.\n", plain(&load.words));
+        return;
+    }
+    let titles: String = load.columns.iter().map(|column| format!(" {} |", column.title)).collect();
+    let first = load.columns.first().map_or("", |column| column.title);
+    let _ = writeln!(text, "| {} |{titles} {first} ratio |", plain(&load.words));
+    let _ = writeln!(text, "|---|{}---|", "--:|".repeat(load.columns.len()));
+    for row in &load.rows {
+        let cells = row.cells.iter().map(|cell| format!(" {} |", cell.as_deref().unwrap_or("–")));
+        let ratio = plain(&row.ratio.text().replace('x', "×"));
+        let _ = writeln!(text, "| {} |{} {ratio} |", plain(&row.variant), cells.collect::<String>());
+    }
+    text.push('\n');
+}
+
+fn limits(text: &mut String, limits: &[Limit]) {
+    for limit in limits {
+        let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
+        let loads =
+            if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
+        let advice = limit.advice.as_ref().map(|advice| format!(" Try: {}.", plain(advice)));
+        let (sentence, advice) = (plain(&limit.sentence), advice.unwrap_or_default());
+        let _ = writeln!(text, "- **{}**{}: {sentence}.{advice}", plain(name), plain(&loads));
+    }
+    if !limits.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// The sentence of each variant; the parts with their intervals are folded.
+fn request_times(text: &mut String, summary: &Summary) {
+    for sentence in summary.loads.iter().flat_map(|load| &load.not_sampled) {
+        let _ = writeln!(text, "{}.\n", plain(sentence));
+    }
+    for load in summary.loads.iter().filter(|load| !load.request_times.is_empty()) {
+        let _ = writeln!(text, "**Mean service time, {}:**\n", plain(&load.words));
+        for time in &load.request_times {
+            let _ = writeln!(text, "- **{}**: {}.", plain(&time.variant), plain(&time.sentence));
+        }
+        text.push_str("\n<details><summary>Each part with its interval</summary>\n\n");
+        text.push_str("| variant | per request | what requests do |\n|---|--:|---|\n");
+        for time in &load.request_times {
+            for part in &time.parts {
+                let cells = [&time.variant, &part.time, &part.what].map(|cell| plain(cell));
+                let _ = writeln!(text, "| {} |", cells.join(" | "));
+            }
+        }
+        text.push_str("</details>\n\n");
+    }
+}
+
+fn trust(text: &mut String, overview: &Overview) {
+    let allows = overview.allows.map_or_else(String::new, |allows| format!("; {allows}"));
+    let (grade, trust) = (reasons::grade(overview.grade), overview.trust.join("; "));
+    let _ = writeln!(text, "**Trust:** {grade}: {}.\n", plain(&(trust + &allows)));
+    for remark in &overview.remarks {
+        let _ = writeln!(text, "- {}: {}", plain(&remark.runs), plain(&remark.text));
+    }
+    if !overview.remarks.is_empty() {
+        text.push('\n');
+    }
+}
+
+/// Folded: every figure of every comparison, and what a capacity search found.
+fn all_ratios(text: &mut String, document: &ResultDocument, summary: &Summary) {
+    if document.comparisons.is_empty() {
+        return;
+    }
+    text.push_str("<details><summary>All ratios</summary>\n\n");
+    for load in &summary.loads {
+        let _ = writeln!(text, "### {}\n", plain(&load.words));
+        for sentence in &load.capacity {
+            let _ = writeln!(text, "- {}", plain(sentence));
+        }
+        for comparison in document.comparisons_under(&load.name) {
+            ratios(text, comparison);
+        }
+    }
+    text.push_str("</details>\n\n");
+}
+
+fn ratios(text: &mut String, comparison: &Comparison) {
+    let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
+    let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
+    for metric in Metric::IN_TABLES {
+        if let Some(ratio) = comparison.ratio(metric) {
+            let _ = writeln!(
+                text,
+                "| {} | {} | {} | {} | {} | {} |",
+                metric.label(),
+                figures::figure(metric, ratio.variant_value),
+                figures::figure(metric, ratio.baseline_value),
+                figures::ratio(ratio.ratio),
+                plain(&figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned())),
+                ratio_words(ratio),
+            );
+        }
+    }
+    text.push('\n');
+}
+
+/// Folded, because a study may have published dozens of figures; those not measured here are only counted.
+fn study(text: &mut String, document: &ResultDocument) {
+    let (measured, missing): (Vec<_>, Vec<_>) =
+        published::rows(document).into_iter().partition(|row| row.measured.is_some());
+    if measured.is_empty() {
+        return;
+    }
+    let all: Vec<&PublishedRow> = measured.iter().collect();
+    let rest = if missing.is_empty() { String::new() } else { format!("; not measured: {}", missing.len()) };
+    let _ = writeln!(text, "<details><summary>{}{rest}</summary>\n", published::tally(&all));
+    text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
+    for row in measured {
+        let load = document.experiment.load(&row.load);
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            plain(&row.variant),
+            plain(&load.map_or_else(|| row.load.clone(), load_words)),
+            row.metric.label(),
+            figures::figure(row.metric, row.published),
+            row.measured.map_or_else(String::new, |value| figures::figure(row.metric, value)),
+            row.ratio().map_or_else(|| "–".to_owned(), figures::ratio),
+            row.reproduced().words(),
+        );
+    }
+    text.push_str("\n</details>\n\n");
+}
+
+fn claims(text: &mut String, summary: &Summary) {
+    if summary.claims.is_empty() {
+        return;
+    }
+    text.push_str("| claim | verdict | |\n|---|---|---|\n");
+    for claim in &summary.claims {
+        let says = claim.says.as_ref().map_or_else(String::new, |says| format!("{}: ", plain(says)));
+        let (words, figures) = (plain(&claim.claim), plain(&claim.figures));
+        let _ = writeln!(text, "| {says}{words} | {} | {figures} |", claim.verdict);
+    }
+    text.push('\n');
+}
+
+/// Escaped text: no mark-up, no HTML, no line break, no table cell, no mention of a user.
+pub(super) fn plain(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '@' => safe.push_str("&#64;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => safe.extend(['\\', c]),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => safe.push(' '),
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn text_stays_text() {
+        assert_eq!(plain("<b>|`x`*_[a](b)\n@me"), r"&lt;b&gt;\|\`x\`\*\_\[a\](b) &#64;me");
+    }
+}

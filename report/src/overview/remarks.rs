@@ -1,0 +1,112 @@
+//! Trust: the generator's health, the requests, the rounds, and problems of runs.
+
+use crate::shares::shares;
+use crate::summary::distinct;
+use crate::trust;
+use crate::trust::Trust;
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::doubt::Doubt;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::figures;
+use threadcount_stats::trust::doubts;
+
+/// Maximum number of places by name; the rest are counted.
+const FEW: usize = 2;
+
+/// One kind of problem of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// Which: `platform and virtual under c400`, `every run`.
+    pub runs: String,
+    /// What, with the figures of the worst of them.
+    pub text: String,
+    /// It ends the trust.
+    pub serious: bool,
+}
+
+/// The doubts, each kind once, the most important first; then the warnings of the runs, which are only counted.
+#[must_use]
+pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
+    let mut kinds: Vec<Vec<Doubt>> = Vec::new();
+    for doubt in doubts(&document.experiment, &document.records) {
+        match kinds.iter_mut().find(|kind| kind[0].reason.rank() == doubt.reason.rank()) {
+            Some(kind) => kind.push(doubt),
+            None => kinds.push(vec![doubt]),
+        }
+    }
+    let doubts = kinds.iter().map(|kind| remark(document, kind));
+    doubts.chain(warnings(document)).collect()
+}
+
+fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
+    let first = &kind[0];
+    let differ = kind.iter().any(|doubt| doubt.reason != first.reason);
+    let which = if differ { " (figures of the worst)" } else { "" };
+    Remark {
+        runs: format!("{}{which}", who(document, kind)),
+        text: reasons::reason(first),
+        serious: first.reason.is_serious(),
+    }
+}
+
+/// `every run`, `7 of 9 runs`, `platform under c400`; for all runs of a variant each place.
+fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
+    let places = distinct(kind.iter().map(|doubt| format!("{} under {}", doubt.variant, doubt.load)));
+    let ran = document.records.iter().map(|record| format!("{} under {}", record.variant, record.load));
+    let ran = distinct(ran);
+    let (count, all) = (kind.len(), document.records.len());
+    match places.as_slice() {
+        _ if places.len() <= FEW && count < all => places.join(", "),
+        _ if !kind[0].reason.is_about_a_run() && places.len() == ran.len() => "every variant".to_owned(),
+        _ if !kind[0].reason.is_about_a_run() => places.join(", "),
+        _ if count == all => "every run".to_owned(),
+        _ => format!("{count} of {all} runs"),
+    }
+}
+
+/// Warnings of the load generator about single runs, except that about closed loops, which applies to each.
+fn warnings(document: &ResultDocument) -> Option<Remark> {
+    let warned = document.records.iter().filter_map(|record| {
+        // Of losses that are expected the generator warns as well.
+        let of_load = document.experiment.load(&record.load);
+        let expects_losses = of_load.is_some_and(|load| load.workload.expects_losses());
+        let load = record.measured.as_ref().filter(|_| !expects_losses)?;
+        let text = load.own_warnings().next()?;
+        Some((format!("{} under {}", record.variant, record.load), text.to_owned()))
+    });
+    let warned: Vec<(String, String)> = warned.collect();
+    let (who, text) = warned.first()?;
+    let more = match warned.len() - 1 {
+        0 => String::new(),
+        more => {
+            format!(" (and {} with a warning)", figures::more_runs(u32::try_from(more).unwrap_or(u32::MAX)))
+        }
+    };
+    Some(Remark { runs: format!("{who}{more}"), text: text.clone(), serious: false })
+}
+
+/// The generator and the spread; the requests; the rounds; who shared the cores; what nobody looked at.
+#[must_use]
+pub fn trust(document: &ResultDocument) -> Vec<String> {
+    let Trust { sentence, requests, rounds, .. } = trust::trust(document);
+    let unseen = unseen(&document.experiment);
+    [sentence, requests].into_iter().chain(rounds).chain(shares(document)).chain(unseen).collect()
+}
+
+/// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
+fn unseen(experiment: &Experiment) -> Option<String> {
+    let targets: Vec<&str> = experiment
+        .variants
+        .iter()
+        .filter(|variant| variant.target().is_some())
+        .map(|variant| variant.name.as_str())
+        .collect();
+    (!targets.is_empty()).then(|| {
+        format!(
+            "of {} only responses were seen: what the servers used, and what ran beside them, is not known",
+            targets.join(" and ")
+        )
+    })
+}

@@ -1,0 +1,518 @@
+//! Where the time of a request goes, in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
+
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::activity::what;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
+use threadcount_stats::hung_requests::HungRequests;
+use threadcount_stats::request_time::{NoParts, OtherTraffic, no_parts};
+use threadcount_stats::runs::complete;
+
+/// Parts below this share of the whole are added up in the sentence.
+const WORTH_NAMING: f64 = 0.02;
+
+/// How much a sentence says.
+struct Detail {
+    /// Parts that it names.
+    named: usize,
+    /// From this share of the whole on it says what other parts had, no thread, or threads too many.
+    least: f64,
+    without_thread: &'static str,
+    too_many: &'static str,
+}
+
+const IN_FULL: Detail = Detail {
+    named: 5,
+    least: 0.0,
+    without_thread: "on no thread of a request (queue, network, asynchronous, or not seen)",
+    too_many: "found on more threads than requests",
+};
+const IN_BRIEF: Detail =
+    Detail { named: 2, least: WORTH_NAMING, without_thread: "on no thread", too_many: "on too many threads" };
+
+/// The time of a request of one variant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RequestTimeWords {
+    pub variant: String,
+    /// The whole in one sentence, without a full stop.
+    pub sentence: String,
+    /// The same with the interval of each part.
+    pub sentence_with_intervals: String,
+    /// The largest parts only, where there is little room.
+    pub brief: String,
+    /// Each part with its interval, the longest first, and what is left at the end.
+    pub parts: Vec<PartWords>,
+    /// `142 samples of threads in 2 runs`.
+    pub basis: String,
+}
+
+/// One part, as a line.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PartWords {
+    /// `19.2 ms [18.1, 20.3]`.
+    pub time: String,
+    /// What requests do, with the class and line.
+    pub what: String,
+    /// Of the whole: 0 to 1, or below 0.
+    pub share: f64,
+    /// What kind of time it is, for a colour.
+    pub kind: PartKind,
+}
+
+/// What kind of time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartKind {
+    /// On a core, or ready for one.
+    Runs,
+    /// Something in this process makes it wait.
+    WaitsHere,
+    /// Another process does, or a file.
+    WaitsOutside,
+    /// It sleeps on purpose, or waits for something unknown.
+    Rests,
+    /// No thread had it.
+    WithoutThread,
+}
+
+/// Of each variant under a load.
+#[must_use]
+pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords> {
+    on_one_scale(document, load).into_iter().map(|(time, _)| words(time)).collect()
+}
+
+/// Of each variant under a load, and its share of the longest of them: 0 to 1.
+#[must_use]
+pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&'a RequestTime, f64)> {
+    let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
+    let longest_ms = times.iter().map(|time| time.service_time_ms).fold(f64::MIN_POSITIVE, f64::max);
+    times.into_iter().map(|time| (time, time.service_time_ms / longest_ms)).collect()
+}
+
+/// Why threads were not sampled, or no longer, or say nothing of requests: a sentence without a full stop for each variant.
+#[must_use]
+pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for record in document.records.iter().filter(|record| record.load == load.name) {
+        let Some(why) = sampling_ended(record) else { continue };
+        let sentence = format!("{}: {why}", record.variant);
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    let variants = document.experiment.variants.iter();
+    sentences.extend(variants.filter_map(|variant| without_parts_of(document, load, &variant.name)));
+    sentences
+}
+
+/// The figures are those of the first such run.
+fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
+    let runs = complete(&document.records, variant, &load.name);
+    let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
+    let first = reasons.first()?;
+    let which = match reasons.len() {
+        all if all == runs.len() => String::new(),
+        some => format!(" in {some} of {} runs", runs.len()),
+    };
+    Some(format!("{variant}: no parts of the time of a request{which}: {first}"))
+}
+
+/// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
+#[must_use]
+pub fn without_parts(record: &Record) -> Option<String> {
+    Some(match no_parts(record)? {
+        NoParts::HungRequests(hung) => hung_requests(&hung),
+        NoParts::OtherTraffic(OtherTraffic { request_threads, in_flight }) => format!(
+            "{request_threads:.1} threads had a request while {in_flight:.1} requests of the load were in flight, on average; the \
+             others work on requests that timed out earlier, or that something else sent"
+        ),
+    })
+}
+
+fn hung_requests(hung: &HungRequests) -> String {
+    format!(
+        "about {} of {} unfinished requests hang; the unfinished ones are {} old on average, while 99 % of the completed ones took at \
+         most {}, and they take {} of the time of all requests in flight",
+        figures::count(hung.hung),
+        figures::count(hung.unfinished),
+        figures::milliseconds(hung.age_ms),
+        figures::milliseconds(hung.completed_p99_ms),
+        figures::percent(hung.share)
+    )
+}
+
+/// Why the threads of a run were not sampled, or no longer; `None`: they were.
+#[must_use]
+pub fn sampling_ended(record: &Record) -> Option<String> {
+    let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
+    let why = profile.ended.as_ref()?;
+    let what = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
+    Some(format!("threads {what}: {why}"))
+}
+
+/// The time of a request in words.
+#[must_use]
+pub fn words(time: &RequestTime) -> RequestTimeWords {
+    let unit = Unit::of(time.service_time_ms);
+    let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
+    let part = |part: &RequestTimePart| PartWords {
+        time: unit.with_interval(part.time),
+        what: in_full(&part.activity),
+        share: time.share(part),
+        kind: kind(part.activity.state),
+    };
+    let left = PartWords {
+        time: unit.with_interval(time.without_thread),
+        what: without_thread_in_full(time),
+        share: share(time.without_thread.ms),
+        kind: PartKind::WithoutThread,
+    };
+    let runs = figures::plural(time.runs, "run");
+    let counted = match time.counted {
+        ThreadRole::Request => "",
+        ThreadRole::Application => {
+            "; no server that is known was seen: all threads with frames of the application, those of its own jobs too"
+        }
+    };
+    RequestTimeWords {
+        variant: time.variant.clone(),
+        sentence: sentence(time, &IN_FULL, |it| unit.number(it.ms)),
+        sentence_with_intervals: sentence(time, &IN_FULL, |it| unit.number_with_interval(it)),
+        brief: sentence(time, &IN_BRIEF, |it| unit.number(it.ms)),
+        parts: time.parts.iter().map(part).chain([left]).collect(),
+        basis: format!("{} of threads in {runs}{counted}", figures::plural(time.samples, "sample")),
+    }
+}
+
+/// `number` writes the time of a part.
+fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> String) -> String {
+    let unit = Unit::of(time.service_time_ms);
+    let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
+    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(detail.named).collect();
+    let mut terms: Vec<String> =
+        named.iter().map(|part| format!("{} {}", number(part.time), in_short(&part.activity))).collect();
+    let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
+        - named.iter().map(|part| part.time.ms).sum::<f64>();
+    let is_said =
+        |ms: f64| unit.number(ms) != unit.number(0.0) && ms.abs() >= detail.least * time.service_time_ms;
+    if is_said(others) {
+        terms.push(format!("{} other", unit.number(others)));
+    }
+    let left = time.without_thread.ms;
+    if is_said(left) && left > 0.0 {
+        terms.push(format!("{} {}", number(time.without_thread), detail.without_thread));
+    }
+    let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
+    if is_said(left) && left < 0.0 {
+        sentence.push_str(&format!(" - {} {}", unit.number(-left), detail.too_many));
+    }
+    sentence
+}
+
+fn without_thread_in_full(time: &RequestTime) -> String {
+    if time.without_thread.ms < 0.0 {
+        return "found on more threads than there were requests".to_owned();
+    }
+    let idle = match time.idle_workers {
+        idle if idle < 0.05 => String::new(),
+        idle => format!("; {} idle threads in pools", figures::plain(idle)),
+    };
+    format!(
+        "on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, or not seen{idle}"
+    )
+}
+
+/// One unit for a whole sentence, and digits that suit its total.
+#[derive(Clone, Copy)]
+struct Unit {
+    name: &'static str,
+    per_ms: f64,
+    digits: usize,
+}
+
+impl Unit {
+    fn of(total_ms: f64) -> Self {
+        let (name, per_ms) = match total_ms {
+            ms if ms >= 1_000.0 => ("s", 0.001),
+            ms if ms < 1.0 => ("µs", 1_000.0),
+            _ => ("ms", 1.0),
+        };
+        let digits = match total_ms * per_ms {
+            total if total >= 100.0 => 0,
+            total if total >= 10.0 => 1,
+            _ => 2,
+        };
+        Self { name, per_ms, digits }
+    }
+
+    fn number(self, ms: f64) -> String {
+        // Without a negative zero.
+        let number = format!("{:.*}", self.digits, ms * self.per_ms);
+        if number.trim_start_matches('-').parse() == Ok(0.0) {
+            return number.trim_start_matches('-').to_owned();
+        }
+        number
+    }
+
+    fn with_interval(self, time: TimeShare) -> String {
+        format!("{} {}{}", self.number(time.ms), self.name, self.interval(time))
+    }
+
+    fn number_with_interval(self, time: TimeShare) -> String {
+        self.number(time.ms) + &self.interval(time)
+    }
+
+    fn interval(self, time: TimeShare) -> String {
+        time.interval.map_or_else(String::new, |interval| {
+            format!(" [{}, {}]", self.number(interval.low), self.number(interval.high))
+        })
+    }
+}
+
+/// What kind of time a state is.
+#[must_use]
+pub const fn kind(state: ThreadState) -> PartKind {
+    match state {
+        ThreadState::Running | ThreadState::ClassLoading => PartKind::Runs,
+        ThreadState::Carrier
+        | ThreadState::Monitor
+        | ThreadState::Lock
+        | ThreadState::Semaphore
+        | ThreadState::Pool
+        | ThreadState::Queue
+        | ThreadState::Safepoint => PartKind::WaitsHere,
+        ThreadState::Socket
+        | ThreadState::Connect
+        | ThreadState::SocketWrite
+        | ThreadState::NameLookup
+        | ThreadState::File
+        | ThreadState::Future => PartKind::WaitsOutside,
+        ThreadState::Native | ThreadState::Sleep | ThreadState::Select | ThreadState::Wait => PartKind::Rests,
+    }
+}
+
+/// `waiting for a HikariCP connection (OrderRepository.find:42)`.
+fn in_short(activity: &ThreadActivity) -> String {
+    let what = what(activity);
+    match activity.application.as_deref().or(activity.library.as_deref()) {
+        Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
+        _ => what,
+    }
+}
+
+/// The same with whole names, and who holds it.
+fn in_full(activity: &ThreadActivity) -> String {
+    let place = match (&activity.application, &activity.library) {
+        (Some(application), Some(library)) => format!(" at {application} (by {library})"),
+        (Some(frame), None) | (None, Some(frame)) => format!(" at {frame}"),
+        (None, None) => String::new(),
+    };
+    let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
+    let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
+    let what = match activity.state {
+        // A stack does not show whether its thread has a core.
+        ThreadState::Running => "running or waiting for a core".to_owned(),
+        _ => what(activity),
+    };
+    format!("{what}{often}{place}{holder}")
+}
+
+/// `shop.OrderRepository.find:42` is `OrderRepository.find:42`.
+fn without_package(frame: &str) -> &str {
+    let dots: Vec<usize> = frame.match_indices('.').map(|(at, _)| at).collect();
+    match dots.as_slice() {
+        [.., before_class, _] => &frame[before_class + 1..],
+        _ => frame,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::interval::Interval;
+
+    fn part(state: ThreadState, resource: Option<&str>, application: &str, ms: f64) -> RequestTimePart {
+        let activity = ThreadActivity {
+            state,
+            resource: resource.map(str::to_owned),
+            application: Some(application.to_owned()),
+            ..ThreadActivity::default()
+        };
+        let interval = Some(Interval { low: ms * 0.9, high: ms * 1.1, confidence: 0.95 });
+        RequestTimePart { activity, threads: ms, time: TimeShare { ms, interval } }
+    }
+
+    fn time(parts: Vec<RequestTimePart>, service_time_ms: f64) -> RequestTime {
+        let sum: f64 = parts.iter().map(|part| part.time.ms).sum();
+        RequestTime {
+            variant: "virtual".to_owned(),
+            load: "c31".to_owned(),
+            service_time_ms,
+            rate_per_s: 1_000.0,
+            runs: 1,
+            samples: 40,
+            counted: ThreadRole::Request,
+            idle_workers: 0.0,
+            parts,
+            without_thread: TimeShare { ms: service_time_ms - sum, interval: None },
+        }
+    }
+
+    #[test]
+    fn the_sentence_adds_up_to_the_service_time_and_names_pool_peer_class_and_line() {
+        let mut reading = part(ThreadState::Socket, None, "shop.OrderRepository.find:44", 9.0);
+        reading.activity.peer = Some("127.0.0.1:5432".to_owned());
+        let parts = vec![
+            part(ThreadState::Pool, Some("HikariCP"), "shop.OrderRepository.find:42", 19.04),
+            reading,
+            part(ThreadState::Running, None, "shop.Orders.render:7", 3.0),
+        ];
+        assert_eq!(
+            words(&time(parts, 31.0)).sentence,
+            "31.0 ms = 19.0 waiting for a HikariCP connection (OrderRepository.find:42) + 9.0 reading from \
+             127.0.0.1:5432 (OrderRepository.find:44) + 3.0 running"
+        );
+    }
+
+    #[test]
+    fn a_sentence_may_have_the_interval_of_each_part() {
+        let parts = vec![part(ThreadState::Sleep, None, "a.A.a:1", 20.0)];
+        let expected = "31.0 ms = 20.0 [18.0, 22.0] sleeping (A.a:1) + 11.0 on no thread of a request (queue, network, \
+             asynchronous, or not seen)";
+        assert_eq!(words(&time(parts, 31.0)).sentence_with_intervals, expected);
+    }
+
+    #[test]
+    fn a_brief_sentence_has_the_two_largest_parts_and_adds_up_too() {
+        let parts =
+            [30.0, 20.0, 10.0, 5.0].map(|ms| part(ThreadState::Sleep, None, &format!("a.A.a:{ms}"), ms));
+        let expected =
+            "80.0 ms = 30.0 sleeping (A.a:30) + 20.0 sleeping (A.a:20) + 15.0 other + 15.0 on no thread";
+        assert_eq!(words(&time(parts.into(), 80.0)).brief, expected);
+        let sleeping =
+            |whole_ms| words(&time(vec![part(ThreadState::Sleep, None, "a.A.a:1", 50.0)], whole_ms)).brief;
+        assert_eq!(sleeping(50.5), "50.5 ms = 50.0 sleeping (A.a:1)", "what is left is not worth saying");
+        assert_eq!(sleeping(45.0), "45.0 ms = 50.0 sleeping (A.a:1) - 5.0 on too many threads");
+    }
+
+    #[test]
+    fn a_client_waits_for_a_response_and_others_for_a_result() {
+        let waits = |resource| {
+            let part = part(ThreadState::Future, Some(resource), "shop.Prices.of:21", 31.0);
+            words(&time(vec![part], 31.0)).sentence
+        };
+        let response = "31.0 ms = 31.0 waiting for a response to HttpClient (Prices.of:21)";
+        assert_eq!(waits("java.net.http.HttpClient"), response);
+        let result = "31.0 ms = 31.0 waiting for a result of CompletableFuture (Prices.of:21)";
+        assert_eq!(waits("java.util.concurrent.CompletableFuture"), result);
+    }
+
+    #[test]
+    fn a_pool_whose_name_begins_with_a_vowel_has_its_article() {
+        let parts = vec![part(ThreadState::Pool, Some("Agroal"), "shop.Orders.find:42", 31.0)];
+        let expected = "31.0 ms = 31.0 waiting for an Agroal connection (Orders.find:42)";
+        assert_eq!(words(&time(parts, 31.0)).sentence, expected);
+    }
+
+    #[test]
+    fn what_no_thread_had_is_said_and_so_is_what_was_found_too_often() {
+        let lock =
+            || part(ThreadState::Lock, Some("java.util.concurrent.locks.ReentrantLock"), "a.A.a:1", 50.0);
+        assert_eq!(
+            words(&time(vec![lock()], 100.0)).sentence,
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 on no thread of a request \
+             (queue, network, asynchronous, or not seen)"
+        );
+        assert_eq!(
+            words(&time(vec![lock()], 48.0)).sentence,
+            "48.0 ms = 50.0 waiting for a ReentrantLock (A.a:1) - 2.0 found on more threads than requests"
+        );
+    }
+
+    #[test]
+    fn why_threads_were_not_sampled_is_said_once_for_each_variant() {
+        use threadcount_model::record::jvm::JvmReadings;
+        use threadcount_model::record::wait_profile::WaitProfile;
+        let mut record = threadcount_model::sample::run("virtual", "c4", 1.0, 1.0);
+        let profile = WaitProfile { ended: Some("no such field".to_owned()), ..WaitProfile::default() };
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        let records = [record.clone(), record];
+        let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", &records);
+        assert_eq!(
+            not_sampled(&document, &document.experiment.loads[0]),
+            ["virtual: threads were not sampled: no such field"]
+        );
+    }
+
+    #[test]
+    fn why_threads_say_nothing_of_requests_is_said_once_for_each_variant() {
+        use threadcount_model::record::jvm::JvmReadings;
+        use threadcount_model::record::wait_profile::{WaitGroup, WaitProfile};
+        // Ten requests in flight, and so many threads.
+        let with_threads = |threads: f64| {
+            let group = WaitGroup { threads: vec![threads; 10], ..WaitGroup::default() };
+            let profile = WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() };
+            let mut record = threadcount_model::sample::run("virtual", "c4", 1_000.0, 10.0);
+            record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+            record
+        };
+        let said = |records: &[Record]| {
+            let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", records);
+            not_sampled(&document, &document.experiment.loads[0])
+        };
+        let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average; the others work on \
+             requests that timed out earlier, or that something else sent";
+        let all = format!("virtual: no parts of the time of a request: {reason}");
+        assert_eq!(said(&[with_threads(30.0), with_threads(31.0)]), [all]);
+        let one = format!("virtual: no parts of the time of a request in 1 of 2 runs: {reason}");
+        assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
+        assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn how_many_requests_hang_is_said_with_what_shows_it() {
+        let hung =
+            HungRequests { hung: 60, unfinished: 100, age_ms: 4_802.0, completed_p99_ms: 10.0, share: 0.6 };
+        let expected = "about 60 of 100 unfinished requests hang; the unfinished ones are 4.80 s old on average, while 99 % of the \
+             completed ones took at most 10.0 ms, and they take 60 % of the time of all requests in flight";
+        assert_eq!(hung_requests(&hung), expected);
+    }
+
+    #[test]
+    fn small_parts_are_added_up_and_the_unit_suits_the_whole() {
+        let parts =
+            (0..10).map(|line| part(ThreadState::Sleep, None, &format!("a.A.a:{line}"), 0.05)).collect();
+        let words = words(&time(parts, 0.5));
+        assert!(words.sentence.starts_with("500 µs = 50 sleeping (A.a:0) + "), "{}", words.sentence);
+        assert!(words.sentence.ends_with("+ 250 other"), "{}", words.sentence);
+    }
+
+    #[test]
+    fn details_have_each_part_with_its_interval_its_whole_place_and_who_holds_it() {
+        let mut monitor = part(ThreadState::Monitor, Some("shop.Orders"), "shop.Orders.add:7", 8.0);
+        monitor.activity.holder = Some("shop.Orders.save:88".to_owned());
+        let words = words(&time(vec![monitor], 10.0));
+        let lines: Vec<_> = words.parts.iter().map(|part| format!("{} {}", part.time, part.what)).collect();
+        assert_eq!(
+            lines,
+            [
+                "8.0 ms [7.2, 8.8] waiting for the monitor of Orders at shop.Orders.add:7; held at shop.Orders.save:88",
+                "2.0 ms on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, \
+                 or not seen",
+            ]
+        );
+        assert_eq!(words.basis, "40 samples of threads in 1 run");
+    }
+
+    #[test]
+    fn details_say_that_who_runs_may_wait_for_a_core() {
+        let words = words(&time(vec![part(ThreadState::Running, None, "shop.Orders.render:7", 10.0)], 10.0));
+        let expected = "running or waiting for a core, most often at shop.Orders.render:7";
+        assert_eq!(words.parts[0].what, expected);
+        assert_eq!(words.sentence, "10.0 ms = 10.0 running");
+    }
+}

@@ -1,0 +1,146 @@
+//! Several results in one table: study, claim, published, measured, verdict.
+
+use crate::markdown;
+use crate::published;
+use crate::published::Reproduced;
+use crate::summary::{UNAVAILABLE, claim_words, distinct};
+use crate::terminal::clean;
+use std::fmt::Write as _;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons::{doubt_in_short, not_tried};
+use threadcount_model::claim_result::ClaimResult;
+use threadcount_model::figures;
+
+const HEAD: [&str; 5] = ["study", "claim", "published", "measured", "verdict"];
+
+/// Longer claims are cut in the text for a terminal; Markdown has them whole.
+const LONGEST_CLAIM: usize = 60;
+
+/// One line of the table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct Row {
+    pub study: String,
+    pub claim: String,
+    pub published: String,
+    pub measured: String,
+    pub verdict: String,
+}
+
+/// The claims of each result, and how many of its published figures were reproduced.
+#[must_use]
+pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
+    documents.iter().flat_map(|document| rows_of(document)).collect()
+}
+
+fn rows_of(document: &ResultDocument) -> Vec<Row> {
+    let study = &document.experiment.name;
+    let mut rows: Vec<Row> =
+        document.claims.iter().map(|claim| claim_row(&document.experiment.name, claim)).collect();
+    rows.extend(document.experiment.unavailable.iter().map(|it| Row {
+        study: study.clone(),
+        claim: it.what.clone(),
+        published: "–".to_owned(),
+        measured: "–".to_owned(),
+        verdict: format!("{UNAVAILABLE}: {}", it.why),
+    }));
+    rows.extend(published_row(document));
+    if rows.is_empty() {
+        let verdict = if document.trusted { "measured; nothing was claimed" } else { "no verdict" };
+        let none = String::new;
+        rows.push(Row {
+            study: study.clone(),
+            claim: none(),
+            published: none(),
+            measured: none(),
+            verdict: verdict.to_owned(),
+        });
+    }
+    rows
+}
+
+fn claim_row(study: &str, claim: &ClaimResult) -> Row {
+    let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
+    let verdict = match (claim.holds, &claim.why, &claim.doubt) {
+        (Some(_), _, Some(doubt)) => format!("no verdict: {}", doubt_in_short(doubt)),
+        (None, Some(why), _) => format!("{}: {}", claim_words(claim), not_tried(why)),
+        _ => claim_words(claim).to_owned(),
+    };
+    Row {
+        study: study.to_owned(),
+        claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
+        published: figure(claim.published),
+        measured: figure(claim.measured),
+        verdict,
+    }
+}
+
+fn published_row(document: &ResultDocument) -> Option<Row> {
+    let all = published::rows(document);
+    let count = |wanted: Reproduced| all.iter().filter(|row| row.reproduced() == wanted).count();
+    let (again, missing) = (count(Reproduced::Yes), count(Reproduced::NotMeasured));
+    (!all.is_empty()).then(|| Row {
+        study: document.experiment.name.clone(),
+        claim: "the published figures".to_owned(),
+        published: figures::plural(all.len(), "figure"),
+        measured: figures::count((all.len() - missing) as u64),
+        verdict: format!(
+            "{} of {} within {}{}",
+            figures::count(again as u64),
+            figures::count((all.len() - missing) as u64),
+            figures::percent(published::TOLERANCE),
+            published::without_verdict(&all.iter().collect::<Vec<_>>())
+        ),
+    })
+}
+
+/// For a terminal; the columns are as wide as their texts.
+#[must_use]
+pub fn text(documents: &[&ResultDocument]) -> String {
+    let rows = rows(documents);
+    let cells: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned))
+        .chain(rows.iter().map(|row| {
+            let claim = shortened(&row.claim);
+            [&row.study, &claim, &row.published, &row.measured, &row.verdict].map(|text| clean(text))
+        }))
+        .collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [0, 1, 2, 3].map(width);
+    let mut out = String::new();
+    for [study, claim, published, measured, verdict] in &cells {
+        let [w0, w1, w2, w3] = widths;
+        let line = format!("{study:<w0$}  {claim:<w1$}  {published:>w2$}  {measured:>w3$}  {verdict}");
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
+fn shortened(claim: &str) -> String {
+    if claim.chars().count() <= LONGEST_CLAIM {
+        return claim.to_owned();
+    }
+    claim.chars().take(LONGEST_CLAIM - 1).chain(['…']).collect()
+}
+
+/// For a page of documentation, with where and with what it was measured.
+#[must_use]
+pub fn markdown(documents: &[&ResultDocument]) -> String {
+    let mut out = format!("| {} |\n|---|---|--:|--:|---|\n", HEAD.join(" | "));
+    for Row { study, claim, published, measured, verdict } in rows(documents) {
+        let cells = [study, claim, published, measured, verdict].map(|text| markdown::plain(&text));
+        let _ = writeln!(out, "| {} |", cells.join(" | "));
+    }
+    let machines = documents.iter().map(|document| {
+        let machine = &document.machine;
+        format!(
+            "{}, {}, Linux {}",
+            machine.cpu,
+            figures::plural(machine.cores as usize, "core"),
+            machine.kernel
+        )
+    });
+    let days = documents.iter().map(|document| document.created_at.chars().take(10).collect::<String>());
+    let facts = [distinct(days), distinct(machines)].map(|texts| texts.join("; "));
+    let _ = writeln!(out, "\nMeasured {} on {}.", markdown::plain(&facts[0]), markdown::plain(&facts[1]));
+    out
+}

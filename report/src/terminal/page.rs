@@ -1,0 +1,158 @@
+//! Lines of styled text broken to a width.
+
+use super::TerminalStyle;
+use owo_colors::{OwoColorize, Style};
+use std::fmt::Write as _;
+
+/// How a piece of text is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tone {
+    Plain,
+    Strong,
+    Dim,
+    Bad,
+}
+
+/// Text in one tone, without control characters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    text: String,
+    tone: Tone,
+}
+
+impl Piece {
+    pub(super) fn new(text: &str, tone: Tone) -> Self {
+        Self { text: clean(text), tone }
+    }
+}
+
+/// Replaces control characters and the separators that some terminals interpret.
+pub(crate) fn clean(text: &str) -> String {
+    let harmful = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
+}
+
+/// Columns of a text (one for each character).
+pub(super) fn width_of(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The column where the text behind a label begins.
+const LABEL: usize = 10;
+
+/// A page that grows line by line.
+pub(super) struct Page {
+    style: TerminalStyle,
+    text: String,
+    label: &'static str,
+}
+
+impl Page {
+    pub(super) fn new(style: TerminalStyle) -> Self {
+        let style = TerminalStyle { width: style.width.max(40), ..style };
+        Self { style, text: String::new(), label: "" }
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.style.width
+    }
+
+    /// An empty line, never two.
+    pub(super) fn blank(&mut self) {
+        if !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+        self.label = "";
+    }
+
+    /// One line, not broken.
+    pub(super) fn line(&mut self, indent: usize, pieces: Vec<Piece>) {
+        let _ = write!(self.text, "{:indent$}", "");
+        for piece in &pieces {
+            self.put(&piece.text, piece.tone);
+        }
+        self.end_line();
+    }
+
+    /// Text broken to the width, all lines indented.
+    pub(super) fn indented(&mut self, indent: usize, pieces: Vec<Piece>) {
+        self.text.push_str(&" ".repeat(indent));
+        self.flow(indent, pieces);
+    }
+
+    /// Text broken to the width, the lines after the first indented further.
+    pub(super) fn hanging(&mut self, indent: usize, rest: usize, pieces: Vec<Piece>) {
+        self.text.push_str(&" ".repeat(indent));
+        self.flow(rest, pieces);
+    }
+
+    /// A label at the left (only before the first of several lines with the same label) and text beside it.
+    pub(super) fn labelled(&mut self, label: &'static str, pieces: Vec<Piece>) {
+        let shown = if self.label == label { "" } else { label };
+        self.label = label;
+        self.put(&format!("{shown:<width$}", width = LABEL), Tone::Dim);
+        self.flow(LABEL, pieces);
+    }
+
+    /// Two texts at both ends of a line, or one below the other.
+    pub(super) fn left_and_right(&mut self, left: Vec<Piece>, right: Piece) {
+        let used: usize = left.iter().map(|piece| width_of(&piece.text)).sum();
+        let needed = used + width_of(&right.text) + 2;
+        if needed <= self.style.width {
+            let gap = Piece::new(&" ".repeat(self.style.width - needed + 2), Tone::Plain);
+            self.line(0, left.into_iter().chain([gap, right]).collect());
+        } else {
+            self.indented(0, left);
+            self.indented(0, vec![right]);
+        }
+    }
+
+    /// Writes words, beginning at `column`, and starts a new line at `column` where the width ends.
+    fn flow(&mut self, column: usize, pieces: Vec<Piece>) {
+        let mut at = column;
+        for piece in pieces {
+            for word in piece.text.split_inclusive(' ') {
+                let visible = width_of(word.trim_end());
+                if at > column && at + visible > self.style.width {
+                    self.end_line();
+                    self.text.push_str(&" ".repeat(column));
+                    at = column;
+                }
+                self.put(word, piece.tone);
+                at += width_of(word);
+            }
+        }
+        self.end_line();
+    }
+
+    fn put(&mut self, text: &str, tone: Tone) {
+        let style = match tone {
+            Tone::Plain => None,
+            Tone::Strong => Some(Style::new().bold()),
+            Tone::Dim => Some(Style::new().dimmed()),
+            Tone::Bad => Some(Style::new().red().bold()),
+        };
+        match style.filter(|_| self.style.colour && !text.trim().is_empty()) {
+            Some(style) => {
+                // A space at the end of a line is taken away, which an escape code behind it would prevent.
+                let word = text.trim_end_matches(' ');
+                let _ = write!(self.text, "{}{}", word.style(style), &text[word.len()..]);
+            }
+            None => self.text.push_str(text),
+        }
+    }
+
+    fn end_line(&mut self) {
+        while self.text.ends_with(' ') {
+            self.text.pop();
+        }
+        self.text.push('\n');
+    }
+
+    pub(super) fn text(self) -> String {
+        self.text
+    }
+}

@@ -1,0 +1,90 @@
+//! The servers behind a running server.
+
+use super::base_folder::BaseFolder;
+use super::placeholders::BackendAddress;
+use super::server_process::ServerProcess;
+use std::process::ExitStatus;
+use std::time::Duration;
+use threadcount_model::record::BackendFacts;
+
+/// One of them. Dropping it kills it.
+pub(super) struct RunningBackend {
+    pub process: ServerProcess,
+    /// After the process, so that the folder outlives it.
+    pub _base: Option<BaseFolder>,
+    pub stop_within: Duration,
+    pub facts: BackendFacts,
+    pub address: BackendAddress,
+    pub connection_limit: Option<u32>,
+}
+
+/// All of them, in the order of their start. Dropping them kills them, the last one first.
+#[derive(Default)]
+pub(super) struct RunningBackends(Vec<RunningBackend>);
+
+/// What is observed of a backend.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackendTarget {
+    pub name: String,
+    /// The root of its process tree.
+    pub pid: u32,
+    /// Where it accepts connections.
+    pub port: u16,
+    /// The most that it accepts.
+    pub connection_limit: Option<u32>,
+}
+
+/// How a backend ended.
+#[derive(Clone, Debug)]
+pub struct BackendEnd {
+    pub name: String,
+    pub status: ExitStatus,
+    /// The last lines of its log.
+    pub log_tail: Vec<String>,
+}
+
+impl RunningBackends {
+    pub fn push(&mut self, backend: RunningBackend) {
+        self.0.push(backend);
+    }
+
+    pub fn addresses(&self) -> Vec<BackendAddress> {
+        self.0.iter().map(|backend| backend.address.clone()).collect()
+    }
+
+    pub fn facts(&self) -> Vec<BackendFacts> {
+        self.0.iter().map(|backend| backend.facts.clone()).collect()
+    }
+
+    pub fn targets(&self) -> Vec<BackendTarget> {
+        let target = |backend: &RunningBackend| BackendTarget {
+            name: backend.address.name.clone(),
+            pid: backend.process.pid(),
+            port: backend.address.port,
+            connection_limit: backend.connection_limit,
+        };
+        self.0.iter().map(target).collect()
+    }
+
+    /// The first that has ended; `None`: all are running.
+    pub fn has_exited(&mut self) -> Option<BackendEnd> {
+        self.0.iter_mut().find_map(|backend| {
+            let status = backend.process.has_exited()?;
+            let name = backend.address.name.clone();
+            Some(BackendEnd { name, status, log_tail: backend.process.log_tail() })
+        })
+    }
+
+    /// Stops them, the last one first: it may need those before it.
+    pub fn stop(mut self) {
+        while let Some(RunningBackend { process, stop_within, .. }) = self.0.pop() {
+            process.stop(stop_within);
+        }
+    }
+}
+
+impl Drop for RunningBackends {
+    fn drop(&mut self) {
+        while self.0.pop().is_some() {}
+    }
+}

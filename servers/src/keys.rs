@@ -1,0 +1,142 @@
+//! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use threadcount_model::experiment::health::TCP;
+use threadcount_model::experiment::{RequestSpec, Server};
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::yaml::{Kind, Node};
+
+/// How the value of a key is checked where it stands, also if a variant writes another one later.
+pub type Check = fn(&Node, &str) -> Result<(), Diagnostic>;
+
+/// The keys of one kind of thing that a variant can measure. `S` is what they become.
+pub struct Keys<S = Server> {
+    /// The key that names the kind: `tomcat`.
+    pub kind: &'static str,
+    /// Plural in lists of needs: `Tomcat`, `jars`.
+    pub plural: &'static str,
+    /// How its value is checked.
+    pub check: Check,
+    /// The other keys it understands.
+    pub own: &'static [(&'static str, Check)],
+    /// What they become, with what is left out filled in.
+    pub read: fn(&WrittenServer<'_>) -> Result<S, Diagnostic>,
+}
+
+/// What a server belongs to, for messages and for what it inherits.
+pub struct Owner<'a> {
+    /// The name of the variant or of the backend.
+    pub name: &'a str,
+    /// It is a server behind a server.
+    pub backend: bool,
+    pub span: &'a Range<usize>,
+    pub fields: &'a Fields<'a>,
+    /// Texts other than the arguments that may contain the port.
+    pub env: Vec<&'a str>,
+    /// What the loads ask for.
+    pub request: Option<&'a RequestSpec>,
+}
+
+/// The keys of one server, all parts together.
+pub struct WrittenServer<'a> {
+    /// The value of the key that names the kind.
+    pub kind: &'a str,
+    pub values: &'a BTreeMap<&'static str, Node>,
+    pub owner: &'a Owner<'a>,
+}
+
+impl WrittenServer<'_> {
+    /// The value of a key as a text.
+    pub fn text(&self, key: &str) -> Result<Option<String>, Diagnostic> {
+        self.read(key, |node| node.text(key).map(str::to_owned))
+    }
+
+    /// The value of a key, read.
+    pub fn read<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Node) -> Result<T, Diagnostic>,
+    ) -> Result<Option<T>, Diagnostic> {
+        self.values.get(key).map(read).transpose()
+    }
+
+    /// The readiness path or `tcp`: `ready`, else the path of the loads.
+    pub fn ready(&self) -> Result<String, Diagnostic> {
+        let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
+        Ok(self.text("ready")?.unwrap_or_else(asked))
+    }
+
+    /// `threads:` has no effect on this kind of server.
+    pub fn refuse_threads(&self, kind: &str) -> Result<(), Diagnostic> {
+        self.refuse("threads", kind, "a servlet container").map_err(|diagnostic| {
+            diagnostic.help("choose the thread model in `args`, in the command or in `env`")
+        })
+    }
+
+    /// A key that this kind of server does not have.
+    pub fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Diagnostic> {
+        match self.owner.fields.key_span(key) {
+            None => Ok(()),
+            Some(span) => {
+                let message = format!("`{key}` configures {configures}, and this server is {kind}");
+                Err(Diagnostic::new(span, message, "no effect"))
+            }
+        }
+    }
+
+    /// Neither `url` nor `{port}` is set.
+    pub fn no_url(&self, help: String) -> Diagnostic {
+        let Owner { name, span, .. } = self.owner;
+        let message = format!("where does the server of `{name}` listen?");
+        Diagnostic::new((*span).clone(), message, "no `url`").help(help)
+    }
+}
+
+pub fn text(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    node.text(key).map(drop)
+}
+
+/// One text, or a list of them.
+pub fn texts(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    one_or_several(node, key).map(drop)
+}
+
+/// One text, or a list of them, read.
+pub fn one_or_several(node: &Node, key: &str) -> Result<Vec<String>, Diagnostic> {
+    match &node.kind {
+        Kind::List(_) => node.texts(key),
+        _ => Ok(vec![node.text(key)?.to_owned()]),
+    }
+}
+
+/// A whole number from 1.
+pub fn positive(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    node.positive_u32(key).map(drop)
+}
+
+/// A path that begins with a slash, or `tcp`.
+pub fn readiness(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    let written = node.text(key)?;
+    if written.starts_with('/') || written == TCP {
+        return Ok(());
+    }
+    let help = format!(
+        "begin it with a slash: `/{written}`; or write `{TCP}` for a server that does not speak HTTP"
+    );
+    Err(node.bad(key, "a path").help(help))
+}
+
+/// A line (`11.0`) or an exact version (`11.0.24`) of a distribution.
+pub fn version(node: &Node, key: &str, line: &str, exact: &str) -> Result<(), Diagnostic> {
+    let version = node.text(key)?;
+    let numbers = version.split('.').count();
+    let starts_well = version.split('.').take(2).all(|part| part.parse::<u16>().is_ok());
+    if starts_well && (2..=3).contains(&numbers) {
+        return Ok(());
+    }
+    Err(node
+        .bad(key, "a line or a version")
+        .help(format!("write the line like \"{line}\", or the version like \"{exact}\"")))
+}

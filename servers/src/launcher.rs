@@ -1,0 +1,386 @@
+//! From a variant to a running server.
+
+use super::backends::{RunningBackend, RunningBackends};
+use super::distribution::DistributionStore;
+use super::error::LaunchError;
+use super::http_get::BaseUrl;
+use super::kind::ServerKind;
+use super::kinds::kind;
+use super::launch_spec::{LaunchContext, LaunchSpec};
+use super::observer::Observer;
+use super::own_commands;
+use super::placeholders::{BackendAddress, Placeholders, new_secret};
+use super::readiness::Question;
+use super::request_thread;
+use super::running_server::RunningServer;
+use super::server_process::ServerProcess;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::jdk_finder::Places;
+use threadcount_machine::own_cores::PinnedThread;
+use threadcount_machine::probe::{Instruments, ProbeChoice, ProbeSession, jar};
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_machine::{jvm_flags, port};
+use threadcount_model::experiment::{Backend, RemoteTarget, Variant};
+use threadcount_model::record::{BackendFacts, RequestThread, ServerFacts};
+
+/// A server that is not ready after this time has failed to start.
+pub const READY_LIMIT: Duration = Duration::from_secs(180);
+
+/// Starts servers with what this machine has.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The Java runtimes, best first.
+    pub jdks: Vec<Jdk>,
+    /// Where Tomcat comes from.
+    pub distributions: DistributionStore,
+    /// How long a server may take until it is ready.
+    pub ready_within: Duration,
+    /// Paths that are there to say whether a server is healthy: with one of them it is ready when it responds with success.
+    pub health_paths: Vec<String>,
+    /// The instruments in each JVM.
+    pub instruments: Instruments,
+}
+
+impl Launcher {
+    #[must_use]
+    pub fn of_this_machine() -> Self {
+        Self {
+            jdks: Places::of_this_machine().find(),
+            distributions: DistributionStore::of_this_machine(),
+            ready_within: READY_LIMIT,
+            health_paths: Vec::new(),
+            instruments: Instruments::NONE,
+        }
+    }
+
+    /// Finds or fetches everything a variant needs and starts nothing, so that missing parts are reported before the first
+    /// run. Fetching a Tomcat takes some seconds, once.
+    ///
+    /// # Errors
+    /// What is missing, and how to get it.
+    pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
+        if variant.target().is_none() && self.probe_of(variant) != ProbeChoice::Off {
+            jar::find()?;
+        }
+        if variant.target().is_none() {
+            self.check(variant)?;
+        }
+        own_commands::check(variant, &self.jdks)?;
+        if let Some(folder) = variant.workdir.as_ref().filter(|it| !it.is_dir()) {
+            let (path, variant) = (folder.display().to_string(), variant.name.clone());
+            return Err(LaunchError::NoWorkdir { path, variant });
+        }
+        for backend in &variant.backends {
+            self.check(&behind(variant, backend)).map_err(|error| backend_error(variant, backend, error))?;
+        }
+        Ok(())
+    }
+
+    /// Checks that everything exists; nothing listens at the ports.
+    fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
+        let placeholders = Placeholders { port: 1, backends: &[], secret: "" };
+        kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new("")))
+    }
+
+    fn context<'a>(
+        &'a self,
+        variant: &'a Variant,
+        clients: u32,
+        placeholders: Placeholders<'a>,
+        folder: &'a Path,
+    ) -> LaunchContext<'a> {
+        let Self { jdks, distributions, instruments, .. } = self;
+        let instruments = *instruments;
+        LaunchContext { jdks, distributions, instruments, variant, clients, placeholders, folder }
+    }
+
+    /// What [`prepare`](Self::prepare) would download, in words: `Tomcat 11.0.24`.
+    #[must_use]
+    pub fn missing_download(&self, variant: &Variant) -> Option<String> {
+        kind(variant.server()?).missing_download(&self.distributions)
+    }
+
+    /// A variant may set its own, so that the cost of the probe can be measured.
+    fn probe_of(&self, variant: &Variant) -> ProbeChoice {
+        variant.probe.unwrap_or(self.instruments.probe)
+    }
+
+    /// Starts a fresh server and returns when it is ready. `clients` is how many the load has. The server's log goes to
+    /// `folder`, which is created; a Tomcat's server.xml too.
+    ///
+    /// # Errors
+    /// Why the server is not ready. None of its processes is left.
+    pub fn launch(
+        &self,
+        variant: &Variant,
+        clients: u32,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<RunningServer, LaunchError> {
+        std::fs::create_dir_all(folder)
+            .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
+        if let Some(target) = variant.target() {
+            return self.elsewhere(variant, target, folder, interrupted);
+        }
+        match self.attempt(variant, clients, folder, interrupted) {
+            // Another process took the port between the check and the bind.
+            Err(error) if port::log_says_taken(error.log_tail()) => {
+                self.attempt(variant, clients, folder, interrupted)
+            }
+            done => done,
+        }
+    }
+
+    /// A server that runs already: only the variant's own commands are run.
+    fn elsewhere(
+        &self,
+        variant: &Variant,
+        target: &RemoteTarget,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<RunningServer, LaunchError> {
+        let secret = new_secret().map_err(LaunchError::NoSecret)?;
+        let placeholders = Placeholders { port: 0, backends: &[], secret: &secret };
+        let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
+        let url = target.target_url.clone();
+        let asked = variant.answers_on.map(|_| BaseUrl::parse(&url)).transpose()?;
+        let facts = ServerFacts {
+            product: Some(format!("runs at {url}")),
+            request_thread: asked.and_then(|base| request_thread::ask(&base)),
+            ..ServerFacts::default()
+        };
+        Ok(RunningServer {
+            process: None,
+            tear_down,
+            backends: RunningBackends::default(),
+            _base: None,
+            observer: Observer::new(None, Instruments::NONE, folder),
+            has_jvm_log: false,
+            run_folder: folder.to_owned(),
+            url,
+            facts,
+            stop_within: Duration::ZERO,
+        })
+    }
+
+    fn attempt(
+        &self,
+        variant: &Variant,
+        clients: u32,
+        folder: &Path,
+        interrupted: &AtomicBool,
+    ) -> Result<RunningServer, LaunchError> {
+        let secret = new_secret().map_err(LaunchError::NoSecret)?;
+        let mut backends = RunningBackends::default();
+        for backend in &variant.backends {
+            let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+            let running = self.launch_backend(variant, backend, folder, &start, &mut backends);
+            let running = running.map_err(|error| {
+                let error = backend_error(variant, backend, error);
+                or_ended(variant, &mut backends, error)
+            })?;
+            backends.push(running);
+        }
+        let ready_backends = backends.addresses();
+        let placeholders = Placeholders { port: 0, backends: &ready_backends, secret: &secret };
+        let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
+        let probe = ProbeSession::new(self.probe_of(variant), folder)?;
+        let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+        let started = self.start(variant, folder, &start, &mut backends);
+        let started = started.map_err(|error| or_ended(variant, &mut backends, error));
+        let Started { spec, process, url, ready, log, command } = started?;
+        let kind = kind_of(variant)?;
+        let hidden = |text: &str| start.placeholders(0).without_secret(text);
+        let facts = ServerFacts {
+            command,
+            env: spec.command.env.iter().map(|(name, value)| hidden(&format!("{name}={value}"))).collect(),
+            pid: process.pid(),
+            product: spec.product,
+            java: spec.jdk.as_ref().map(Jdk::describe),
+            ready_after_ms: ready.as_secs_f64() * 1e3,
+            request_thread: kind.request_thread(&url).or_else(|| pool_thread(process.pid(), &url)),
+            pool_max_threads: spec.pool_max_threads,
+            log: Some(log.display().to_string()),
+            jvm_flags: flags(process.pid()).iter().map(|flag| shown(variant, &hidden(flag))).collect(),
+            backends: backends.facts(),
+        };
+        let url = spec.url;
+        Ok(RunningServer {
+            process: Some(process),
+            tear_down,
+            backends,
+            _base: spec.base,
+            observer: Observer::new(probe, self.instruments, folder),
+            has_jvm_log: self.instruments.jvm_log,
+            run_folder: folder.to_owned(),
+            url,
+            facts,
+            stop_within: kind.stop_within(),
+        })
+    }
+
+    /// Starts one process and waits until it is ready, as long as all behind it run.
+    fn start(
+        &self,
+        variant: &Variant,
+        folder: &Path,
+        start: &Start<'_>,
+        behind: &mut RunningBackends,
+    ) -> Result<Started, LaunchError> {
+        let placeholders = start.placeholders(port::free().map_err(LaunchError::NoPort)?);
+        let mut spec =
+            kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
+        spec.command.folder = variant.workdir.clone().or(spec.command.folder);
+        let url = BaseUrl::parse(&spec.url)?;
+        if url.address().is_ok_and(port::is_taken) {
+            let (host, port) = (url.host, url.port);
+            return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
+        }
+        let log = folder.join("server.log");
+        let mut process = start_pinned(variant, &spec, &log)?;
+        let in_vain = &mut || behind.has_exited().is_some();
+        let question = Question { path: &spec.ready, is_of_health: self.health_paths.contains(&spec.ready) };
+        let ready =
+            process.wait_until_ready(&url, question, self.ready_within, start.interrupted, in_vain)?;
+        let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
+        Ok(Started { spec, process, url, ready, log, command })
+    }
+
+    /// Starts a backend, without instruments, in its own folder.
+    fn launch_backend(
+        &self,
+        variant: &Variant,
+        backend: &Backend,
+        folder: &Path,
+        start: &Start<'_>,
+        earlier: &mut RunningBackends,
+    ) -> Result<RunningBackend, LaunchError> {
+        let folder = folder.join(&backend.name);
+        std::fs::create_dir_all(&folder)
+            .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
+        let plain = Self { instruments: Instruments::NONE, ..self.clone() };
+        let variant = behind(variant, backend);
+        let started = plain.start(&variant, &folder, start, earlier)?;
+        let name = backend.name.clone();
+        let facts = BackendFacts {
+            name: name.clone(),
+            command: started.command,
+            url: started.spec.url.clone(),
+            java: started.spec.jdk.as_ref().map(Jdk::describe),
+            log: Some(started.log.display().to_string()),
+            pid: Some(started.process.pid()),
+            ready_after_ms: Some(started.ready.as_secs_f64() * 1e3),
+        };
+        let own_stop = backend.stop_within_s.map(Duration::from_secs_f64);
+        Ok(RunningBackend {
+            process: started.process,
+            _base: started.spec.base,
+            stop_within: own_stop.unwrap_or(kind_of(&variant)?.stop_within()),
+            facts,
+            address: BackendAddress { name, port: started.url.port, url: started.spec.url },
+            connection_limit: backend.connection_limit,
+        })
+    }
+}
+
+/// What each start of one run has in common.
+struct Start<'a> {
+    clients: u32,
+    /// Those that run already.
+    backends: &'a [BackendAddress],
+    secret: &'a str,
+    interrupted: &'a AtomicBool,
+}
+
+impl<'a> Start<'a> {
+    const fn placeholders(&self, port: u16) -> Placeholders<'a> {
+        Placeholders { port, backends: self.backends, secret: self.secret }
+    }
+}
+
+/// Starts the process on the cores of its variant.
+fn start_pinned(variant: &Variant, spec: &LaunchSpec, log: &Path) -> Result<ServerProcess, LaunchError> {
+    let _pinned = PinnedThread::to(&variant.cores).map_err(|source| LaunchError::NotPinned {
+        name: variant.name.clone(),
+        cores: variant.cores.clone(),
+        source,
+    })?;
+    Ok(ServerProcess::start(&spec.command, log)?)
+}
+
+/// A process that is ready.
+struct Started {
+    spec: LaunchSpec,
+    process: ServerProcess,
+    url: BaseUrl,
+    ready: Duration,
+    log: PathBuf,
+    /// Its command line, without the secret.
+    command: Vec<String>,
+}
+
+/// The kind of the server that a variant starts.
+fn kind_of(variant: &Variant) -> Result<&dyn ServerKind, LaunchError> {
+    let not_a_server = || LaunchError::NotAServer { variant: variant.name.clone() };
+    variant.server().map(kind).ok_or_else(not_a_server)
+}
+
+/// The backend as a variant of its own.
+fn behind(variant: &Variant, backend: &Backend) -> Variant {
+    let name = format!("{}'s {}", variant.name, backend.name);
+    let Backend { server, jdk, jvm, env, cores, .. } = backend.clone();
+    Variant { jdk, jvm, env, cores, ..Variant::new(&name, server) }
+}
+
+/// The end of a backend, where that is why a process did not become ready.
+fn or_ended(variant: &Variant, backends: &mut RunningBackends, error: LaunchError) -> LaunchError {
+    match backends.has_exited() {
+        Some(end) if !error.is_interrupt() => {
+            LaunchError::BackendEnded { variant: variant.name.clone(), end }
+        }
+        _ => error,
+    }
+}
+
+fn backend_error(variant: &Variant, backend: &Backend, error: LaunchError) -> LaunchError {
+    let (variant, backend) = (variant.name.clone(), backend.name.clone());
+    LaunchError::Backend { variant, backend, source: Box::new(error) }
+}
+
+/// A flag without the values of the environment, which JDK_JAVA_OPTIONS puts there. Flags of the JVM itself hold none and are read
+/// again, and the variant's own are known.
+fn shown(variant: &Variant, flag: &str) -> String {
+    let is_known = flag.starts_with("-X") || variant.jvm.iter().any(|it| it == flag);
+    if is_known { flag.to_owned() } else { variant.without_values(flag) }
+}
+
+/// A user's own application does not report its threads.
+fn pool_thread(pid: u32, url: &BaseUrl) -> Option<RequestThread> {
+    request_thread::of_pool(ProcessTree::rooted_at(pid).java_pid()?, url.port)
+}
+
+fn flags(pid: u32) -> Vec<String> {
+    let jvm = ProcessTree::rooted_at(pid).java_pid();
+    jvm.map(jvm_flags::read).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_shows_no_value_of_the_environment() {
+        let experiment = "question: q\nserver: {command: 'x {port}'}\nrequest: /\nenv: {JDK_JAVA_OPTIONS: '-Xmx64m -Dpath=${PATH}'}\n\
+            jvm: [-Dknown=x]\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
+        let experiment = threadcount_config::parse("x", "x.yaml", experiment, false).unwrap();
+        let variant = &experiment.variants[0];
+        let path = std::env::var("PATH").unwrap();
+        assert_eq!(shown(variant, &format!("-Dpath={path}")), "-Dpath=${PATH}");
+        for flag in ["-Xmx64m", "-Dknown=x", "-Dother=y"] {
+            assert_eq!(shown(variant, flag), flag);
+        }
+    }
+}

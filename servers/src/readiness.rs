@@ -1,0 +1,82 @@
+//! When a server is ready: it responds over HTTP, or it accepts a TCP connection.
+
+use super::http_get::{Answer, BaseUrl, get};
+use std::io;
+use std::net::TcpStream;
+use std::time::Duration;
+use threadcount_model::experiment::health::TCP;
+
+/// What is asked until a server is ready.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// A path with its query, or [`TCP`].
+    pub path: &'a str,
+    /// The path is there to say whether the server is healthy. Any other path shows by any response that the server has started, because
+    /// what is requested may have another method, or be missing on purpose.
+    pub is_of_health: bool,
+}
+
+impl Question<'_> {
+    /// Does this response mean ready? A connection has no status.
+    #[must_use]
+    pub fn is_ready(&self, status: Option<u16>) -> bool {
+        status.is_none_or(|status| status < if self.is_of_health { 400 } else { 500 })
+    }
+
+    /// Is this a status that a path which says whether the server is healthy has only by mistake?
+    #[must_use]
+    pub fn is_mistaken(&self, status: Option<u16>) -> bool {
+        self.is_of_health && status.is_some_and(|status| (400..500).contains(&status))
+    }
+}
+
+/// Asks once, for a path with its query or for a connection.
+///
+/// # Errors
+/// It is not ready.
+pub fn ask(base: &BaseUrl, ready: &str, limit: Duration) -> io::Result<Answer> {
+    if ready != TCP {
+        return get(base, ready, limit);
+    }
+    TcpStream::connect_timeout(&base.address()?, limit)?;
+    Ok(Answer { status: None, body: String::new() })
+}
+
+/// What is asked, for messages: `127.0.0.1:8080/ready`.
+#[must_use]
+pub fn words(base: &BaseUrl, ready: &str) -> String {
+    let BaseUrl { host, port, path, .. } = base;
+    if ready == TCP { format!("{host}:{port} (TCP)") } else { format!("{host}:{port}{path}{ready}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_path_of_health_is_ready_with_a_success_and_any_other_with_a_response() {
+        let [health, other] = [true, false].map(|is_of_health| Question { path: "/x", is_of_health });
+        for (status, of_health, of_other) in
+            [(204, true, true), (302, true, true), (404, false, true), (503, false, false)]
+        {
+            let answers = [health, other].map(|question| question.is_ready(Some(status)));
+            assert_eq!(answers, [of_health, of_other], "{status}");
+        }
+        assert!(health.is_ready(None), "a connection");
+        let mistaken = [401, 404, 503].map(|status| health.is_mistaken(Some(status)));
+        assert_eq!(mistaken, [true, true, false]);
+        assert!(!other.is_mistaken(Some(404)));
+    }
+
+    #[test]
+    fn a_server_that_accepts_and_says_nothing_is_ready_by_tcp_and_gone_it_is_not() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = BaseUrl::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
+        assert!(ask(&base, TCP, Duration::from_secs(20)).is_ok());
+        assert!(ask(&base, "/", Duration::from_millis(200)).is_err());
+        assert!(words(&base, TCP).ends_with(" (TCP)") && words(&base, "/ready").ends_with("/ready"));
+        drop(listener);
+        assert!(ask(&base, TCP, Duration::from_secs(20)).is_err());
+    }
+}

@@ -1,0 +1,241 @@
+//! A running server: its process group, its log, and its end.
+
+use super::command_line::ServerCommand;
+use super::http_get::BaseUrl;
+use super::readiness::{self, Question};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use std::fs::File;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use threadcount_machine::guard::Guard;
+use threadcount_machine::log_file;
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_model::environment;
+
+/// Interval between two checks while waiting.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Time between SIGTERM and SIGKILL where nobody has set one.
+const DROP_LIMIT: Duration = Duration::from_secs(10);
+
+/// A server (or a gateway) may respond with 404 until its application is deployed; a path that does not exist has it for longer.
+const MISTAKEN_FOR: Duration = Duration::from_secs(60);
+
+/// Timeout of one readiness request.
+const QUESTION_LIMIT: Duration = Duration::from_secs(2);
+
+/// Why a server does not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error("Cannot write the server's log {path}: {source}")]
+    Log { path: String, source: io::Error },
+    #[error("Cannot start `{program}`: {source}")]
+    NotStarted { program: String, source: io::Error },
+    #[error("The server ended ({status}) before it responded at {url}; its log is {log}")]
+    Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
+    #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
+    NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
+    #[error(
+        "The server responds at {url} with status {status} and is ready with 2xx or 3xx: write a path that responds so \
+         (--health PATH, or `ready` in a file), or `ready: tcp` for one that is ready when it accepts connections. Its log is {log}"
+    )]
+    Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
+    #[error("What the server needs has ended")]
+    InVain,
+    /// The user stopped us while we waited.
+    #[error("Stopped while the server was starting")]
+    Interrupted,
+}
+
+impl ServerError {
+    /// The last lines of the server's log, where it has one.
+    #[must_use]
+    pub fn log_tail(&self) -> &[String] {
+        match self {
+            Self::Ended { log_tail, .. }
+            | Self::NotReady { log_tail, .. }
+            | Self::Unhealthy { log_tail, .. } => log_tail,
+            Self::Log { .. } | Self::NotStarted { .. } | Self::InVain | Self::Interrupted => &[],
+        }
+    }
+}
+
+/// How a server ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// Exit status or signal; `None`: unknown.
+    pub status: Option<ExitStatus>,
+    /// It did not end at SIGTERM in time and was killed.
+    pub was_killed: bool,
+}
+
+/// A server in its own process group. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills it if Threadcount itself is
+/// killed.
+pub struct ServerProcess {
+    child: Child,
+    group: Pid,
+    /// Must outlive the group.
+    _guard: Guard,
+    log: PathBuf,
+    started: Instant,
+}
+
+impl ServerProcess {
+    /// Starts it. Standard output and error go to the log, which is created anew.
+    ///
+    /// # Errors
+    /// When the log cannot be created or the program cannot be started.
+    pub fn start(command: &ServerCommand, log: &Path) -> Result<Self, ServerError> {
+        let log_failed = |source| ServerError::Log { path: log.display().to_string(), source };
+        let not_started =
+            |source| ServerError::NotStarted { program: command.program.display().to_string(), source };
+        let output = File::create(log).map_err(log_failed)?;
+        let errors = output.try_clone().map_err(log_failed)?;
+        let mut guard = Guard::start().map_err(not_started)?;
+        let mut starting = Command::new(&command.program);
+        starting
+            .args(&command.arguments)
+            // What is recorded of the command keeps `${NAME}`.
+            .envs(command.env.iter().map(|(name, value)| (name, environment::filled_in(value))))
+            .stdin(Stdio::null())
+            .stdout(output)
+            .stderr(errors);
+        if let Some(folder) = &command.folder {
+            starting.current_dir(folder);
+        }
+        let started = Instant::now();
+        let child = starting.process_group(0).spawn().map_err(not_started)?;
+        let watched = guard.watch(child.id());
+        let process =
+            Self { group: Pid::from_child(&child), child, _guard: guard, log: log.to_owned(), started };
+        watched.map_err(not_started)?;
+        Ok(process)
+    }
+
+    /// The id of the process that was started, and of its group.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// How the server ended; `None`: it is running.
+    pub fn has_exited(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
+    }
+
+    /// The last lines of its log.
+    #[must_use]
+    pub fn log_tail(&self) -> Vec<String> {
+        log_file::tail(&self.log)
+    }
+
+    /// Requests a path until a response says ready, or a connection until one is accepted. Returns the time since the start.
+    ///
+    /// # Errors
+    /// When the server ends, is not ready within the limit, has no such path of its health, `interrupted` becomes true, or `in_vain` says that it waits for something
+    /// that will not come.
+    pub fn wait_until_ready(
+        &mut self,
+        base: &BaseUrl,
+        question: Question<'_>,
+        limit: Duration,
+        interrupted: &AtomicBool,
+        in_vain: &mut dyn FnMut() -> bool,
+    ) -> Result<Duration, ServerError> {
+        let url = readiness::words(base, question.path);
+        let mut mistaken_since = None;
+        let log = self.log.display().to_string();
+        loop {
+            let asked = readiness::ask(base, question.path, QUESTION_LIMIT.min(limit));
+            let after = self.started.elapsed();
+            // If the server has ended, another process on this port has responded.
+            if let Some(status) = self.has_exited() {
+                return Err(ServerError::Ended { status, url, log, log_tail: self.log_tail() });
+            }
+            let last = match asked {
+                Ok(answer) if question.is_ready(answer.status) => return Ok(after),
+                Ok(answer) => {
+                    let (status, is_mistaken) =
+                        (answer.status.unwrap_or_default(), question.is_mistaken(answer.status));
+                    mistaken_since = mistaken_since.or(Some(after)).filter(|_| is_mistaken);
+                    if mistaken_since.is_some_and(|since| after >= since + MISTAKEN_FOR) {
+                        return Err(ServerError::Unhealthy { url, status, log, log_tail: self.log_tail() });
+                    }
+                    format!("status {status}")
+                }
+                Err(error) => error.to_string(),
+            };
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(ServerError::Interrupted);
+            }
+            if in_vain() {
+                return Err(ServerError::InVain);
+            }
+            if after > limit {
+                let limit_s = limit.as_secs();
+                return Err(ServerError::NotReady { url, limit_s, last, log, log_tail: self.log_tail() });
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// SIGTERM to the group; SIGKILL to what is left of it and its descendants when the server has ended or
+    /// the limit has passed. Waits for a JVM below a shell, too, which may have a flight recording to write.
+    pub fn stop(mut self, limit: Duration) -> Stopped {
+        let was_killed = self.end(limit);
+        Stopped { status: self.child.wait().ok(), was_killed }
+    }
+
+    /// Whether it had to be killed.
+    fn end(&mut self, limit: Duration) -> bool {
+        let tree = ProcessTree::rooted_at(self.pid());
+        let members = tree.members();
+        let jvm = tree.java_pid().and_then(|jvm| members.iter().find(|(pid, _)| *pid as u32 == jvm).copied());
+        if self.has_exited().is_none() {
+            kill_process_group(self.group, Signal::TERM).ok();
+        }
+        let give_up = Instant::now() + limit;
+        while (self.has_exited().is_none() || jvm.is_some_and(is_alive)) && Instant::now() < give_up {
+            std::thread::sleep(PAUSE);
+        }
+        let was_killed = self.has_exited().is_none();
+        self.kill();
+        kill_strays(&members);
+        was_killed
+    }
+
+    fn kill(&mut self) {
+        if self.has_exited().is_none() || test_kill_process_group(self.group).is_ok() {
+            kill_process_group(self.group, Signal::KILL).ok();
+        }
+        self.child.wait().ok();
+    }
+}
+
+impl Drop for ServerProcess {
+    /// A client of something that runs elsewhere, like `docker run`, stops that at SIGTERM and cannot at SIGKILL.
+    fn drop(&mut self) {
+        if self.has_exited().is_none() {
+            self.end(DROP_LIMIT);
+        }
+        self.kill();
+    }
+}
+
+/// Descendants that left the group. The start time rules out a new process with the same id.
+fn kill_strays(members: &[(i32, u64)]) {
+    for &member in members.iter().filter(|&&member| is_alive(member)) {
+        if let Some(pid) = Pid::from_raw(member.0) {
+            kill_process(pid, Signal::KILL).ok();
+        }
+    }
+}
+
+fn is_alive((pid, started_ticks): (i32, u64)) -> bool {
+    let process = procfs::process::Process::new(pid).and_then(|it| it.stat());
+    process.is_ok_and(|stat| stat.starttime == started_ticks && stat.state != 'Z')
+}

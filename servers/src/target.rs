@@ -1,0 +1,44 @@
+//! `server: {target_url: URL}`: a server that runs elsewhere. It is neither started nor observed.
+
+use super::http_get::BaseUrl;
+use super::keys::{Keys, WrittenServer};
+use threadcount_model::experiment::RemoteTarget;
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::yaml::Node;
+
+/// What configures a server that we start.
+const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
+
+/// Its keys.
+pub fn keys() -> Keys<RemoteTarget> {
+    Keys { kind: "target_url", plural: "targets", check: url, own: &[], read }
+}
+
+fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
+    let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
+    if is_base(node.text(key)?) {
+        Ok(())
+    } else {
+        Err(node.bad(key, "the base URL of a server that runs").help(help))
+    }
+}
+
+/// The server at a base URL; `None`: it is none.
+pub fn at(url: &str) -> Option<RemoteTarget> {
+    is_base(url).then(|| of(url))
+}
+
+fn is_base(url: &str) -> bool {
+    BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty())
+}
+
+fn of(base_url: &str) -> RemoteTarget {
+    RemoteTarget { target_url: base_url.trim_end_matches('/').to_owned() }
+}
+
+fn read(written: &WrittenServer<'_>) -> Result<RemoteTarget, Diagnostic> {
+    for key in OF_A_START {
+        written.refuse(key, "one that runs already", "a server that is started")?;
+    }
+    Ok(of(written.kind))
+}

@@ -1,0 +1,66 @@
+//! `threads:`, for the kinds of servers whose threads are configured from outside.
+
+use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Threads};
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::yaml::{Kind, Node};
+
+pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
+    const HELP: &str = "write platform, virtual, cached, {platform: 400}, {platform: clients} (as many as the load \
+        has), {virtual: {bound: 200}} (ours: at most so many requests at once) or {executor: virtual} (ours, for a \
+        Tomcat that has none)";
+    let helped = |diagnostic: Diagnostic| diagnostic.help(HELP);
+    match &node.kind {
+        Kind::Scalar(text) => match text.as_str() {
+            "platform" => Ok(Threads::Platform(PoolSize::Default)),
+            "virtual" => Ok(Threads::Virtual),
+            "cached" => Ok(Threads::Executor(DropIn::Cached)),
+            _ => Err(helped(node.bad("threads", "a thread model"))),
+        },
+        _ => {
+            let fields = Fields::open(node, "a thread pool", &["platform", "virtual", "executor"])?;
+            if let Some(executor) = fields.get("executor") {
+                return match executor.text("executor")? {
+                    "virtual" => Ok(Threads::Executor(DropIn::Virtual)),
+                    "cached" => Ok(Threads::Executor(DropIn::Cached)),
+                    _ => Err(helped(executor.bad("executor", "one of ours"))),
+                };
+            }
+            if let Some(limit) = fields.read("virtual", request_limit)? {
+                return Ok(Threads::Executor(DropIn::BoundedVirtual(limit)));
+            }
+            let size = fields.require("platform", "threads: {platform: 400}")?;
+            match size.text("platform")? {
+                "clients" => Ok(Threads::Platform(PoolSize::Clients)),
+                _ => {
+                    size.positive_u32("platform").map(PoolSize::Fixed).map(Threads::Platform).map_err(helped)
+                }
+            }
+        }
+    }
+}
+
+/// Defaults of `BoundedVirtualThreadExecutor`, written out so that the record of a run has them.
+pub const DEFAULT_QUEUE: u32 = 1_000;
+pub const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
+
+fn request_limit(node: &Node) -> Result<RequestLimit, Diagnostic> {
+    let fields = Fields::open(node, "a limit on virtual threads", &["bound", "queue", "queue_timeout"])?;
+    let bound =
+        fields.require("bound", "threads: {virtual: {bound: 200, queue: 1000, queue_timeout: 1s}}")?;
+    let queue_timeout_ms = fields.read("queue_timeout", |node| milliseconds(node, "queue_timeout"))?;
+    Ok(RequestLimit {
+        max_concurrent: bound.positive_u32("bound")?,
+        max_queue: fields.read("queue", |node| node.whole_u32("queue"))?.unwrap_or(DEFAULT_QUEUE),
+        queue_timeout_ms: queue_timeout_ms.unwrap_or(DEFAULT_QUEUE_TIMEOUT_MS),
+    })
+}
+
+/// A time of whole milliseconds, up to seven weeks.
+fn milliseconds(node: &Node, key: &str) -> Result<u32, Diagnostic> {
+    let milliseconds = (node.seconds(key)? * 1e3).round();
+    if milliseconds > f64::from(u32::MAX) {
+        return Err(node.bad(key, "shorter than seven weeks"));
+    }
+    Ok(milliseconds as u32)
+}

@@ -1,0 +1,159 @@
+//! A Tomcat distribution with a web application, and an executor of ours where the variant wants one.
+
+pub mod base;
+pub mod distribution;
+pub mod server_xml;
+
+use super::distribution::{Distribution, DistributionStore};
+use super::error::LaunchError;
+use super::keys::{Keys, WrittenServer, positive, text, version};
+use super::kind::ServerKind;
+use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
+use super::threads::threads;
+use base::TomcatBase;
+use distribution::{TOMCAT, has_virtual_executor};
+use server_xml::Connector;
+use std::path::PathBuf;
+use threadcount_machine::app;
+use threadcount_machine::jdk::Jdk;
+use threadcount_machine::jdk_finder::choose;
+use threadcount_model::experiment::{DropIn, PoolSize, Server, ThreadKind, Threads, TomcatServer};
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::yaml::Node;
+
+/// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
+/// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
+/// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
+pub const ACCEPT_COUNT: u32 = 4_096;
+
+/// The key of `processorCache`.
+const CACHE: &str = "processor_cache";
+
+/// Virtual threads are final since Java 21 (JEP 444), and `jvm/executors` is compiled for it.
+const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
+
+/// The module of our Maven reactor with the executors.
+const EXECUTORS: &str = "executors";
+
+impl ServerKind for TomcatServer {
+    fn keys() -> Keys {
+        Keys {
+            kind: "tomcat",
+            plural: "Tomcat",
+            check: |node, key| version(node, key, "11.0", "11.0.24"),
+            own: &[
+                ("app", text),
+                ("accept_count", positive),
+                ("max_connections", positive),
+                (CACHE, |node, _| processors(node).map(drop)),
+            ],
+            read,
+        }
+    }
+
+    fn needs(&self) -> Option<(&'static str, &str)> {
+        Some((Self::keys().kind, &self.version))
+    }
+
+    fn missing_download(&self, store: &DistributionStore) -> Option<String> {
+        store.missing(&TOMCAT, &self.version).map(|version| format!("Tomcat {version}"))
+    }
+
+    fn prepare(&self, context: &LaunchContext<'_>) -> Result<(), LaunchError> {
+        Parts::find(self, context).map(drop)
+    }
+
+    /// Tomcat's server.xml is kept in the run's folder.
+    fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
+        let parts = Parts::find(self, context)?;
+        let connector = Connector {
+            port: context.placeholders.port,
+            threads: self.threads.clone(),
+            clients: context.clients,
+            accept_count: self.accept_count,
+            max_connections: self.max_connections,
+            processor_cache: self.processor_cache,
+        };
+        let base = TomcatBase::create(&parts.distribution, &connector, &parts.war, parts.library.as_deref())?;
+        let kept = context.folder.join("server.xml");
+        std::fs::write(&kept, connector.server_xml())
+            .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
+        let jvm = context.jvm_flags(&parts.jdk);
+        let command = base.command(&parts.distribution, &parts.jdk, &jvm);
+        Ok(LaunchSpec {
+            command: context.with_env(command),
+            url: context.placeholders.text(LOOPBACK),
+            ready: "/".to_owned(),
+            product: Some(parts.distribution.product()),
+            pool_max_threads: connector.pool_max_threads(),
+            jdk: Some(parts.jdk),
+            base: Some(base.into_folder()),
+        })
+    }
+
+    fn thread_kind(&self) -> Option<ThreadKind> {
+        Some(match self.threads {
+            Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
+            Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
+                ThreadKind::Virtual
+            }
+        })
+    }
+}
+
+fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
+    written.refuse("args", "a Tomcat", "a jar or a peer")?;
+    let threads = written.owner.fields.read("threads", threads)?;
+    let number = |key: &str| written.read(key, |node| node.positive_u32(key));
+    Ok(Server::Tomcat(TomcatServer {
+        version: written.kind.to_owned(),
+        app: written.text("app")?.unwrap_or_else(|| "servlets".to_owned()),
+        threads: threads.unwrap_or(Threads::Platform(PoolSize::Default)),
+        accept_count: number("accept_count")?.unwrap_or(ACCEPT_COUNT),
+        max_connections: number("max_connections")?,
+        processor_cache: written.read(CACHE, processors)?,
+    }))
+}
+
+/// A number, or -1 for `unlimited`, as Tomcat writes it.
+fn processors(node: &Node) -> Result<i32, Diagnostic> {
+    let help = "write a number from 1, or unlimited";
+    match node.text(CACHE)? {
+        "unlimited" | "-1" => Ok(-1),
+        _ => i32::try_from(node.positive_u32(CACHE).map_err(|diagnostic| diagnostic.help(help))?)
+            .map_err(|_| node.bad(CACHE, "a number below 2_147_483_648").help(help)),
+    }
+}
+
+/// What a Tomcat is made of, found.
+struct Parts {
+    jdk: Jdk,
+    war: PathBuf,
+    /// Our executors, where the variant runs on one of them.
+    library: Option<PathBuf>,
+    distribution: Distribution,
+}
+
+impl Parts {
+    fn find(server: &TomcatServer, context: &LaunchContext<'_>) -> Result<Self, LaunchError> {
+        let LaunchContext { jdks, variant, .. } = context;
+        let jdk = choose(jdks, variant.jdk)?.clone();
+        let name = || variant.name.clone();
+        let needs = match server.threads {
+            Threads::Platform(_) => None,
+            Threads::Virtual => Some("Virtual threads"),
+            Threads::Executor(_) => Some("The executors of jvm/executors"),
+        };
+        if let Some(what) = needs.filter(|_| jdk.feature < FIRST_WITH_VIRTUAL_THREADS) {
+            return Err(LaunchError::JdkTooOld { what, variant: name(), feature: jdk.feature });
+        }
+        let war = app::find(&server.app)?;
+        let is_ours = matches!(server.threads, Threads::Executor(_));
+        let library = is_ours.then(|| app::find_jar(EXECUTORS)).transpose()?;
+        let distribution = context.distributions.get(&TOMCAT, &server.version)?;
+        if server.threads == Threads::Virtual && !has_virtual_executor(&distribution) {
+            return Err(LaunchError::NoVirtualExecutor { version: distribution.version, variant: name() });
+        }
+        Ok(Self { jdk, war, library, distribution })
+    }
+}

@@ -1,0 +1,80 @@
+//! `tool:` of a load: an external load tool.
+
+use threadcount_model::experiment::{ExternalTool, RequestSpec, Tool, Workload};
+use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::yaml::Node;
+
+/// `{ab: 5}`: five processes of ApacheBench at once.
+pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result<Workload, Diagnostic> {
+    let fields = Fields::open(node, "a load generator", &["ab"])?;
+    let processes = fields.require("ab", "tool: {ab: 1}")?;
+    let count = processes.positive_u32("ab")?;
+    let Some(clients) = workload.closed_clients() else {
+        return Err(Diagnostic::new(node.span.clone(), "ab cannot send at a rate", "with a `rate`")
+            .help("give the load `clients`, or leave `tool` out"));
+    };
+    if clients % count != 0 {
+        let message = format!("{clients} clients cannot be shared among {count} processes");
+        return Err(Diagnostic::new(processes.span.clone(), message, "processes").help(format!(
+            "write `clients: {}`: the clients of all of them",
+            clients.div_ceil(count) * count
+        )));
+    }
+    if requests.len() > 1 {
+        return Err(Diagnostic::new(
+            node.span.clone(),
+            "ab asks for one thing only",
+            "with several requests",
+        )
+        .help("write one `request`, or leave `tool` out"));
+    }
+    if requests.iter().any(|request| request.path.contains("{rand:") || request.path.contains("{seq:")) {
+        return Err(Diagnostic::new(
+            node.span.clone(),
+            "ab does not know placeholders",
+            "with `{rand:..}` or `{seq:..}`",
+        )
+        .help("write a path without them, or leave `tool` out"));
+    }
+    if requests.iter().any(|request| request.body.is_some()) {
+        return Err(Diagnostic::new(node.span.clone(), "ab sends no body here", "with a body")
+            .help("ask for something without a body, or leave `tool` out"));
+    }
+    Ok(Workload::External(ExternalTool { tool: Tool::Ab { processes: count }, clients }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_config::parse;
+
+    fn tool(load: &str) -> Result<Option<Tool>, String> {
+        let text = format!("question: q\nserver: {{tomcat: 11.0}}\nvariants: {{a: {{}}}}\nloads: [{load}]\n");
+        let read = parse("x", "x.yaml", &text, false);
+        read.map(|experiment| experiment.loads[0].workload.tool()).map_err(|mistake| mistake.to_string())
+    }
+
+    #[test]
+    fn the_number_of_processes_is_read() {
+        let five = tool("{clients: 50, duration: 3s, request: /, tool: {ab: 5}}");
+        assert_eq!(five, Ok(Some(Tool::Ab { processes: 5 })));
+        assert_eq!(tool("{clients: 50, duration: 3s, request: /}"), Ok(None));
+    }
+
+    #[test]
+    fn what_ab_cannot_do_is_refused() {
+        let refused = |load: &str| tool(load).unwrap_err();
+        assert_eq!(
+            refused("{rate: 5/s, duration: 3s, request: /, tool: {ab: 1}}"),
+            "ab cannot send at a rate"
+        );
+        assert_eq!(
+            refused("{clients: 12, duration: 3s, request: /, tool: {ab: 5}}"),
+            "12 clients cannot be shared among 5 processes"
+        );
+        let posted = "{clients: 1, duration: 3s, request: {method: POST, path: /, body: x}, tool: {ab: 1}}";
+        assert_eq!(refused(posted), "ab sends no body here");
+        assert!(refused("{clients: 1, duration: 3s, request: /, tool: {wrk: 1}}").contains("no key `wrk`"));
+    }
+}

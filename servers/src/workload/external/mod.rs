@@ -1,0 +1,201 @@
+//! A load that an external load tool sends: started, its own figures read, its CPU measured by us.
+//!
+//! Studies publish what `ab` printed, and some of what they publish is `ab` itself. The same server under `ab` and
+//! under our own generator shows which.
+
+pub mod ab;
+pub mod keys;
+pub mod processes;
+pub mod quantiles;
+
+use processes::{Ended, Job, ProcessesError, run_all};
+use quantiles::{Table, of_all};
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+use std::time::Duration;
+use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::report::LoadReport;
+use threadcount_model::experiment::{LoadSpec, Tool};
+use threadcount_model::record::MorePercentiles;
+use threadcount_model::record::external::{ExternalLoad, ExternalProcess, ExternalTimes};
+
+mod report;
+
+/// Longer than it should take: `ab` itself waits 30 s for an answer.
+const GRACE: Duration = Duration::from_secs(60);
+/// A load that ends after a number of requests has so long.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// The tool is not installed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("ab is missing: apt-get install apache2-utils")]
+pub struct ToolMissing;
+
+/// Why there are no figures.
+#[derive(Debug, thiserror::Error)]
+pub enum ExternalError {
+    /// Not installed.
+    #[error(transparent)]
+    Missing(#[from] ToolMissing),
+    /// It could not be run to its end.
+    #[error("ab: {0}")]
+    Processes(#[from] ProcessesError),
+    /// It gave up.
+    #[error("ab gave up ({status}): {words}")]
+    GaveUp {
+        /// How it ended.
+        status: ExitStatus,
+        /// The last line that it printed.
+        words: String,
+    },
+    /// It ended well and a figure is not in what it printed.
+    #[error("ab printed no line `{label}`; see {output}")]
+    Unreadable {
+        /// What the line begins with.
+        label: &'static str,
+        /// What it printed.
+        output: String,
+    },
+}
+
+/// What an external load tool measured, and when it ran.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExternalOutcome {
+    /// In the shape of our own generator's report, as far as it goes: the times are in `load`.
+    pub report: LoadReport,
+    /// Everything it reports.
+    pub load: ExternalLoad,
+    /// Percentiles that it reports and that `load` has no place for.
+    pub more_percentiles: MorePercentiles,
+    /// When the first process was started, on the shared clock.
+    pub started_ns: Nanos,
+    /// When the last one had ended.
+    pub ended_ns: Nanos,
+}
+
+/// Where the tool is.
+///
+/// # Errors
+/// [`ToolMissing`] with what to install.
+pub fn program(tool: Tool) -> Result<PathBuf, ToolMissing> {
+    let Tool::Ab { .. } = tool;
+    which::which("ab").map_err(|_| ToolMissing)
+}
+
+/// Sends the load to the server at `url` and returns when the last process has ended. What each printed is kept in
+/// `folder`.
+///
+/// # Errors
+/// See [`ExternalError`].
+pub fn load(
+    load: &LoadSpec,
+    tool: Tool,
+    url: &str,
+    folder: &Path,
+    should_stop: impl FnMut() -> bool,
+) -> Result<ExternalOutcome, ExternalError> {
+    let Tool::Ab { processes } = tool;
+    let jobs = jobs(load, processes, &program(tool)?, url, folder);
+    let limit = load.duration_s.map_or(LONGEST, |s| Duration::from_secs_f64(s) + GRACE);
+    let started_ns = now_ns();
+    let ended = run_all(&jobs, limit, should_stop)?;
+    let ended_ns = now_ns();
+    let outcomes = jobs
+        .iter()
+        .zip(&ended)
+        .map(|(job, ended)| process_outcome(job, *ended))
+        .collect::<Result<Vec<_>, _>>()?;
+    let more_percentiles = MorePercentiles::read(at(&outcomes));
+    let external = together(outcomes);
+    let report = report::of(load, processes, url, &external);
+    Ok(ExternalOutcome { report, load: external, more_percentiles, started_ns, ended_ns })
+}
+
+fn jobs(load: &LoadSpec, processes: u32, program: &Path, url: &str, folder: &Path) -> Vec<Job> {
+    let requests = load.requests.map(|all| all.div_ceil(u64::from(processes)));
+    let job = |number: u32| Job {
+        program: program.to_owned(),
+        arguments: ab::arguments(
+            load,
+            load.clients() / processes,
+            requests,
+            url,
+            &csv_of(&output(folder, number)),
+        ),
+        output: output(folder, number),
+    };
+    (1..=processes).map(job).collect()
+}
+
+fn output(folder: &Path, number: u32) -> PathBuf {
+    folder.join(format!("ab-{number}.txt"))
+}
+
+fn csv_of(output: &Path) -> PathBuf {
+    output.with_extension("csv")
+}
+
+/// One process that has ended.
+struct ProcessOutcome {
+    version: String,
+    process: ExternalProcess,
+    mean_ms: f64,
+    times: Table,
+}
+
+fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalError> {
+    let text = std::fs::read_to_string(&job.output).map_err(ProcessesError::from)?;
+    if !ended.status.success() {
+        let words = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").to_owned();
+        return Err(ExternalError::GaveUp { status: ended.status, words });
+    }
+    let output = job.output.display().to_string();
+    let printed =
+        ab::printed(&text).map_err(|label| ExternalError::Unreadable { label, output: output.clone() })?;
+    // Without a request that succeeded it writes no percentiles.
+    let csv = std::fs::read_to_string(csv_of(&job.output)).unwrap_or_default();
+    let cpu_s = ended.cpu_ns as f64 / 1e9;
+    let process = ExternalProcess {
+        command: std::iter::once(job.program.display().to_string()).chain(job.arguments.clone()).collect(),
+        output: Some(output),
+        requests: printed.requests,
+        failed: printed.failed,
+        not_2xx: printed.not_2xx,
+        rate_per_s: printed.rate_per_s,
+        elapsed_s: printed.elapsed_s,
+        received_bytes: printed.received_bytes,
+        cpu_s,
+        cpu_share: if printed.elapsed_s > 0.0 { cpu_s / printed.elapsed_s } else { 0.0 },
+    };
+    let times = Table { requests: printed.requests, rows: ab::percentiles(&csv) };
+    Ok(ProcessOutcome { version: printed.version, process, mean_ms: printed.mean_ms, times })
+}
+
+/// Percentiles over the requests of all processes.
+fn at(outcomes: &[ProcessOutcome]) -> impl Fn(u32) -> f64 + use<> {
+    let tables: Vec<Table> = outcomes.iter().map(|one| one.times.clone()).collect();
+    move |percent| of_all(&tables, percent).unwrap_or(0.0)
+}
+
+fn together(outcomes: Vec<ProcessOutcome>) -> ExternalLoad {
+    let requests: u64 = outcomes.iter().map(|one| one.process.requests).sum();
+    let weighed = |one: &ProcessOutcome| one.mean_ms * one.process.requests as f64 / requests.max(1) as f64;
+    let mean_ms = outcomes.iter().map(weighed).sum();
+    let at = at(&outcomes);
+    ExternalLoad {
+        tool: format!("ApacheBench {}", outcomes.first().map_or("", |one| &one.version)),
+        times: ExternalTimes {
+            mean_ms,
+            p50_ms: at(50),
+            p75_ms: at(75),
+            p90_ms: at(90),
+            p95_ms: at(95),
+            p99_ms: at(99),
+            max_ms: at(100),
+        },
+        processes: outcomes.into_iter().map(|one| one.process).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,20 @@
+//! `server: {benchmark: JAR, method: Class.method}`.
+
+use crate::keys::{Keys, WrittenServer, text};
+use threadcount_model::experiment::BenchmarkMethod;
+use threadcount_model::parse::diagnostic::Diagnostic;
+
+/// The keys of a benchmark.
+pub fn keys() -> Keys<BenchmarkMethod> {
+    Keys { kind: "benchmark", plural: "benchmarks", check: text, own: &[("method", text)], read }
+}
+
+fn read(written: &WrittenServer<'_>) -> Result<BenchmarkMethod, Diagnostic> {
+    written.refuse_threads("a benchmark")?;
+    let method = written.text("method")?.ok_or_else(|| {
+        let message = format!("which benchmark is `{}`?", written.owner.name);
+        Diagnostic::new(written.owner.span.clone(), message, "no `method`")
+            .help("write `server: {method: Class.method}`")
+    })?;
+    Ok(BenchmarkMethod { jar: written.kind.to_owned(), method })
+}

@@ -1,0 +1,297 @@
+//! Does a claim hold? Evaluated over the mean of each figure over the complete runs; of variants under one load over the
+//! rounds in which each of them has one.
+
+pub(super) mod certainty;
+pub(super) mod rounds;
+
+use super::trust::{doubt_about, doubt_about_cpu};
+use certainty::{Certainty, certainty};
+use rounds::ClaimRounds;
+use threadcount_model::claim_result::{ClaimResult, NotTried};
+use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
+use threadcount_model::experiment::{Experiment, StatedClaim};
+use threadcount_model::record::Record;
+
+/// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
+#[must_use]
+pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
+    let tried = experiment.claims.iter().map(|StatedClaim { claim: written, expression, says }| {
+        let result = judge(written, expression, experiment, records);
+        ClaimResult { says: says.clone(), ..result }
+    });
+    tried.collect()
+}
+
+/// Tries one claim, also one of `--fail-if`.
+#[must_use]
+pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
+    let rounds = ClaimRounds::of(claim, records);
+    let measure = |figure: &Figure| measured(figure, experiment, &rounds);
+    let publish = |figure: &Figure| published(figure, experiment).ok_or(NotTried::DividesByZero);
+    let looks =
+        claim.figures().iter().map(|figure| experiment.interim_analyses(&figure.load)).max().unwrap_or(1);
+    let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
+    let mut holds = Some(true);
+    let mut why = None;
+    for comparison in &claim.comparisons {
+        match is_true(comparison, &measure) {
+            Ok(true) => {}
+            Ok(false) => holds = Some(false),
+            Err(reason) => {
+                why = why.or(Some(reason));
+                holds = holds.filter(|so_far| !so_far);
+            }
+        }
+    }
+    let certainty = certainty(claim, &rounds, looks);
+    let serious = || {
+        claim
+            .figures()
+            .into_iter()
+            .find_map(|it| doubt_about(experiment, (&it.variant, &it.load), it.metric, records))
+    };
+    let of_cpu = || {
+        let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
+        figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
+    };
+    let doubt = serious().or_else(of_cpu);
+    ClaimResult {
+        claim: written.to_owned(),
+        says: None,
+        published: left(&publish).and_then(Result::ok),
+        measured: left(&measure).and_then(Result::ok),
+        holds,
+        why: why.filter(|_| holds.is_none()),
+        decided: holds.is_some() && certainty == Certainty::Decided(holds == Some(true)),
+        doubt,
+        undecided: holds.is_some()
+            && !matches!(certainty, Certainty::Decided(_))
+            && rounds.have_intervals(claim),
+    }
+}
+
+/// Where figures come from: the records, or what was published.
+type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, NotTried>;
+
+fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {
+    let (left, right) = (value(&comparison.left, look)?, value(&comparison.right, look)?);
+    Ok(match comparison.test {
+        Test::AtLeast => left >= right,
+        Test::AtMost => left <= right,
+        Test::More => left > right,
+        Test::Less => left < right,
+        #[expect(clippy::float_cmp, reason = "that is what == says; `within` is beside it")]
+        Test::Equal => left == right,
+        Test::Within(fraction) => (left - right).abs() <= fraction * right.abs(),
+    })
+}
+
+fn value(expr: &Expr, look: Look<'_>) -> Result<f64, NotTried> {
+    let value = match expr {
+        Expr::Number(number) => *number,
+        Expr::Figure(figure) => look(figure)?,
+        Expr::Negative(inner) => -value(inner, look)?,
+        Expr::Binary(left, operator, right) => {
+            let (left, right) = (value(left, look)?, value(right, look)?);
+            match operator {
+                Operator::Plus => left + right,
+                Operator::Minus => left - right,
+                Operator::Times => left * right,
+                Operator::By => left / right,
+            }
+        }
+    };
+    if value.is_finite() { Ok(value) } else { Err(NotTried::DividesByZero) }
+}
+
+fn measured(figure: &Figure, experiment: &Experiment, rounds: &ClaimRounds<'_>) -> Result<f64, NotTried> {
+    let Figure { variant, load, metric, .. } = figure;
+    if experiment.loads.iter().all(|it| it.name != *load) {
+        return Err(NotTried::NoSuchLoad { load: load.clone() });
+    }
+    if rounds.runs(figure, None).is_empty() {
+        let variant_skipped = experiment.variant(variant).and_then(|it| it.skipped.as_ref());
+        let load_skipped = experiment.load(load).and_then(|it| it.skipped.as_ref());
+        if let Some(why) = variant_skipped.or(load_skipped) {
+            return Err(NotTried::Skipped { why: why.clone() });
+        }
+        return Err(NotTried::NoCompleteRun { variant: variant.clone(), load: load.clone() });
+    }
+    rounds.mean(figure, None).ok_or_else(|| NotTried::NotMeasured {
+        metric: *metric,
+        variant: variant.clone(),
+        load: load.clone(),
+    })
+}
+
+fn published(figure: &Figure, experiment: &Experiment) -> Option<f64> {
+    let first = experiment.loads.first().map(|load| load.name.as_str());
+    let here = experiment.published.iter().filter(|entry| {
+        entry.variant == figure.variant && entry.load.as_deref().or(first) == Some(figure.load.as_str())
+    });
+    here.filter_map(|entry| entry.figures.get(figure.metric.name()).copied()).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_config as config;
+    use threadcount_model::doubt::DoubtReason;
+    use threadcount_model::record::external::ExternalLoad;
+    use threadcount_model::record::{Cost, WarmUp};
+    use threadcount_model::sample::{run, with_load};
+
+    fn experiment(claims: &str) -> Experiment {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\n\
+            variants: {{platform: {{}}, virtual: {{}}, platform-10.1: {{}}}}\n\
+            loads: [{{clients: 400, duration: 1s}}, {{clients: 1000, duration: 1s}}]\n\
+            published:\n- {{variant: platform, rate: 3968}}\n- {{variant: virtual, load: c400, rate: 7881}}\n\
+            - {{variant: virtual, load: c1000, rate: 19673}}\nclaims: [{claims}]\n"
+        );
+        config::parse("x", "x.yaml", &text, false).expect("an experiment")
+    }
+
+    fn records() -> Vec<Record> {
+        vec![
+            run("platform", "c400", 3960.0, 100.0),
+            run("platform", "c400", 3962.0, 102.0),
+            run("virtual", "c400", 7800.0, 50.0),
+            run("virtual", "c400", 7844.0, 51.0),
+            run("virtual", "c1000", 18_000.0, 53.0),
+        ]
+    }
+
+    fn said(result: &ClaimResult) -> Option<String> {
+        result.why.as_ref().map(threadcount_judge::words::reasons::not_tried)
+    }
+
+    fn tried(claim: &str) -> ClaimResult {
+        claims(&experiment(claim), &records()).remove(0)
+    }
+
+    #[test]
+    fn a_claim_is_tried_on_the_means_of_the_runs_beside_what_was_published() {
+        let result = tried("virtual.rate / platform.rate >= 1.9");
+        assert_eq!(result.measured, Some(7822.0 / 3961.0));
+        assert_eq!(result.published, Some(7881.0 / 3968.0));
+        assert_eq!((result.holds, result.why), (Some(true), None));
+    }
+
+    #[test]
+    fn each_comparison_is_true_or_false() {
+        let known = [
+            ("platform.p50 == 101", true),
+            ("platform.p50 > 101", false),
+            ("platform.p50 >= 101ms", true),
+            ("platform.p50 < 0.101s", false),
+            ("platform.p50 <= 101", true),
+            ("virtual@c1000.rate > 2 * virtual.rate", true),
+            ("virtual.p50 * 2 within 1% of platform.p50", true),
+            ("virtual.p50 within 1% of platform.p50", false),
+            ("platform.rate - virtual.rate < 0 and platform.p50 > 200", false),
+            ("-(platform.rate - virtual.rate) > 3_000", true),
+        ];
+        for (claim, holds) in known {
+            assert_eq!(tried(claim).holds, Some(holds), "{claim}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_is_neither_true_nor_false() {
+        let known = [
+            ("platform-10.1.rate > 1", "there is no complete run of platform-10.1 under c400"),
+            ("platform@c1000.rate > 1", "there is no complete run of platform under c1000"),
+            ("virtual.nmt_threads < 50", "nmt_threads of virtual under c400 was not measured"),
+            ("1 / (platform.rate - platform.rate) > 1", "it divides by zero"),
+        ];
+        for (claim, why) in known {
+            let result = tried(claim);
+            assert_eq!((result.holds, said(&result).as_deref()), (None, Some(why)), "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_claim_about_a_variant_that_cannot_run_here_says_why_and_keeps_what_the_study_says() {
+        let mut without = experiment("{claim: platform-10.1.rate > 1, says: an old Tomcat answers}");
+        without.variants[2].skipped = Some("there is no Tomcat 10.1".into());
+        let result = claims(&without, &records()).remove(0);
+        assert_eq!(said(&result).as_deref(), Some("not testable here: there is no Tomcat 10.1"));
+        assert_eq!((result.holds, result.says.as_deref()), (None, Some("an old Tomcat answers")));
+        let mut without = experiment("{claim: virtual@c1000.p99 > 1, says: it is slow}");
+        without.loads[1].skipped = Some("ab is missing".into());
+        let records: Vec<_> = records().into_iter().filter(|record| record.load != "c1000").collect();
+        let result = claims(&without, &records).remove(0);
+        assert_eq!(said(&result).as_deref(), Some("not testable here: ab is missing"));
+    }
+
+    #[test]
+    fn intervals_that_cover_the_bound_decide_nothing_and_one_run_has_none() {
+        use threadcount_model::claim_result::ClaimVerdict::{
+            DoesNotHold, Holds, Indicative, NotDecided, NotTried,
+        };
+        let known = [
+            ("virtual.rate / platform.rate >= 1.5", Holds),
+            ("virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate / platform.rate <= 1.97", NotDecided),
+            ("virtual.rate / platform.rate >= 3", DoesNotHold),
+            ("virtual.rate > 1 and virtual.rate / platform.rate >= 1.98", NotDecided),
+            ("virtual.rate < 1 and virtual.rate / platform.rate >= 1.98", DoesNotHold),
+            ("virtual@c1000.rate >= 17_999", Indicative),
+            ("virtual@c1000.rate >= 18_001", Indicative),
+            ("platform-10.1.rate > 1", NotTried),
+        ];
+        for (claim, verdict) in known {
+            assert_eq!(tried(claim).verdict(), verdict, "{claim}");
+        }
+    }
+
+    #[test]
+    fn a_claim_is_doubted_for_its_own_figures_only_and_what_a_tool_says_of_itself_is_believed() {
+        let experiment = experiment("virtual.rate > 1, virtual@c1000.rate > 1");
+        let doubts = |records: &[Record]| {
+            let claims = claims(&experiment, records).into_iter();
+            claims.map(|claim| claim.doubt.is_some()).collect::<Vec<_>>()
+        };
+        let mut records = records();
+        assert_eq!(doubts(&records), [false; 2]);
+        let slow = records.pop().expect("the one of c1000");
+        records.push(with_load(slow, |load| load.generator.bottleneck = true));
+        assert_eq!(doubts(&records), [false, true]);
+        records[4].external = Some(ExternalLoad::default());
+        assert_eq!(doubts(&records), [false; 2]);
+    }
+
+    #[test]
+    fn a_busy_compiler_doubts_claims_about_cpu_and_no_other() {
+        let experiment = experiment("virtual.cpu_us_per_request < 500, virtual.rate > 1");
+        let mut records = records();
+        for record in records.iter_mut().filter(|record| record.variant == "virtual") {
+            record.warm_up = Some(WarmUp::default());
+            record.cost = record.cost.map(|cost| Cost { jit_cpu_cores: Some(0.23 * cost.cpu_cores), ..cost });
+        }
+        let doubts: Vec<Option<DoubtReason>> =
+            claims(&experiment, &records).into_iter().map(|claim| claim.doubt.map(|it| it.reason)).collect();
+        assert_eq!(doubts, [Some(DoubtReason::CompilerBusy { share: 0.23 }), None]);
+    }
+
+    #[test]
+    fn one_false_part_makes_a_claim_false_even_when_another_was_not_measured() {
+        assert_eq!(tried("platform.rate > 9_999 and platform-10.1.rate > 1").holds, Some(false));
+        assert_eq!(tried("platform.rate > 1 and platform-10.1.rate > 1").holds, None);
+    }
+
+    #[test]
+    fn published_needs_every_figure_of_the_left_side() {
+        assert_eq!(tried("platform.p50 > 1").published, None);
+        assert_eq!(tried("virtual@c1000.rate > 1").published, Some(19_673.0));
+    }
+
+    #[test]
+    fn a_claim_about_a_load_that_was_left_out_says_so() {
+        let mut small = experiment("virtual@c1000.rate > 1");
+        small.loads.truncate(1);
+        let result = claims(&small, &records()).remove(0);
+        assert_eq!((result.holds, said(&result).as_deref()), (None, Some("there is no load `c1000`")));
+    }
+}

@@ -1,0 +1,105 @@
+//! Interference: did the hypervisor (steal) or other processes take CPU from a run?
+
+use threadcount_model::record::Record;
+use threadcount_model::record::interference::Interference;
+use threadcount_model::record::resource_limits::ResourceLimits;
+
+/// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
+const DISTURBED: f64 = 0.15;
+/// More than this share of the machine taken by the hypervisor: a virtual machine that was not there all the time.
+const STOLEN: f64 = 0.10;
+
+/// At least this share of the machine stayed idle: who wanted a core had one, if a little later.
+const ROOM: f64 = 0.25;
+
+/// What disturbed it; `None`: nothing did.
+#[must_use]
+pub fn disturbance(record: &Record) -> Option<Interference> {
+    robbed(record).or_else(|| shared(record))
+}
+
+/// Robbed by the hypervisor.
+fn robbed(record: &Record) -> Option<Interference> {
+    let cost = record.cost?;
+    (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores))
+        .then_some(Interference::Steal { cores: cost.stolen_cores, of_cores: cost.machine_cores })
+}
+
+/// Something else ran on the machine: neither the server, nor its backend, nor the load generator.
+fn shared(record: &Record) -> Option<Interference> {
+    let cost = record.cost?;
+    let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
+    let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
+    (others > DISTURBED * f64::from(cost.machine_cores))
+        .then_some(Interference::OtherProcesses { cores: others, of_cores: cost.machine_cores })
+}
+
+/// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
+/// and an idle core is of no use to who may not run on it.
+#[must_use]
+pub fn left_room(record: &Record) -> bool {
+    let Some(cost) = record.cost else { return false };
+    let cores = f64::from(cost.machine_cores);
+    let may_use_all = |limits: &ResourceLimits| {
+        let both = [limits.server.affinity_cpus, limits.generator.affinity_cpus];
+        both.into_iter().all(|cpus| cpus >= cost.machine_cores)
+    };
+    robbed(record).is_none()
+        && cost.machine_cpu_cores <= (1.0 - ROOM) * cores
+        && record.resource_limits.as_ref().is_none_or(may_use_all)
+        && record.backends.iter().all(|backend| backend.cores.len() >= cost.machine_cores as usize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::record::BackendFigures;
+    use threadcount_model::record::resource_limits::CpuLimits;
+    use threadcount_model::sample::{run, with_cost};
+
+    fn beside(machine_cpu_cores: f64) -> Record {
+        let others = |cost: &mut threadcount_model::record::Cost| {
+            (cost.machine_cores, cost.cpu_cores, cost.machine_cpu_cores) = (2, 0.3, machine_cpu_cores);
+        };
+        with_cost(run("a", "c4", 100.0, 5.0), others)
+    }
+
+    #[test]
+    fn a_neighbour_leaves_room_while_a_quarter_of_the_machine_is_idle() {
+        assert!(disturbance(&beside(1.0)).is_some() && left_room(&beside(1.0)));
+        assert!(left_room(&beside(1.5)));
+        assert!(!left_room(&beside(1.6)));
+    }
+
+    #[test]
+    fn a_hypervisor_leaves_no_room_and_idle_cores_are_no_room_for_who_may_not_use_them() {
+        assert!(!left_room(&with_cost(beside(1.0), |cost| cost.stolen_cores = 0.5)));
+        let on = |server: u32, generator: u32| {
+            let cpus = |affinity_cpus| CpuLimits { affinity_cpus, ..CpuLimits::default() };
+            let limits = ResourceLimits {
+                server: cpus(server),
+                generator: cpus(generator),
+                ..ResourceLimits::default()
+            };
+            left_room(&Record { resource_limits: Some(limits), ..beside(1.0) })
+        };
+        assert!(on(2, 2));
+        assert!(!on(1, 2));
+        assert!(!on(2, 1));
+    }
+    #[test]
+    fn pinned_threads_of_the_generator_and_a_pinned_backend_have_no_room_on_other_cores() {
+        let mut cpus = CpuLimits { affinity_cpus: 2, ..CpuLimits::default() };
+        cpus.pinned_to(&[]);
+        assert_eq!(cpus.affinity_cpus, 2);
+        cpus.pinned_to(&[1]);
+        assert_eq!(cpus.affinity_cpus, 1);
+
+        let behind = |cores: &[usize]| {
+            let backend = BackendFigures { cores: cores.to_vec(), ..BackendFigures::default() };
+            left_room(&Record { backends: vec![backend], ..beside(1.0) })
+        };
+        assert!(behind(&[0, 1]));
+        assert!(!behind(&[1]));
+    }
+}

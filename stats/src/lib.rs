@@ -1,0 +1,40 @@
+//! Ratios, intervals, verdicts and claims over records.
+
+pub mod allocation_profiles;
+pub mod backend_limit;
+mod blocks;
+pub mod claim;
+pub mod comparison;
+mod compiler;
+pub mod cpu_profiles;
+pub mod decided;
+pub mod difference;
+pub mod disturbance;
+mod doubt_groups;
+pub mod grade;
+pub mod hung_requests;
+pub mod limit;
+pub mod lost_on_purpose;
+pub mod no_overload;
+#[cfg(test)]
+mod noise;
+pub mod observed_causes;
+pub mod page;
+pub mod pause_ledger;
+mod random;
+pub mod ratio;
+pub mod request_time;
+mod resampled;
+pub mod runs;
+pub mod spread;
+pub mod stack_tree;
+mod student;
+pub mod tail;
+pub mod trust;
+mod two_speeds;
+mod unequally_warm;
+
+pub use claim::claims;
+pub use comparison::compare;
+pub use request_time::request_times;
+pub use trust::trust;

@@ -1,0 +1,68 @@
+//! What is lost on purpose, and which figures of the other requests say nothing of the server then.
+
+use threadcount_model::experiment::Workload;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+
+/// Beside more losses no figure of the other requests is one of the server.
+const MANY_PERCENT: f64 = 1.0;
+
+/// Requests without an expected response, where losses are expected, as of an overload: of the run that lost the most.
+#[derive(Clone, Copy, Debug)]
+pub struct LostOnPurpose {
+    percent: f64,
+}
+
+impl LostOnPurpose {
+    pub fn of(workload: Workload, runs: &[&[&Record]]) -> Self {
+        let runs = runs.iter().copied().flatten().filter(|_| workload.expects_losses());
+        Self { percent: runs.filter_map(|run| Metric::Unanswered.of(run)).fold(0.0, f64::max) }
+    }
+
+    /// Could it have made this figure of the other requests? What a server refuses may be its slowest requests.
+    pub fn hides(self, metric: Metric) -> bool {
+        metric.is_of_survivors() && self.percent > most_percent(metric)
+    }
+}
+
+/// A percentile allows for a tenth of the requests above it. One request can move the slowest response, and the mean, as far as
+/// its timeout is long.
+const fn most_percent(metric: Metric) -> f64 {
+    match metric {
+        Metric::P95 => 0.5,
+        Metric::P98 => 0.2,
+        Metric::P99 => 0.1,
+        Metric::P99_9 => 0.01,
+        Metric::P99_99 => 0.001,
+        Metric::Mean | Metric::Stddev | Metric::Max => 0.0,
+        _ => MANY_PERCENT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::experiment::{LoadKind, Losses};
+    use threadcount_model::sample::{run, with_load};
+
+    #[test]
+    fn the_further_out_a_percentile_is_the_less_may_be_lost_beside_it() {
+        let hidden = |losses, lost: u64| {
+            let workload = LoadKind::Open { rate_per_s: 1e4, clients: 9, losses }.into();
+            let all = run("a", "load", 10_000.0, 5.0);
+            let loses = with_load(all.clone(), |load| load.requests.ok -= lost);
+            let lost = LostOnPurpose::of(workload, &[&[&all, &loses], &[&all]]);
+            let metrics = Metric::ALL.into_iter().filter(|metric| lost.hides(*metric));
+            metrics.map(Metric::short_name).collect::<Vec<_>>()
+        };
+        assert_eq!(hidden(Losses::Expected, 0), [] as [&str; 0]);
+        let of_any = ["mean", "stddev", "max"];
+        assert_eq!(hidden(Losses::Expected, 1), of_any);
+        assert_eq!(hidden(Losses::Expected, 90), ["mean", "stddev", "p99_9", "p99_99", "max"], "0.09 %");
+        let most = ["mean", "stddev", "p95", "p98", "p99", "p99_9", "p99_99", "max"];
+        assert_eq!(hidden(Losses::Expected, 900), most, "0.9 %");
+        assert_eq!(hidden(Losses::OfOverload, 900), most);
+        assert!(["p50", "cpu_us_per_request"].iter().all(|it| hidden(Losses::Expected, 1_100).contains(it)));
+        assert_eq!(hidden(Losses::Unexpected, 1_100), [] as [&str; 0]);
+    }
+}

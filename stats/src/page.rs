@@ -1,0 +1,198 @@
+//! Which of a page's many figures get a verdict word.
+//!
+//! Of 24 figures without a difference, each with its own 95 %, two pages in three have one that looks different. So
+//! "higher" and "lower" are given by Holm's weighted procedure over all ratios and differences of a result ("A simple
+//! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979, section 4), which keeps
+//! the chance of a single false word on the whole page below 5 % however the figures depend on each other: the p-values
+//! by their weight are looked at in order, the smallest has to be below 5 % of its share of all weights, the next of its
+//! share of those that are left, and so on until one is not. The shares are fixed before anything is measured: half to the
+//! figures that a load is run for ([`Workload::headline`](threadcount_model::experiment::Workload::headline)), three tenths
+//! to the other columns of the tables, two tenths to everything else, in equal parts among all planned comparisons.
+
+use super::ratio::CONFIDENCE;
+use threadcount_model::comparison::{Basis, Comparison, Ratio, Verdict};
+use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
+use threadcount_model::metric::Metric;
+
+/// Which part of the page a figure belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// What the load is run for.
+    Headline,
+    /// The other columns of the tables.
+    Table,
+    Rest,
+}
+
+impl Part {
+    const ALL: [Self; 3] = [Self::Headline, Self::Table, Self::Rest];
+
+    fn of(metric: Metric, load: &Workload) -> Self {
+        match () {
+            () if load.headline().contains(&metric) => Self::Headline,
+            () if metric == Metric::Mean || Metric::IN_TABLES.contains(&metric) => Self::Table,
+            () => Self::Rest,
+        }
+    }
+
+    /// Its share of the 5 %.
+    const fn share(self) -> f64 {
+        match self {
+            Self::Headline => 0.5,
+            Self::Table => 0.3,
+            Self::Rest => 0.2,
+        }
+    }
+}
+
+/// The chance of a false word that one figure of a headline has from the beginning. Whatever else is measured, a p-value
+/// that is no larger gets its word.
+pub fn chance_of_a_headline(experiment: &Experiment) -> f64 {
+    let loads = experiment.loads.iter();
+    let figures: usize = loads
+        .map(|load| {
+            comparisons(experiment, load) * load.workload.headline().len()
+                + kind_comparisons(experiment, load)
+        })
+        .sum();
+    (1.0 - CONFIDENCE) * Part::Headline.share() / figures.max(1) as f64
+}
+
+/// How many comparisons are planned under a load.
+fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
+    experiment.pairs(load).len()
+}
+
+/// How many pairs beside them may tell the kind of thread from the number, by one figure each (`findings/kind_or_size.rs`). Their
+/// share is never given to others.
+fn kind_comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
+    let pairs = experiment.pairs(load);
+    let is_planned = |a: &Variant, b: &Variant| {
+        pairs.iter().any(|pair| (&pair.variant.name, &pair.other.name) == (&a.name, &b.name))
+    };
+    let beside = experiment
+        .kind_pairs(load)
+        .into_iter()
+        .filter(|pair| !is_planned(pair.variant, pair.other) && !is_planned(pair.other, pair.variant));
+    beside.count()
+}
+
+/// Withholds each word that the whole page does not allow.
+pub(super) fn judge(experiment: &Experiment, compared: &mut [Comparison]) {
+    let weights = Weights::of(experiment, compared);
+    withhold(&weights, compared.iter_mut().flat_map(|it| figures(experiment, it)).collect());
+}
+
+/// The same for ratios of two sessions, each list with its load. Everything that will be compared is there.
+pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<Ratio>)>) {
+    let figures: Vec<Figure<'a>> = compared
+        .flat_map(|(load, ratios)| {
+            ratios.iter_mut().map(move |ratio| Figure {
+                part: Part::of(ratio.metric, &load),
+                verdict: &mut ratio.verdict,
+                basis: &mut ratio.basis,
+            })
+        })
+        .collect();
+    withhold(&Weights::of_figures(&figures), figures);
+}
+
+/// Holm's weighted procedure. A figure without a p-value (no interval, a busy compiler) cannot have a word, and takes no part
+/// of the 5 % from those that can.
+fn withhold(weights: &Weights, figures: Vec<Figure<'_>>) {
+    let (mut figures, mut without): (Vec<_>, Vec<_>) =
+        figures.into_iter().partition(|figure| may_have_a_word(figure.basis));
+    without.iter_mut().for_each(Figure::withhold);
+    let by_weight = |figure: &Figure<'_>| figure.p_value() / weights.of_one(figure.part);
+    figures.sort_by(|a, b| by_weight(a).total_cmp(&by_weight(b)));
+    let mut left = weights.total();
+    let mut holds = true;
+    for figure in &mut figures {
+        let weight = weights.of_one(figure.part);
+        holds = holds && figure.p_value() <= (1.0 - CONFIDENCE) * weight / left;
+        left -= weight;
+        if !holds {
+            figure.withhold();
+        }
+    }
+}
+
+const fn may_have_a_word(basis: &Basis) -> bool {
+    basis.p_value.is_some()
+}
+
+/// A ratio or a difference of the page.
+struct Figure<'a> {
+    part: Part,
+    verdict: &'a mut Verdict,
+    basis: &'a mut Basis,
+}
+
+impl Figure<'_> {
+    fn p_value(&self) -> f64 {
+        self.basis.p_value.unwrap_or(1.0)
+    }
+
+    fn withhold(&mut self) {
+        if matches!(self.verdict, Verdict::Higher | Verdict::Lower) {
+            *self.verdict = Verdict::NotEnoughRuns;
+            self.basis.withheld = true;
+        }
+    }
+}
+
+fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<Figure<'a>> {
+    let Some(load) = experiment.load(&comparison.load) else { return Vec::new() };
+    let ratios =
+        comparison.ratios.iter_mut().map(|ratio| (ratio.metric, &mut ratio.verdict, &mut ratio.basis));
+    let differences = comparison.differences.iter_mut().map(|it| (it.metric, &mut it.verdict, &mut it.basis));
+    let figure = |(metric, verdict, basis)| Figure { part: Part::of(metric, &load.workload), verdict, basis };
+    ratios.chain(differences).map(figure).collect()
+}
+
+/// How many figures that may have a word each part of the page has, once every planned comparison is there.
+struct Weights([(Part, usize); 3]);
+
+impl Weights {
+    fn of(experiment: &Experiment, compared: &[Comparison]) -> Self {
+        Self(Part::ALL.map(|part| {
+            let planned = experiment.loads.iter().map(|load| {
+                let measured = compared.iter().filter(|it| it.load == load.name);
+                let most = measured.map(|it| count(it, part, &load.workload)).max().unwrap_or(0);
+                let is_headline = part == Part::Headline;
+                let headline = if is_headline { load.workload.headline().len() } else { 0 };
+                let beside = if is_headline { kind_comparisons(experiment, load) } else { 0 };
+                most.max(headline) * comparisons(experiment, load) + beside
+            });
+            (part, planned.sum())
+        }))
+    }
+
+    /// Of figures that are all there.
+    fn of_figures(figures: &[Figure<'_>]) -> Self {
+        Self(Part::ALL.map(|part| {
+            let here = figures.iter().filter(|it| it.part == part && may_have_a_word(it.basis));
+            (part, here.count())
+        }))
+    }
+
+    /// The weight of one figure.
+    fn of_one(&self, part: Part) -> f64 {
+        let figures = self.0.iter().find(|(known, _)| *known == part).map_or(0, |(_, figures)| *figures);
+        part.share() / figures.max(1) as f64
+    }
+
+    /// That of all figures.
+    fn total(&self) -> f64 {
+        self.0.iter().filter(|(_, figures)| *figures > 0).map(|(part, _)| part.share()).sum()
+    }
+}
+
+fn count(comparison: &Comparison, part: Part, load: &Workload) -> usize {
+    let ratios = comparison.ratios.iter().map(|ratio| (ratio.metric, &ratio.basis));
+    let all = ratios.chain(comparison.differences.iter().map(|it| (it.metric, &it.basis)));
+    all.filter(|(metric, basis)| Part::of(*metric, load) == part && may_have_a_word(basis)).count()
+}
+
+#[cfg(test)]
+mod tests;

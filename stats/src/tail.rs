@@ -1,0 +1,44 @@
+//! The largest percentile that the number of requests carries.
+
+use super::runs::complete;
+use std::collections::BTreeSet;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+
+/// So many responses at least have to be slower than a percentile: with fewer it is the time of single requests.
+const FEWEST_BEYOND: f64 = 10.0;
+/// The tails that are metrics, and the share of the requests beyond each.
+const TAILS: [(Metric, f64); 3] = [(Metric::P99_99, 0.000_1), (Metric::P99_9, 0.001), (Metric::P99, 0.01)];
+
+/// The largest percentile that every complete run under a load carries; `None`: not even p99, or there is no run.
+#[must_use]
+pub fn largest_percentile(records: &[Record], load: &str) -> Option<Metric> {
+    let here = records.iter().filter(|record| record.load == load);
+    let variants: BTreeSet<&str> = here.map(|record| record.variant.as_str()).collect();
+    let runs = variants.into_iter().flat_map(|variant| complete(records, variant, load));
+    let requests = runs.filter_map(|run| run.measured.as_ref()).map(|measured| measured.requests.ok);
+    let fewest = requests.min()? as f64;
+    // The shares are no binary fractions: 10,000 x 0.001 is to be ten.
+    TAILS.into_iter().find(|(_, beyond)| fewest * beyond >= FEWEST_BEYOND - 1e-9).map(|(metric, _)| metric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::sample::{run, with_load};
+
+    fn of(requests: &[u64]) -> Option<Metric> {
+        let with = |&ok: &u64| with_load(run("a", "c4", 100.0, 5.0), |load| load.requests.ok = ok);
+        largest_percentile(&requests.iter().map(with).collect::<Vec<_>>(), "c4")
+    }
+
+    #[test]
+    fn ten_responses_have_to_be_slower_in_the_run_with_the_fewest() {
+        assert_eq!(of(&[100_000, 200_000]), Some(Metric::P99_99));
+        assert_eq!(of(&[99_999, 200_000]), Some(Metric::P99_9));
+        assert_eq!(of(&[10_000]), Some(Metric::P99_9));
+        assert_eq!(of(&[9_999]), Some(Metric::P99));
+        assert_eq!(of(&[1_000]), Some(Metric::P99));
+        assert_eq!((of(&[999]), of(&[])), (None, None));
+    }
+}

@@ -1,0 +1,244 @@
+//! May the figures be believed? If not, why not.
+
+use super::backend_limit::backend_limit;
+use super::compiler::busy_compiler;
+use super::disturbance::{disturbance, left_room};
+use super::doubt_groups::{grouped, worst_first};
+use super::no_overload::no_overload;
+use super::runs::{complete, is_complete};
+use super::spread::{Spread, spreads};
+use super::unequally_warm::unequally_warm;
+use std::collections::BTreeSet;
+use threadcount_load::report::LoadReport;
+use threadcount_model::doubt::{Doubt, DoubtReason};
+use threadcount_model::experiment::plan::plan;
+use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_model::record::capacity::SearchEnd;
+
+/// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
+const WIDE_SPREAD: f64 = 0.10;
+/// Less than this much of the asked rate was sent: a missed rate.
+const SENT_OF_ASKED: f64 = 0.99;
+/// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
+const COMPLETED_OF_ASKED: f64 = 0.95;
+/// More responses than this, by those that are as expected, that say that the request was wrong: it is.
+const MISTAKES_OF_OK: f64 = 0.01;
+
+/// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
+///
+/// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
+/// machine that is busy with something else end the trust: such figures are not the server's. What the user interrupted or
+/// what never ran takes nothing from the runs that were complete; without any there is nothing to trust. A run with interference that
+/// is left out, a missed rate, a warm-up without a steady state, a wide spread and too few runs are said as well, and do
+/// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
+#[must_use]
+pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) {
+    let doubts = doubts(experiment, records);
+    let is_missing =
+        |doubt: &Doubt| matches!(doubt.reason, DoubtReason::RunInterrupted | DoubtReason::NeverRan);
+    let nothing_to_trust = !records.iter().any(is_complete) && doubts.iter().any(is_missing);
+    let trusted = !nothing_to_trust && doubts.iter().all(|doubt| !doubt.reason.is_serious());
+    (trusted, grouped(doubts))
+}
+
+/// Everything that is doubtful about the runs, one by one, the most important first.
+#[must_use]
+pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let mut doubts = failed_runs(experiment, records);
+    for record in records {
+        let may_lose = may_lose(experiment, record, None);
+        doubts.extend(serious_doubts(record, records, may_lose));
+        doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));
+        if !may_lose {
+            doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
+        }
+        doubts.extend(not_steady(record).map(about(record)));
+        let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
+        doubts.extend(compiler.map(about(record)));
+    }
+    doubts.extend(no_overload(experiment, records));
+    doubts.extend(unequally_warm(experiment, records));
+    doubts.extend(spread_doubts(experiment, records));
+    doubts.sort_by(worst_first);
+    doubts
+}
+
+/// What ends the trust in one run that was measured.
+/// `may_lose`: requests that fail are what is measured.
+fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Doubt> {
+    let load = record.measured.as_ref();
+    let reasons = [
+        load.and_then(|load| generator(record, load)),
+        load.and_then(|_| backend(record, records)),
+        load.filter(|_| !may_lose).and_then(failures),
+        overflows(record).filter(|_| !may_lose),
+        interference(record, records).filter(DoubtReason::is_serious),
+    ];
+    reasons.into_iter().flatten().map(about(record)).collect()
+}
+
+/// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
+/// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
+#[must_use]
+pub fn doubt_about(
+    experiment: &Experiment,
+    (variant, load): (&str, &str),
+    metric: Metric,
+    records: &[Record],
+) -> Option<Doubt> {
+    let of_both = records.iter().filter(|record| record.variant == variant && record.load == load);
+    let doubts = of_both.flat_map(|record| {
+        let is_external = record.external.is_some();
+        let is_wanted = move |doubt: &Doubt| !(is_external && doubt.reason.is_of_generator());
+        let of_survivors = expects_losses(experiment, record) && metric.is_of_survivors();
+        let missed = record.measured.as_ref().filter(|_| of_survivors).and_then(missed_rate);
+        serious_doubts(record, records, may_lose(experiment, record, Some(metric)))
+            .into_iter()
+            .chain(missed.map(about(record)))
+            .filter(is_wanted)
+    });
+    grouped(doubts.collect()).into_iter().next()
+}
+
+/// Why nothing may be concluded from the server's CPU in particular: a compiler was busy in one of the runs that count.
+#[must_use]
+pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
+    let busy = complete(records, variant, load).into_iter().filter_map(|record| {
+        Some(about(record)(DoubtReason::CompilerBusy { share: busy_compiler(record)? }))
+    });
+    grouped(busy.collect()).into_iter().next()
+}
+
+/// Where losses are expected, as in an overload, requests that fail and a rate that is not reached are what is measured; but not where nothing
+/// succeeds or requests are wrong, and not by figures of the requests that did not fail. `None`: the page as a whole.
+fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
+    let Some(load) = experiment.load(&record.load).filter(|load| load.workload.expects_losses()) else {
+        return false;
+    };
+    let succeeds = |measured: &LoadReport| {
+        let ok = measured.requests.ok as f64;
+        ok > 0.0 && mistakes(load, measured) as f64 <= MISTAKES_OF_OK * ok
+    };
+    record.measured.as_ref().is_some_and(succeeds) && metric.is_none_or(|metric| !metric.is_of_survivors())
+}
+
+fn expects_losses(experiment: &Experiment, record: &Record) -> bool {
+    experiment.load(&record.load).is_some_and(|load| load.workload.expects_losses())
+}
+
+/// Unexpected responses that say that the request was wrong: neither an overload nor a stall makes them.
+fn mistakes(load: &LoadSpec, measured: &LoadReport) -> u64 {
+    let is_mistake = |status: u16| {
+        let says_so = (400..500).contains(&status) && ![408, 429].contains(&status);
+        says_so && !load.sending.expect.accepts(status)
+    };
+    measured.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()
+}
+
+/// A reason as a doubt about one run.
+fn about(record: &Record) -> impl Fn(DoubtReason) -> Doubt {
+    let (variant, load) = (record.variant.clone(), record.load.clone());
+    move |reason| Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason }
+}
+
+fn failed_runs(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let failed = records.iter().filter(|record| !is_complete(record)).map(|record| {
+        let why = record.failure.as_ref().map(|failure| failure.why.clone());
+        let reason = why.map_or(DoubtReason::RunInterrupted, |why| DoubtReason::RunFailed { why });
+        about(record)(reason)
+    });
+    let mut doubts: Vec<Doubt> = failed.collect();
+    let planned: BTreeSet<_> = plan(experiment).iter().map(|run| (run.variant, run.load)).collect();
+    for (variant, load) in planned {
+        let (variant, load) = (&experiment.variants[variant].name, &experiment.loads[load].name);
+        if !records.iter().any(|record| record.variant == *variant && record.load == *load) {
+            let reason = DoubtReason::NeverRan;
+            doubts.push(Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason });
+        }
+    }
+    doubts
+}
+
+fn generator(record: &Record, load: &LoadReport) -> Option<DoubtReason> {
+    if let Some(search) = &record.capacity {
+        let above_per_s = search.sustained_per_s.unwrap_or(0.0);
+        return (search.ended == SearchEnd::Generator)
+            .then_some(DoubtReason::GeneratorBelowCapacity { above_per_s });
+    }
+    let generator = &load.generator;
+    generator.bottleneck.then(|| DoubtReason::GeneratorBottleneck { why: generator.why.clone() })
+}
+
+fn backend(record: &Record, records: &[Record]) -> Option<DoubtReason> {
+    let alike = records.iter().filter(|it| it.variant == record.variant && it.load == record.load);
+    let (backend, by) = backend_limit(record, &alike.collect::<Vec<_>>())?;
+    Some(DoubtReason::BackendLimit { backend: backend.to_owned(), by })
+}
+
+fn failures(load: &LoadReport) -> Option<DoubtReason> {
+    let requests = load.requests;
+    let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
+    (requests.failed > 0).then_some(DoubtReason::RequestsFailed {
+        failed: requests.failed,
+        sent: requests.of_window(),
+        cause,
+    })
+}
+
+fn overflows(record: &Record) -> Option<DoubtReason> {
+    let overflows = record.network?.listen_overflows;
+    (overflows > 0).then_some(DoubtReason::AcceptQueueOverflow { overflows })
+}
+
+/// A run with interference: the figures leave it out where enough others stay, and rest on it where not. That ends the trust,
+/// unless everybody had room: then what the neighbour did is in the noise of the rounds, and so in the intervals.
+fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
+    let by = disturbance(record)?;
+    let counted = complete(records, &record.variant, &record.load);
+    let counts = counted.iter().any(|run| std::ptr::eq(*run, record));
+    let undisturbed = counted.iter().filter(|run| disturbance(run).is_none()).count();
+    Some(match counts {
+        false => DoubtReason::LeftOut { by },
+        true if left_room(record) => DoubtReason::SharedMachine { by },
+        true => DoubtReason::Interference { by, kept: undisturbed > 0 },
+    })
+}
+
+fn not_steady(record: &Record) -> Option<DoubtReason> {
+    let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
+    Some(DoubtReason::NotSteady {
+        judged_by: warm_up.judged_by,
+        after_s: warm_up.lasted_s,
+        unsteady: warm_up.unsteady.clone(),
+    })
+}
+
+fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {
+    let (rate, asked) = (load.rate_per_s, load.rate_per_s.asked?);
+    let missed = rate.sent < SENT_OF_ASKED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
+    missed.then_some(DoubtReason::RateMissed {
+        asked_per_s: asked,
+        sent_per_s: rate.sent,
+        completed_per_s: rate.completed,
+    })
+}
+
+/// Runs that differ a lot, and single ones.
+fn spread_doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
+    let reason = |spread: &Spread| match spread.runs {
+        0 | 1 => Some(DoubtReason::SingleRun),
+        _ => (spread.rate > WIDE_SPREAD)
+            .then_some(DoubtReason::WideSpread { metric: spread.metric, share: spread.rate }),
+    };
+    let spreads = spreads(experiment, records).into_iter();
+    let doubts = spreads.filter_map(|spread| {
+        let reason = reason(&spread)?;
+        Some(Doubt { variant: spread.variant, load: spread.load, runs: spread.runs as u32, reason })
+    });
+    doubts.collect()
+}
+
+#[cfg(test)]
+mod tests;
