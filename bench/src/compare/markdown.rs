@@ -1,14 +1,13 @@
 //! The comparison as a page to read.
 
-mod closed;
 mod foot;
 mod protocols;
 mod threads;
 
 use crate::compare::goals::goals;
 use crate::compare::part::Part;
-use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row};
-use crate::compare::sizes::TRUTH_RATE;
+use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row, with};
+use crate::compare::sizes::{CLOSED, TRUTH_RATE};
 use crate::protocol::Protocol;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
@@ -23,8 +22,7 @@ pub fn page(of: &Comparison) -> String {
     let sections = [
         head(of),
         goal_table(of),
-        measured(of, Part::Closed, unless_empty(&of.cost, cost_table(of))),
-        closed::tables(of),
+        measured(of, Part::Closed, cost_tables(of)),
         measured(of, Part::Open, unless_empty(&of.open, open_table(of))),
         measured(of, Part::Truth, unless_empty(&of.truth, truth_table(of))),
         measured(of, Part::Memory, unless_empty(&of.memory, memory_table(of))),
@@ -109,13 +107,31 @@ fn goal_table(of: &Comparison) -> String {
 const COST_COLUMNS: [&str; 5] =
     ["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"];
 
-fn cost_table(of: &Comparison) -> String {
-    format!(
-        "## Cost per request: closed loop, 64 connections, 13-byte responses\n\n{}\n\
-         `ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
-        table(&COST_COLUMNS, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
-        Threadcount::IO_URING,
-    )
+/// One table for each number of connections and length of the responses; empty where none was measured.
+fn cost_tables(of: &Comparison) -> String {
+    let tables = CLOSED.into_iter().filter_map(|(connections, body)| {
+        let rows = with(&of.cost, connections, 1, body);
+        if rows.is_empty() {
+            return None;
+        }
+        let note = if (connections, body) == CLOSED[0] {
+            format!(
+                "\n`ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
+                Threadcount::IO_URING
+            )
+        } else if row(&of.cost, "wrk2").is_some() && row(&rows, "wrk2").is_none() {
+            "\nwrk2 opens one connection every 5 ms, too slowly to open all of them.\n".to_owned()
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "## Cost per request: closed loop, {} connections, {}-byte responses\n\n{}{note}",
+            thousands(Some(f64::from(connections))),
+            thousands(Some(body as f64)),
+            table(&COST_COLUMNS, rows.iter().map(|row| cost_cells(&rows, row)))
+        ))
+    });
+    tables.collect::<Vec<_>>().join("\n")
 }
 
 fn cost_cells(rows: &[Row], row: &Row) -> Vec<String> {

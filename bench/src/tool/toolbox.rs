@@ -48,7 +48,9 @@ impl Toolbox {
             crate::tool::bare::PROGRAM => Some(self.bench.clone()),
             _ => {
                 let path = env::var_os("PATH").unwrap_or_default();
-                let mut folders = std::iter::once(self.bin()).chain(env::split_paths(&path));
+                // Debian's nginx is where only root has it in the PATH.
+                let folders = std::iter::once(self.bin()).chain(env::split_paths(&path));
+                let mut folders = folders.chain(["/usr/sbin".into()]);
                 folders.find_map(|folder| Some(folder.join(program)).filter(|file| file.is_file()))
             }
         }
