@@ -13,7 +13,6 @@
 pub mod bare;
 pub mod child;
 pub mod compare;
-pub mod install;
 pub mod nginx;
 pub mod protocol;
 pub mod server;

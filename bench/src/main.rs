@@ -12,7 +12,7 @@ use std::time::Duration;
 use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::Cores};
 use threadcount_bench::server::{self, Pace, Service, Stall, answer::Answers, stop::StopSignal};
 use threadcount_bench::tool::Toolbox;
-use threadcount_bench::{bare, install, soak, span};
+use threadcount_bench::{bare, soak, span};
 
 /// Servers with a known truth, and threadcount measured against other load generators.
 #[derive(Parser)]
@@ -101,9 +101,6 @@ struct Bare {
 /// Run threadcount against the other load generators that are installed, and write the tables.
 #[derive(Args)]
 struct Compare {
-    /// Install what is missing first (apt, cargo, go)
-    #[arg(long)]
-    install: bool,
     /// Small sizes: to see that everything works, not to quote
     #[arg(long)]
     quick: bool,
@@ -243,9 +240,6 @@ impl Compare {
         let cores = Cores::from(&self.pinned);
         cores.check()?;
         fs::create_dir_all(&self.out)?;
-        if self.install {
-            install::install_missing(&toolbox)?;
-        }
         let command = env::args().collect::<Vec<_>>().join(" ");
         let earlier = if self.rows.is_empty() { None } else { self.read_earlier()? };
         let parts = if self.rows.is_empty() { Part::value_variants().to_vec() } else { self.rows.clone() };

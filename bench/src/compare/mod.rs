@@ -15,7 +15,6 @@ pub use part::Part;
 use crate::compare::measuring::Measuring;
 use crate::compare::result::{Circumstances, Comparison, SCHEMA};
 use crate::compare::sizes::{Cores, EVERY, STALL, Sizes};
-use crate::install::why_missing;
 use crate::server::Stall;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{self, Quantiles, Tool, Toolbox};
@@ -84,7 +83,9 @@ fn who_takes_part(toolbox: &Toolbox, only: &[String]) -> (Tools, Vec<(String, St
         .into_iter()
         .filter(|tool| wanted(tool.as_ref()))
         .partition(|tool| toolbox.find(tool.program()).is_some());
-    let missing = away.iter().map(|tool| (tool.name().to_owned(), why_missing(tool.program()).to_owned()));
+    let missing = away
+        .iter()
+        .map(|tool| (tool.name().to_owned(), tool::toolbox::why_missing(tool.program()).to_owned()));
     (here, missing.collect())
 }
 

@@ -76,6 +76,19 @@ impl Toolbox {
     }
 }
 
+/// Why a program is not there, in words.
+#[must_use]
+pub fn why_missing(program: &str) -> &'static str {
+    match program {
+        Threadcount::PROGRAM => "not built: cargo build --release",
+        "wrk2" => "no registry has a package of it; build https://github.com/giltene/wrk2 into PATH",
+        "gcannon" => {
+            "no registry has a package of it; build https://github.com/MDA2AV/gcannon into PATH (liburing 2.4 or later)"
+        }
+        _ => "not installed: ./dev bench installs it",
+    }
+}
+
 /// A version line without what follows the version.
 fn short(line: &str) -> String {
     line.split(" Copyright").next().unwrap_or(line).trim_start_matches("This is ").trim().to_owned()
