@@ -192,7 +192,7 @@ fn truth_cells(of: &Comparison, name: String, times: &Quantiles, rate_per_s: Opt
 }
 
 /// The truth, the server itself, and the report of each tool but the floor.
-fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
+fn truth_rows(of: &Comparison, rows: &[Row], ours: &str, rate: u32) -> Vec<Vec<String>> {
     let cells = |name, times: &_, rate_per_s| truth_cells(of, name, times, rate_per_s);
     let said = rows.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
         let times =
@@ -200,7 +200,7 @@ fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
         let closed = if row.closed { " (closed loop)" } else { "" };
         cells(format!("{}{closed}", name(row)), &times, row.rate_per_s())
     });
-    let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(TRUTH_RATE)));
+    let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(rate)));
     let held = row(rows, ours).and_then(|row| {
         let who = format!("*the server itself, under the load of {}*", row.tool);
         Some(cells(who, &row.runs.first()?.held_ms?, row.rate_per_s()))
@@ -218,7 +218,7 @@ fn truth_table(of: &Comparison) -> String {
          exactly where the queueing begins: each 0.05 % of the requests that the machine itself delays moves it by 1 ms. \
          The server itself: from reading a request to writing its response. Servers and open loads have real-time priority \
          on their cores (SCHED_FIFO, where allowed).{}\n",
-        table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING)),
+        table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING, TRUTH_RATE)),
         machine_lateness(of)
     )
 }

@@ -4,8 +4,8 @@ use crate::compare::part::{Part, Table};
 use crate::compare::result::{Comparison, ProtocolRows, Row, Run};
 use crate::compare::runner::{Runner, Trial};
 use crate::compare::sizes::{
-    CLOSED, CONNECTIONS, Cores, EVERY, MEMORY_DELAY, OPEN_RATE, PROTOCOL_CONNECTIONS, STALL, STREAMS, Sizes,
-    THREADS, TRUTH_RATE,
+    CLOSED, CONNECTIONS, Cores, EVERY, MEMORY_DELAY, OPEN_RATE, PROTOCOL_CONNECTIONS, PROTOCOL_TRUTH_RATE,
+    STALL, STREAMS, Sizes, THREADS, TRUTH_RATE,
 };
 use crate::compare::{Tools, stats};
 use crate::protocol::Protocol;
@@ -14,8 +14,8 @@ use crate::tool::{Condition, Job, Load, Tool, Toolbox};
 use std::io;
 use std::time::Duration;
 
-/// As many requests wait when the truth server stalls, with something to spare.
-const TRUTH_CONNECTIONS: u32 = 500;
+/// So few that each request that waits when the truth server stalls has a connection, with something to spare.
+const TRUTH_RATE_PER_CONNECTION: u32 = 4;
 /// The same over HTTP/2: connections and streams on each.
 const TRUTH_STREAMS: (u32, u32) = (50, 16);
 
@@ -73,14 +73,17 @@ impl<'a> Measuring<'a> {
 
     /// With a rate where a tool has one; else as a closed loop, to show what that reports.
     fn truth(&mut self, table: Table, protocol: Protocol) -> io::Result<Vec<Row>> {
-        let periods = if table == Table::Truth { self.sizes.periods } else { self.sizes.protocol_periods };
+        let (periods, rate) = match table {
+            Table::Truth => (self.sizes.periods, TRUTH_RATE),
+            _ => (self.sizes.protocol_periods, PROTOCOL_TRUTH_RATE),
+        };
         let lasts = EVERY * periods;
         let server =
             Some(words(&format!("truth --stall {} --every {}", span::text(STALL), span::text(EVERY))));
         let open = |connections, streams| Trial {
             is_urgent: true,
             ..trial(
-                Load::Open { rate: TRUTH_RATE, connections, lasts },
+                Load::Open { rate, connections, lasts },
                 Condition::over(protocol, streams),
                 server.clone(),
             )
@@ -90,7 +93,7 @@ impl<'a> Measuring<'a> {
             Condition::over(protocol, 1),
             server.clone(),
         );
-        let wide = open(TRUTH_CONNECTIONS, 1);
+        let wide = open(rate / TRUTH_RATE_PER_CONNECTION, 1);
         let (connections, streams) = TRUTH_STREAMS;
         let narrow = open(connections, streams);
         let choices = if protocol.is_h2() { vec![narrow, wide, closed] } else { vec![wide, closed] };

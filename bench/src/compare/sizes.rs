@@ -61,6 +61,8 @@ pub const STALL: Duration = Duration::from_millis(200);
 pub const EVERY: Duration = Duration::from_secs(2);
 /// The rate against the truth server.
 pub const TRUTH_RATE: u32 = 2_000;
+/// The rate against it behind nginx, which takes four times as long for what waits when a stall ends.
+pub const PROTOCOL_TRUTH_RATE: u32 = 500;
 /// The rate of the open cost table.
 pub const OPEN_RATE: u32 = 5_000;
 /// The connections of the closed loops that every tool has a place in.

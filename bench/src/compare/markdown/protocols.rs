@@ -5,7 +5,7 @@ use super::{
     truth_rows,
 };
 use crate::compare::result::{Comparison, ProtocolRows, over, with};
-use crate::compare::sizes::{CONNECTIONS, STREAMS};
+use crate::compare::sizes::{CONNECTIONS, PROTOCOL_TRUTH_RATE, STREAMS};
 use crate::protocol::Protocol;
 use crate::server::answer::BODY;
 use crate::tool::threadcount::Threadcount;
@@ -20,7 +20,7 @@ pub fn tables(rows: &ProtocolRows, of: &Comparison, title: &str, protocols: &[Pr
         "## {title}: cost, truth and memory\n\n\
          The server is {}, with a self-signed certificate that no tool verifies. Where cost is measured it responds itself, and \
          responses/s are those that it counted, divided by the time of the load. Elsewhere it stands before our own server, \
-         which stalls or takes 300 ms and counts: *the server itself* is that one, without nginx. k6 has no h2c, and one stream per \
+         which stalls or takes 300 ms and counts; *the server itself* is that one. k6 has no h2c, and one stream per \
          virtual user.\n",
         rows.server
     );
@@ -70,9 +70,9 @@ fn truth(text: &mut String, rows: &ProtocolRows, of: &Comparison, protocol: Prot
     }
     let _ = write!(
         text,
-        "\n### Response times reported for the stalling server, {}, at 2,000 requests/s\n\n{}",
+        "\n### Response times reported for the stalling server, {}, at {PROTOCOL_TRUTH_RATE} requests/s\n\n{}",
         protocol.title(),
-        table(&TRUTH_COLUMNS, truth_rows(of, &rows, Threadcount::DEFAULT))
+        table(&TRUTH_COLUMNS, truth_rows(of, &rows, Threadcount::DEFAULT, PROTOCOL_TRUTH_RATE))
     );
 }
 
