@@ -135,8 +135,8 @@ fn receive(at: usize, buffer: &mut [u8]) -> squeue::Entry {
 
 fn push(ring: &mut IoUring, entry: &squeue::Entry) -> io::Result<()> {
     // SAFETY: a request is static, or is sent before it is written again, because a send of so few bytes completes when
-    // it is submitted (`streams`). The buffer is a vector that neither grows nor moves while the ring lives, and what
-    // the kernel writes there is never read.
+    // it is submitted (`streams`). The buffer is a vector that neither grows nor moves while the ring lives, and is
+    // read (`streams`) only when its receive has completed.
     unsafe { ring.submission().push(entry) }.map_err(io::Error::other)
 }
 

@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::protocol::Protocol;
 use crate::server::Served;
 
 /// How often a running child is looked at.
@@ -52,12 +52,13 @@ pub fn pin(command: &mut Command, core: usize) -> &mut Command {
 }
 
 /// Lets the command's process go before everything else on its core, where that is allowed: what the machine does besides
-/// then delays no other process. Not for one that never sleeps: the kernel stops those for a twentieth of each second.
-pub fn urgent(command: &mut Command) -> &mut Command {
+/// then delays no other process. Of two on one core that of higher `priority` (from 1) goes first. Not for one that never
+/// sleeps: the kernel stops those for a twentieth of each second.
+pub fn urgent(command: &mut Command, priority: i32) -> &mut Command {
     // SAFETY: between fork and exec only one system call is made; it neither allocates nor takes a lock.
     unsafe {
-        command.pre_exec(|| {
-            let priority = libc::sched_param { sched_priority: 1 };
+        command.pre_exec(move || {
+            let priority = libc::sched_param { sched_priority: priority };
             // Where it is refused, the process goes like any other.
             libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const priority);
             Ok(())
@@ -169,16 +170,10 @@ impl ServerProcess {
         }
     }
 
-    /// Where it listens, in the clear.
+    /// Where it listens.
     #[must_use]
-    pub fn url(&self) -> String {
-        self.url_over(Protocol::Http1)
-    }
-
-    /// The URL for `protocol`.
-    #[must_use]
-    pub fn url_over(&self, protocol: Protocol) -> String {
-        format!("{}://127.0.0.1:{}/", protocol.scheme(), self.port)
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
     }
 
     /// Stops it with SIGTERM and reads what it counted.

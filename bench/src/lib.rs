@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! server/   the servers: a fixed response, after a known time (fixed: at once; truth: stalls on purpose)
+//! nginx     the server of TLS and HTTP/2, alone or in front of one of ours
 //! protocol  HTTP/1.1 or HTTP/2, in the clear or over TLS
-//! truth/    what a correct generator reports about such a server, as pure functions
 //! bare      the floors: send/receive loops that parse nothing, closed and open
 //! tool/     one file per load generator: how it is called, how its figures are read
 //! child     one process on one core: its CPU by wait4, its peak memory
@@ -13,10 +13,9 @@
 pub mod bare;
 pub mod child;
 pub mod compare;
-pub mod install;
+pub mod nginx;
 pub mod protocol;
 pub mod server;
 pub mod soak;
 pub mod span;
 pub mod tool;
-pub mod truth;

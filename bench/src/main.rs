@@ -10,11 +10,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::Cores};
-use threadcount_bench::protocol::Protocol;
-use threadcount_bench::server::{self, Pace, Service, answer::Answers, stop::StopSignal};
+use threadcount_bench::server::{self, Pace, Service, Stall, answer::Answers, stop::StopSignal};
 use threadcount_bench::tool::Toolbox;
-use threadcount_bench::truth::{Delay, Stall};
-use threadcount_bench::{bare, install, soak, span};
+use threadcount_bench::{bare, soak, span};
 
 /// Servers with a known truth, and threadcount measured against other load generators.
 #[derive(Parser)]
@@ -39,7 +37,7 @@ struct Fixed {
     /// Answer after this time instead of at once
     #[arg(long, value_parser = span::parse)]
     delay: Option<Duration>,
-    /// How long the body of each response is, in bytes; other lengths than 13 only over HTTP/1.1 in the clear and at once
+    /// How long the body of each response is, in bytes; other lengths than 13 only at once
     #[arg(long, value_name = "BYTES", default_value_t = 13)]
     body: usize,
     /// The rate of the load: also print how late its requests arrived
@@ -49,7 +47,7 @@ struct Fixed {
     endpoint: Endpoint,
 }
 
-/// Where a server listens, and what it speaks.
+/// Where a server listens.
 #[derive(Args)]
 struct Endpoint {
     /// The address to listen on; other than loopback only where nobody else can reach it
@@ -58,23 +56,17 @@ struct Endpoint {
     /// The port to listen on; 0: any free one
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// The protocol; over TLS with a self-signed certificate
-    #[arg(long, value_enum, default_value_t = Protocol::Http1)]
-    protocol: Protocol,
 }
 
-/// A server that stalls on purpose, or delays its responses by a known distribution.
+/// A server that stalls on purpose.
 #[derive(Args)]
 struct Truth {
     /// Length of the stall
-    #[arg(long, value_parser = span::parse, requires = "every")]
-    stall: Option<Duration>,
+    #[arg(long, value_parser = span::parse)]
+    stall: Duration,
     /// How often it stalls, counted from the first request; the stall lies in the middle of each such period
-    #[arg(long, value_parser = span::parse, requires = "stall")]
-    every: Option<Duration>,
-    /// How long each response is held back: 5ms, uniform:1ms:9ms, exp:5ms or bimodal:1ms:20ms:10 (percent long)
-    #[arg(long)]
-    delays: Option<Delay>,
+    #[arg(long, value_parser = span::parse)]
+    every: Duration,
     #[command(flatten)]
     endpoint: Endpoint,
 }
@@ -109,14 +101,11 @@ struct Bare {
 /// Run threadcount against the other load generators that are installed, and write the tables.
 #[derive(Args)]
 struct Compare {
-    /// Install what is missing first (apt, cargo, go)
-    #[arg(long)]
-    install: bool,
     /// Small sizes: to see that everything works, not to quote
     #[arg(long)]
     quick: bool,
     /// Measure only these rows, and keep the others of benchmarks.json as they are [default: all, and nothing is kept]
-    #[arg(long, alias = "parts", value_enum, value_delimiter = ',')]
+    #[arg(long, value_enum, value_delimiter = ',')]
     rows: Vec<Part>,
     /// Only tools whose name contains one of these, e.g. threadcount,bare,wrk
     #[arg(long, value_delimiter = ',')]
@@ -199,8 +188,7 @@ fn main() -> ExitCode {
 impl Fixed {
     fn run(self) -> io::Result<()> {
         let service = Service {
-            pace: Pace::new(self.delay.map_or(Delay::None, Delay::Point), None),
-            protocol: self.endpoint.protocol,
+            pace: Pace::delayed(self.delay.unwrap_or_default()),
             answers: Answers::with_body(self.body),
             asked_rate: self.asked_rate,
         };
@@ -210,10 +198,8 @@ impl Fixed {
 
 impl Truth {
     fn run(self) -> io::Result<()> {
-        let stall = self.stall.zip(self.every).map(|(lasts, every)| Stall::new(lasts, every)).transpose();
-        let stall = stall.map_err(io::Error::other)?;
-        let pace = Pace::new(self.delays.unwrap_or_default(), stall);
-        serve(&self.endpoint, &Service { pace, protocol: self.endpoint.protocol, ..Service::default() })
+        let stall = Stall::new(self.stall, self.every).map_err(io::Error::other)?;
+        serve(&self.endpoint, &Service { pace: Pace::stalling(stall), ..Service::default() })
     }
 }
 
@@ -254,9 +240,6 @@ impl Compare {
         let cores = Cores::from(&self.pinned);
         cores.check()?;
         fs::create_dir_all(&self.out)?;
-        if self.install {
-            install::install_missing(&toolbox)?;
-        }
         let command = env::args().collect::<Vec<_>>().join(" ");
         let earlier = if self.rows.is_empty() { None } else { self.read_earlier()? };
         let parts = if self.rows.is_empty() { Part::value_variants().to_vec() } else { self.rows.clone() };

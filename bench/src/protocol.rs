@@ -1,10 +1,9 @@
 //! The protocol of a connection.
 
-use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 
 /// HTTP/1.1 or HTTP/2, in the clear or over TLS.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Protocol {
     /// HTTP/1.1 in the clear
@@ -19,6 +18,9 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::Http1, Self::Http1Tls, Self::H2c, Self::H2Tls];
+
     /// Is the connection encrypted?
     #[must_use]
     pub fn is_tls(self) -> bool {
@@ -37,23 +39,6 @@ impl Protocol {
         if self.is_tls() { "https" } else { "http" }
     }
 
-    /// What ALPN calls it.
-    #[must_use]
-    pub fn alpn(self) -> &'static [u8] {
-        if self.is_h2() { b"h2" } else { b"http/1.1" }
-    }
-
-    /// Its value on the command line.
-    #[must_use]
-    pub fn flag(self) -> &'static str {
-        match self {
-            Self::Http1 => "http1",
-            Self::Http1Tls => "http1-tls",
-            Self::H2c => "h2c",
-            Self::H2Tls => "h2-tls",
-        }
-    }
-
     /// Its name in a sentence.
     #[must_use]
     pub fn title(self) -> &'static str {
@@ -62,19 +47,6 @@ impl Protocol {
             Self::Http1Tls => "HTTP/1.1 over TLS",
             Self::H2c => "HTTP/2 without TLS (h2c)",
             Self::H2Tls => "HTTP/2 over TLS",
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_flag_written_is_the_flag_read_and_the_name_in_the_json() {
-        for &protocol in Protocol::value_variants() {
-            assert_eq!(Protocol::from_str(protocol.flag(), false), Ok(protocol));
-            assert_eq!(serde_json::to_string(&protocol).unwrap(), format!("\"{}\"", protocol.flag()));
         }
     }
 }

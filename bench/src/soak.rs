@@ -38,7 +38,11 @@ pub fn run(toolbox: &Toolbox, rate: u32, lasts: Duration, cores: Cores) -> io::R
         io::Error::other(format!("{} is missing: cargo build --release", toolbox.threadcount.display()))
     })?;
     let server = ServerProcess::start(child::pin(Command::new(&toolbox.bench).arg("fixed"), cores.server))?;
-    let line = format!("load {} -r {rate}/s -c 64 -d {} --threads 1 --json", server.url(), span::text(lasts));
+    let line = format!(
+        "load http://{} -r {rate}/s -c 64 -d {} --threads 1 --json",
+        server.address(),
+        span::text(lasts)
+    );
     let mut command = Command::new(&program);
     command.args(line.split(' ')).stdout(Stdio::null());
     let (started, mut rss_kib) = (Instant::now(), Vec::new());

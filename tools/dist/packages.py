@@ -2,10 +2,11 @@
 
 import base64
 import hashlib
+import shutil
 import time
 
 from archives import gz, sha256, tar, xz, zip_
-from release import run
+from release import environment, run
 import manual
 
 DEBIAN_ARCHITECTURE = {"linux-x86_64": "amd64", "linux-aarch64": "arm64"}
@@ -83,14 +84,18 @@ Description: thread models of JVM web servers, compared
  of one that hangs.
 """
     sums = "".join(f"{hashlib.md5(text).hexdigest()}  {path}\n" for path, text, _ in sorted(files))
-    controls = [("./", None, 0o755), ("./control", control.encode(), 0o644), ("./md5sums", sums.encode(), 0o644)]
-    members = [
-        ("debian-binary", b"2.0\n"),
-        ("control.tar.xz", xz(tar(controls, release.epoch_s))),
-        ("data.tar.xz", xz(tar(with_folders(files), release.epoch_s))),
-    ]
+    folder = release.work / f"deb-{name}"
+    shutil.rmtree(folder, ignore_errors=True)
+    for path, text, mode in [*files, ("DEBIAN/control", control.encode(), 0o644), ("DEBIAN/md5sums", sums.encode(), 0o644)]:
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text)
+        file.chmod(mode)
+    for parent in [folder, *(it for it in folder.rglob("*") if it.is_dir())]:
+        parent.chmod(0o755)
     path = release.out / f"threadcount_{release.version}_{DEBIAN_ARCHITECTURE[name]}.deb"
-    path.write_bytes(ar(members, release.epoch_s))
+    command = ["dpkg-deb", "--root-owner-group", "-Zxz", "-z9", "--threads-max=1", "--build", folder, path]
+    run(command, release.work / "dpkg-deb.log", env=environment(SOURCE_DATE_EPOCH=release.epoch_s))
     run(["lintian", "--allow-root", "--fail-on", "error,warning", path], release.work / "lintian.log")
     return path
 
@@ -107,24 +112,6 @@ License: Apache-2.0
  On Debian systems, the full text of the Apache License, version 2.0, is in
  /usr/share/common-licenses/Apache-2.0.
 """.encode()
-
-
-def with_folders(files):
-    """The files as ./PATH, and each folder above them."""
-    folders = {"./"}
-    for path, _, _ in files:
-        parts = path.split("/")[:-1]
-        folders |= {"./" + "/".join(parts[:depth]) + "/" for depth in range(1, len(parts) + 1)}
-    return [(folder, None, 0o755) for folder in folders] + [(f"./{path}", text, mode) for path, text, mode in files]
-
-
-def ar(members, epoch_s):
-    """The container of a Debian package (ar(5), deb(5))."""
-    packed = b"!<arch>\n"
-    for name, content in members:
-        packed += f"{name:<16}{epoch_s:<12}{0:<6}{0:<6}{'100644':<8}{len(content):<10}`\n".encode()
-        packed += content + (b"\n" if len(content) % 2 else b"")
-    return packed
 
 
 def wheel(release, name, program, content):

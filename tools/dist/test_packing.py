@@ -106,18 +106,6 @@ class Packing(unittest.TestCase):
         manifest = json.loads(blobs[index["manifests"][0]["digest"].split(":")[1]])
         self.assertEqual({it["digest"].split(":")[1] for it in [manifest["config"], *manifest["layers"]]} - set(blobs), set())
 
-    def test_a_debian_package_is_an_archive_of_two(self):
-        packed = packages.ar([("debian-binary", b"2.0\n"), ("odd", b"abc")], EPOCH_S)
-        path = self.out / "x.ar"
-        path.write_bytes(packed)
-        listed = subprocess.run(["ar", "t", path], check=True, capture_output=True, text=True).stdout
-        self.assertEqual(listed.split(), ["debian-binary", "odd"])
-        self.assertEqual(len(packed) % 2, 0)
-
-    def test_folders_come_with_the_files_of_a_package(self):
-        names = [it[0] for it in packages.with_folders([("usr/bin/x", b"", 0o755)])]
-        self.assertEqual(sorted(names), ["./", "./usr/", "./usr/bin/", "./usr/bin/x"])
-
 
 class OtherChannels(unittest.TestCase):
     """What package managers of others read."""

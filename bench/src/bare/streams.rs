@@ -1,10 +1,9 @@
 //! The floor of a closed loop over HTTP/2 in the clear: frames that are written once and patched with the stream's number.
 //!
-//! The server is known: each response has the same length, so it counts bytes and reads no frame. What is left is
-//! the kernel's TCP, shared by all streams of a connection.
+//! Of what it receives it reads the heads of the frames, and counts those that end a stream. What is left is the kernel's
+//! TCP, shared by all streams of a connection.
 
 use super::{BareResult, LARGEST_BUFFER, closed_loop, connect, push, ring_for};
-use crate::server::h2::{ANSWER_BYTES, GREETING_BYTES, PREFACE};
 use crate::server::ring::POLL_FIRST;
 use io_uring::{opcode, squeue, types};
 use std::io;
@@ -12,21 +11,26 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
+/// What a client sends first (RFC 9113).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// An empty SETTINGS frame, the acknowledgement of the server's, and a window on the connection that never fills.
 const SETUP: &[u8] = b"\0\0\0\x04\0\0\0\0\0\0\0\0\x04\x01\0\0\0\0\0\0\x04\x08\0\0\0\0\0\x7f\xfe\0\0";
 /// HEADERS of `GET http://127.0.0.1/`, which ends both the block and the stream; the last four bytes of its head are the
 /// stream's number.
 const REQUEST: &[u8] = b"\0\0\x0e\x01\x05\0\0\0\0\x82\x84\x86\x01\x09127.0.0.1";
 const STREAM_AT: usize = 5;
+const FRAME_HEAD: usize = 9;
+/// The types of the frames that may end a stream, and the flag that says so.
+const DATA: u8 = 0;
+const HEADERS: u8 = 1;
+const END_STREAM: u8 = 1;
 
 /// One connection with its streams.
 struct Connection {
     fd: RawFd,
     next_stream: u32,
-    /// Bytes received of a response that is not complete.
-    received: usize,
-    /// Bytes that precede the first response.
-    greeting: usize,
+    frames: Frames,
+    buffer: Vec<u8>,
     /// Bytes being sent; the next send is made only when responses to the last one have begun to arrive.
     request: Vec<u8>,
 }
@@ -56,14 +60,42 @@ impl Connection {
             .flags(squeue::Flags::SKIP_SUCCESS)
     }
 
-    /// How many responses are complete with these bytes.
-    fn completed(&mut self, bytes: usize) -> usize {
-        let greeting = self.greeting.min(bytes);
-        self.greeting -= greeting;
-        self.received += bytes - greeting;
-        let completed = self.received / ANSWER_BYTES;
-        self.received %= ANSWER_BYTES;
-        completed
+    fn receive(&mut self, at: usize) -> squeue::Entry {
+        opcode::Recv::new(types::Fd(self.fd), self.buffer.as_mut_ptr(), self.buffer.len() as u32)
+            .ioprio(POLL_FIRST)
+            .build()
+            .user_data(at as u64)
+    }
+}
+
+/// Reads frames in whatever pieces they arrive.
+#[derive(Debug, Default)]
+struct Frames {
+    head: [u8; FRAME_HEAD],
+    filled: usize,
+    /// Bytes to come of the present frame's payload.
+    payload: usize,
+}
+
+impl Frames {
+    /// How many streams end in these bytes.
+    fn ended(&mut self, mut bytes: &[u8]) -> usize {
+        let mut ended = 0;
+        while !bytes.is_empty() {
+            let skipped = self.payload.min(bytes.len());
+            self.payload -= skipped;
+            let taken = (FRAME_HEAD - self.filled).min(bytes.len() - skipped);
+            self.head[self.filled..self.filled + taken].copy_from_slice(&bytes[skipped..skipped + taken]);
+            self.filled += taken;
+            bytes = &bytes[skipped + taken..];
+            if self.filled == FRAME_HEAD {
+                let [high, middle, low, kind, flags, ..] = self.head;
+                self.payload = usize::from(high) << 16 | usize::from(middle) << 8 | usize::from(low);
+                self.filled = 0;
+                ended += usize::from(matches!(kind, DATA | HEADERS) && flags & END_STREAM != 0);
+            }
+        }
+        ended
     }
 }
 
@@ -72,15 +104,14 @@ impl Connection {
 /// # Errors
 /// When the server cannot be reached, closes a connection, or the kernel does not allow io_uring.
 pub fn run(address: SocketAddr, connections: u32, streams: u32, lasts: Duration) -> io::Result<BareResult> {
-    let mut buffer = vec![0; LARGEST_BUFFER];
     let sockets = (0..connections).map(|_| connect(address)).collect::<io::Result<Vec<_>>>()?;
     let mut connections: Vec<Connection> = sockets
         .iter()
         .map(|socket| Connection {
             fd: socket.stream.as_raw_fd(),
             next_stream: 1,
-            received: 0,
-            greeting: GREETING_BYTES,
+            frames: Frames::default(),
+            buffer: vec![0; LARGEST_BUFFER],
             request: [PREFACE, SETUP].concat(),
         })
         .collect();
@@ -88,37 +119,27 @@ pub fn run(address: SocketAddr, connections: u32, streams: u32, lasts: Duration)
     for (at, connection) in connections.iter_mut().enumerate() {
         connection.push_requests(streams as usize);
         push(&mut ring, &connection.send())?;
-        push(&mut ring, &receive(at, connection.fd, &mut buffer))?;
+        push(&mut ring, &connection.receive(at))?;
     }
     closed_loop(&mut ring, lasts, |ring, at, bytes| {
         let connection = &mut connections[at];
-        let completed = connection.completed(bytes);
+        let completed = connection.frames.ended(&connection.buffer[..bytes]);
         if completed > 0 {
             push(ring, &connection.ask(completed))?;
         }
-        push(ring, &receive(at, connection.fd, &mut buffer))?;
+        push(ring, &connection.receive(at))?;
         Ok(completed as u64)
     })
-}
-
-fn receive(at: usize, fd: RawFd, buffer: &mut [u8]) -> squeue::Entry {
-    opcode::Recv::new(types::Fd(fd), buffer.as_mut_ptr(), buffer.len() as u32)
-        .ioprio(POLL_FIRST)
-        .build()
-        .user_data(at as u64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn connection() -> Connection {
-        Connection { fd: -1, next_stream: 1, received: 0, greeting: 24, request: Vec::new() }
-    }
-
     #[test]
     fn each_request_has_a_stream_of_its_own() {
-        let mut connection = connection();
+        let (frames, buffer, request) = (Frames::default(), Vec::new(), Vec::new());
+        let mut connection = Connection { fd: -1, next_stream: 1, frames, buffer, request };
         connection.push_requests(2);
         assert_eq!(connection.request.len(), 2 * REQUEST.len());
         assert_eq!(connection.request[5..9], [0, 0, 0, 1]);
@@ -127,10 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_counted_by_their_bytes_however_they_are_split() {
-        let mut connection = connection();
-        assert_eq!(connection.completed(10), 0);
-        assert_eq!(connection.completed(14 + ANSWER_BYTES - 1), 0);
-        assert_eq!(connection.completed(1 + 2 * ANSWER_BYTES), 3);
+    fn ended_streams_are_counted_however_the_bytes_are_split() {
+        let settings_acknowledged = b"\0\0\0\x04\x01\0\0\0\0";
+        let headers = b"\0\0\x01\x01\x04\0\0\0\x01\x88";
+        let data = b"\0\0\x02\0\x01\0\0\0\x01ok";
+        let bytes = [&settings_acknowledged[..], headers, data, headers, data].concat();
+        for piece in 1..=bytes.len() {
+            let mut frames = Frames::default();
+            let ended: usize = bytes.chunks(piece).map(|piece| frames.ended(piece)).sum();
+            assert_eq!(ended, 2, "in pieces of {piece}");
+        }
     }
 }

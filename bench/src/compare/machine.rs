@@ -19,7 +19,6 @@ pub struct Machine {
     pub kernel: String,
     /// How many cores were busy right before the first run, which affects the figures. `None`: not
     /// measured.
-    #[serde(default)]
     pub busy_before: Option<f64>,
 }
 

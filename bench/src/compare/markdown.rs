@@ -1,14 +1,13 @@
 //! The comparison as a page to read.
 
-mod closed;
 mod foot;
 mod protocols;
 mod threads;
 
 use crate::compare::goals::goals;
 use crate::compare::part::Part;
-use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row};
-use crate::compare::sizes::TRUTH_RATE;
+use crate::compare::result::{Comparison, MachineLateness, Row, cost_ratio, is_true, row, with};
+use crate::compare::sizes::{CLOSED, TRUTH_RATE};
 use crate::protocol::Protocol;
 use crate::tool::threadcount::Threadcount;
 use crate::tool::{Quantiles, bare};
@@ -23,8 +22,7 @@ pub fn page(of: &Comparison) -> String {
     let sections = [
         head(of),
         goal_table(of),
-        measured(of, Part::Closed, unless_empty(&of.cost, cost_table(of))),
-        closed::tables(of),
+        measured(of, Part::Closed, cost_tables(of)),
         measured(of, Part::Open, unless_empty(&of.open, open_table(of))),
         measured(of, Part::Truth, unless_empty(&of.truth, truth_table(of))),
         measured(of, Part::Memory, unless_empty(&of.memory, memory_table(of))),
@@ -109,13 +107,31 @@ fn goal_table(of: &Comparison) -> String {
 const COST_COLUMNS: [&str; 5] =
     ["tool", "CPU µs per request", "lowest .. highest", "ours / it", "responses/s"];
 
-fn cost_table(of: &Comparison) -> String {
-    format!(
-        "## Cost per request: closed loop, 64 connections, 13-byte responses\n\n{}\n\
-         `ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
-        table(&COST_COLUMNS, of.cost.iter().map(|row| cost_cells(&of.cost, row))),
-        Threadcount::IO_URING,
-    )
+/// One table for each number of connections and length of the responses; empty where none was measured.
+fn cost_tables(of: &Comparison) -> String {
+    let tables = CLOSED.into_iter().filter_map(|(connections, body)| {
+        let rows = with(&of.cost, connections, 1, body);
+        if rows.is_empty() {
+            return None;
+        }
+        let note = if (connections, body) == CLOSED[0] {
+            format!(
+                "\n`ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
+                Threadcount::IO_URING
+            )
+        } else if row(&of.cost, "wrk2").is_some() && row(&rows, "wrk2").is_none() {
+            "\nwrk2 opens one connection every 5 ms, too slowly to open all of them.\n".to_owned()
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "## Cost per request: closed loop, {} connections, {}-byte responses\n\n{}{note}",
+            thousands(Some(f64::from(connections))),
+            thousands(Some(body as f64)),
+            table(&COST_COLUMNS, rows.iter().map(|row| cost_cells(&rows, row)))
+        ))
+    });
+    tables.collect::<Vec<_>>().join("\n")
 }
 
 fn cost_cells(rows: &[Row], row: &Row) -> Vec<String> {
@@ -176,7 +192,7 @@ fn truth_cells(of: &Comparison, name: String, times: &Quantiles, rate_per_s: Opt
 }
 
 /// The truth, the server itself, and the report of each tool but the floor.
-fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
+fn truth_rows(of: &Comparison, rows: &[Row], ours: &str, rate: u32) -> Vec<Vec<String>> {
     let cells = |name, times: &_, rate_per_s| truth_cells(of, name, times, rate_per_s);
     let said = rows.iter().filter(|row| row.tool != bare::SLEEPING).map(|row| {
         let times =
@@ -184,7 +200,7 @@ fn truth_rows(of: &Comparison, rows: &[Row], ours: &str) -> Vec<Vec<String>> {
         let closed = if row.closed { " (closed loop)" } else { "" };
         cells(format!("{}{closed}", name(row)), &times, row.rate_per_s())
     });
-    let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(TRUTH_RATE)));
+    let truth = cells("*the truth*".to_owned(), &of.analytic, Some(f64::from(rate)));
     let held = row(rows, ours).and_then(|row| {
         let who = format!("*the server itself, under the load of {}*", row.tool);
         Some(cells(who, &row.runs.first()?.held_ms?, row.rate_per_s()))
@@ -202,7 +218,7 @@ fn truth_table(of: &Comparison) -> String {
          exactly where the queueing begins: each 0.05 % of the requests that the machine itself delays moves it by 1 ms. \
          The server itself: from reading a request to writing its response. Servers and open loads have real-time priority \
          on their cores (SCHED_FIFO, where allowed).{}\n",
-        table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING)),
+        table(&TRUTH_COLUMNS, truth_rows(of, &of.truth, Threadcount::IO_URING, TRUTH_RATE)),
         machine_lateness(of)
     )
 }

@@ -4,8 +4,8 @@ use crate::compare::part::{Part, Table};
 use crate::compare::result::{Comparison, ProtocolRows, Row, Run};
 use crate::compare::runner::{Runner, Trial};
 use crate::compare::sizes::{
-    CLOSED, CONNECTIONS, Cores, EVERY, MEMORY_DELAY, OPEN_RATE, PROTOCOL_CONNECTIONS, STALL, STREAMS, Sizes,
-    THREADS, TRUTH_RATE,
+    CLOSED, CONNECTIONS, Cores, EVERY, MEMORY_DELAY, OPEN_RATE, PROTOCOL_CONNECTIONS, PROTOCOL_TRUTH_RATE,
+    STALL, STREAMS, Sizes, THREADS, TRUTH_RATE,
 };
 use crate::compare::{Tools, stats};
 use crate::protocol::Protocol;
@@ -14,8 +14,8 @@ use crate::tool::{Condition, Job, Load, Tool, Toolbox};
 use std::io;
 use std::time::Duration;
 
-/// As many requests wait when the truth server stalls, with something to spare.
-const TRUTH_CONNECTIONS: u32 = 500;
+/// So few that each request that waits when the truth server stalls has a connection, with something to spare.
+const TRUTH_RATE_PER_CONNECTION: u32 = 4;
 /// The same over HTTP/2: connections and streams on each.
 const TRUTH_STREAMS: (u32, u32) = (50, 16);
 
@@ -41,10 +41,7 @@ impl<'a> Measuring<'a> {
     /// When a server of ours cannot be started.
     pub fn part(&mut self, part: Part, comparison: &mut Comparison) -> io::Result<()> {
         match part {
-            Part::Closed => {
-                comparison.cost = self.cost()?;
-                comparison.closed = self.closed()?;
-            }
+            Part::Closed => comparison.cost = self.cost()?,
             Part::Open => comparison.open = self.open()?,
             Part::Truth => comparison.truth = self.truth(Table::Truth, Protocol::Http1)?,
             Part::Memory => comparison.memory = self.memory()?,
@@ -56,18 +53,12 @@ impl<'a> Measuring<'a> {
     }
 
     fn cost(&mut self) -> io::Result<Vec<Row>> {
-        let load = Load::Closed { connections: CONNECTIONS, lasts: self.sizes.closed };
-        let trial = trial(load, Condition::default(), fixed(Condition::default()));
-        self.rounds(Table::Cost, self.sizes.rounds, |_| Some(trial.clone()))
-    }
-
-    fn closed(&mut self) -> io::Result<Vec<Row>> {
         let mut rows = Vec::new();
         for (connections, body) in CLOSED {
-            let condition = Condition::with_body(body);
             let load = Load::Closed { connections, lasts: self.sizes.closed };
-            let trial = trial(load, condition, fixed(condition));
-            rows.extend(self.rounds(Table::Closed, self.sizes.rounds, |_| Some(trial.clone()))?);
+            let trial = trial(load, Condition::with_body(body), fixed(body));
+            let table = if (connections, body) == CLOSED[0] { Table::Cost } else { Table::Closed };
+            rows.extend(self.rounds(table, self.sizes.rounds, |_| Some(trial.clone()))?);
         }
         Ok(rows)
     }
@@ -75,23 +66,24 @@ impl<'a> Measuring<'a> {
     fn open(&mut self) -> io::Result<Vec<Row>> {
         let load = Load::Open { rate: OPEN_RATE, connections: 50, lasts: self.sizes.open };
         let condition = Condition::default();
-        let server = fixed(condition).chain("--asked-rate", &OPEN_RATE.to_string());
+        let server = Some(words(&format!("fixed --asked-rate {OPEN_RATE}")));
         let trial = trial(load, condition, server);
         self.rounds(Table::Open, self.sizes.rounds, |_| Some(trial.clone()))
     }
 
     /// With a rate where a tool has one; else as a closed loop, to show what that reports.
     fn truth(&mut self, table: Table, protocol: Protocol) -> io::Result<Vec<Row>> {
-        let periods = if table == Table::Truth { self.sizes.periods } else { self.sizes.protocol_periods };
+        let (periods, rate) = match table {
+            Table::Truth => (self.sizes.periods, TRUTH_RATE),
+            _ => (self.sizes.protocol_periods, PROTOCOL_TRUTH_RATE),
+        };
         let lasts = EVERY * periods;
-        let server = vec!["truth".to_owned()]
-            .chain("--stall", &span::text(STALL))
-            .chain("--every", &span::text(EVERY))
-            .chain("--protocol", protocol.flag());
+        let server =
+            Some(words(&format!("truth --stall {} --every {}", span::text(STALL), span::text(EVERY))));
         let open = |connections, streams| Trial {
             is_urgent: true,
             ..trial(
-                Load::Open { rate: TRUTH_RATE, connections, lasts },
+                Load::Open { rate, connections, lasts },
                 Condition::over(protocol, streams),
                 server.clone(),
             )
@@ -101,7 +93,7 @@ impl<'a> Measuring<'a> {
             Condition::over(protocol, 1),
             server.clone(),
         );
-        let wide = open(TRUTH_CONNECTIONS, 1);
+        let wide = open(rate / TRUTH_RATE_PER_CONNECTION, 1);
         let (connections, streams) = TRUTH_STREAMS;
         let narrow = open(connections, streams);
         let choices = if protocol.is_h2() { vec![narrow, wide, closed] } else { vec![wide, closed] };
@@ -111,7 +103,7 @@ impl<'a> Measuring<'a> {
     /// A tool that occupies ports comes last, after all sizes of the others: they cannot be used for a minute.
     fn memory(&mut self) -> io::Result<Vec<Row>> {
         let condition = Condition::default();
-        let server = fixed(condition).chain("--delay", &span::text(MEMORY_DELAY));
+        let server = delayed(MEMORY_DELAY);
         let mut rows = Vec::new();
         for occupies in [false, true] {
             for &(connections, lasts) in &self.sizes.memory {
@@ -126,7 +118,7 @@ impl<'a> Measuring<'a> {
     }
 
     fn protocols(&mut self, protocols: &[Protocol]) -> io::Result<ProtocolRows> {
-        let mut rows = ProtocolRows::default();
+        let mut rows = ProtocolRows { server: self.runner.nginx_version(), ..ProtocolRows::default() };
         for &protocol in protocols {
             rows.cost.extend(self.protocol_cost(protocol)?);
         }
@@ -143,7 +135,7 @@ impl<'a> Measuring<'a> {
         for &(connections, streams) in shapes {
             let condition = Condition::over(protocol, streams);
             let load = Load::Closed { connections, lasts: self.sizes.protocol_closed };
-            let trial = trial(load, condition, fixed(condition));
+            let trial = trial(load, condition, None);
             rows.extend(self.rounds(Table::ProtocolCost, self.sizes.rounds, |_| Some(trial.clone()))?);
         }
         Ok(rows)
@@ -152,8 +144,7 @@ impl<'a> Measuring<'a> {
     fn protocol_memory(&mut self, protocol: Protocol) -> io::Result<Vec<Row>> {
         let condition = Condition::over(protocol, 1);
         let load = Load::Closed { connections: PROTOCOL_CONNECTIONS, lasts: self.sizes.protocol_memory };
-        let server = fixed(condition).chain("--delay", &span::text(MEMORY_DELAY));
-        let trial = trial(load, condition, server);
+        let trial = trial(load, condition, delayed(MEMORY_DELAY));
         self.rounds(Table::Protocol, 1, |_| Some(trial.clone()))
     }
 
@@ -167,8 +158,7 @@ impl<'a> Measuring<'a> {
         for load in loads {
             for threads in [1, 2] {
                 let condition = Condition { threads, requests: Some(requests), ..Condition::default() };
-                let server = fixed(condition).chain("--delay", &span::text(delay));
-                trials.push(trial(load, condition, server));
+                trials.push(trial(load, condition, delayed(delay)));
             }
         }
         let mut rows: Vec<Vec<Row>> = vec![Vec::new(); trials.len()];
@@ -209,7 +199,7 @@ impl<'a> Measuring<'a> {
 }
 
 /// A run that measures what a tool costs: without real-time priority.
-fn trial(load: Load, condition: Condition, server: Vec<String>) -> Trial {
+fn trial(load: Load, condition: Condition, server: Option<Vec<String>>) -> Trial {
     Trial { load, condition, server, is_urgent: false }
 }
 
@@ -225,20 +215,17 @@ fn can(tool: &dyn Tool, trial: &Trial) -> bool {
 }
 
 /// The command of a server that responds at once.
-fn fixed(condition: Condition) -> Vec<String> {
-    let server = vec!["fixed".to_owned()].chain("--protocol", condition.protocol.flag());
-    server.chain("--body", &condition.body.to_string())
+fn fixed(body: usize) -> Option<Vec<String>> {
+    Some(words(&format!("fixed --body {body}")))
 }
 
-trait Chain {
-    fn chain(self, flag: &str, value: &str) -> Self;
+/// The command of one that takes this long.
+fn delayed(delay: Duration) -> Option<Vec<String>> {
+    Some(words(&format!("fixed --delay {}", span::text(delay))))
 }
 
-impl Chain for Vec<String> {
-    fn chain(mut self, flag: &str, value: &str) -> Self {
-        self.extend([flag.to_owned(), value.to_owned()]);
-        self
-    }
+fn words(line: &str) -> Vec<String> {
+    line.split(' ').map(str::to_owned).collect()
 }
 
 fn progress(table: Table, round: u32, rounds: u32, row: &Row, run: &Run) -> String {
@@ -251,7 +238,7 @@ fn progress(table: Table, round: u32, rounds: u32, row: &Row, run: &Run) -> Stri
     let Condition { protocol, streams, body, .. } = row.condition;
     format!(
         "{table} {round}/{rounds} {} {}x{streams}, {body} bytes, {}: {cpu}, {rate:.0}/s, {memory:.1} MiB{trouble}",
-        protocol.flag(),
+        protocol.title(),
         row.connections,
         row.tool
     )

@@ -8,7 +8,6 @@ use clap::ValueEnum;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub enum Part {
     /// CPU per request of closed loops: 64 and 1,000 connections, 13-byte and 64 KiB responses
-    #[value(alias = "cost")]
     Closed,
     /// CPU per request and lateness of an open loop
     Open,
@@ -80,16 +79,6 @@ impl Table {
             Self::Threads => name == Threadcount::DEFAULT,
         }
     }
-
-    /// The names of the tools that are expected in it.
-    #[must_use]
-    pub fn expects(self) -> &'static [&'static str] {
-        match self {
-            Self::Closed => &CLOSED,
-            Self::ProtocolCost | Self::Protocol => &PROTOCOL,
-            _ => &[],
-        }
-    }
 }
 
 #[cfg(test)]
@@ -102,15 +91,12 @@ mod tests {
 
     #[test]
     fn every_name_that_is_written_here_is_a_tools() {
-        for table in [Table::Closed, Table::Protocol] {
-            let mut expected = table.expects().to_vec();
-            expected.sort_unstable();
-            let mut found = names(table);
-            found.sort_unstable();
-            assert_eq!(found, expected);
+        for (table, written) in
+            [(Table::Closed, &CLOSED[..]), (Table::Protocol, &PROTOCOL), (Table::Open, &LATE)]
+        {
+            let found = names(table);
+            assert!(written.iter().all(|name| found.contains(name)), "{table:?}: {found:?}");
         }
-        let open = names(Table::Open);
-        assert!(LATE.iter().all(|name| open.contains(name)), "{open:?}");
     }
 
     #[test]
@@ -128,13 +114,5 @@ mod tests {
         let floors: Vec<_> =
             names(Table::Truth).into_iter().filter(|name| name.starts_with("bare")).collect();
         assert_eq!(floors, [tool::bare::SLEEPING]);
-    }
-
-    #[test]
-    fn the_closed_part_keeps_its_earlier_name() {
-        assert_eq!(Part::from_str("cost", false), Ok(Part::Closed));
-        for &part in Part::value_variants() {
-            assert_eq!(Part::from_str(&part.name(), false), Ok(part));
-        }
     }
 }

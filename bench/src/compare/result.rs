@@ -1,7 +1,6 @@
 //! What a comparison found, as it is kept: `docs/benchmarks.json`, of which `docs/benchmarks.md` is a view.
 
 use crate::compare::machine::Machine;
-use crate::compare::part::Part;
 use crate::compare::sizes::{EVERY, TRUTH_RATE};
 use crate::compare::stats::{median, median_interval, range};
 use crate::protocol::Protocol;
@@ -33,11 +32,8 @@ pub struct Comparison {
     pub tools: Vec<(String, String)>,
     /// Missing tools, with the reason.
     pub missing: Vec<(String, String)>,
-    /// Closed loop, 64 connections, 13-byte responses, every tool.
+    /// Closed loops: with 64 connections and 13-byte responses of every tool, and with more connections and longer responses.
     pub cost: Vec<Row>,
-    /// Closed loops with more connections and longer responses.
-    #[serde(default)]
-    pub closed: Vec<Row>,
     /// Open loop at 5,000/s.
     pub open: Vec<Row>,
     /// What a correct generator reports about the truth server.
@@ -47,16 +43,12 @@ pub struct Comparison {
     /// 1,000 connections and more against a server that takes 300 ms.
     pub memory: Vec<Row>,
     /// HTTP/1.1 over TLS.
-    #[serde(default)]
     pub tls: ProtocolRows,
     /// HTTP/2, in the clear and over TLS.
-    #[serde(default)]
     pub h2: ProtocolRows,
     /// Ours on one thread and on two.
-    #[serde(default)]
     pub threads: Vec<Row>,
     /// When and how each part was measured, by its name on the command line.
-    #[serde(default)]
     pub measured: BTreeMap<String, Circumstances>,
     /// How long all of it took, in seconds.
     pub took_s: f64,
@@ -65,6 +57,8 @@ pub struct Comparison {
 /// What was measured over other protocols than HTTP/1.1 in the clear.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ProtocolRows {
+    /// The version of nginx.
+    pub server: String,
     /// Closed loops.
     pub cost: Vec<Row>,
     /// The report of each tool about the truth server.
@@ -98,7 +92,6 @@ pub struct Row {
     /// The load was a closed loop.
     pub closed: bool,
     /// What it was sent over.
-    #[serde(default)]
     pub condition: Condition,
     /// The command line of its first run.
     pub command: String,
@@ -122,40 +115,16 @@ pub struct Run {
     /// The report of the tool.
     pub claim: Option<Claim>,
     /// Time from reading a request to writing its response, in milliseconds; of servers with known times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
     /// How late its requests arrived at the server against the even schedule, in milliseconds; of open loops.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<Quantiles>,
     /// What went wrong.
     pub trouble: Option<String>,
 }
 
 impl Comparison {
-    /// Each part remembers its own circumstances; what was measured before parts could be chosen has those of the whole.
-    #[must_use]
-    pub fn with_its_own_circumstances(mut self) -> Self {
-        let whole = Circumstances {
-            date: self.date.clone(),
-            command: self.command.clone(),
-            quick: self.quick,
-            took_s: None,
-            busy_before: self.machine.busy_before,
-        };
-        let parts = [
-            (Part::Closed, &self.cost),
-            (Part::Open, &self.open),
-            (Part::Truth, &self.truth),
-            (Part::Memory, &self.memory),
-        ];
-        for (part, rows) in parts {
-            if !rows.is_empty() {
-                self.measured.entry(part.name()).or_insert_with(|| whole.clone());
-            }
-        }
-        self
-    }
-
     /// Tools and missing tools of this call; those of earlier calls stay.
     pub fn took_part(&mut self, tools: Vec<(String, String)>, missing: Vec<(String, String)>) {
         let is_new = |name: &String| tools.iter().chain(&missing).any(|(new, _)| new == name);
@@ -168,7 +137,7 @@ impl Comparison {
     /// Every row of every table.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         let protocols = [&self.tls, &self.h2];
-        let own = [&self.cost, &self.open, &self.truth, &self.closed, &self.threads, &self.memory];
+        let own = [&self.cost, &self.open, &self.truth, &self.threads, &self.memory];
         let protocols = protocols.into_iter().flat_map(|rows| [&rows.cost, &rows.truth, &rows.memory]);
         own.into_iter().chain(protocols).flatten()
     }
@@ -364,19 +333,6 @@ pub(crate) mod tests {
     fn true_is_within_two_percent_or_a_millisecond() {
         assert!(is_true(0.9, 0.0) && is_true(101.9, 100.0) && is_true(204.0, 200.0));
         assert!(!is_true(1.1, 0.0) && !is_true(104.9, 100.0) && !is_true(1.7, 100.0));
-    }
-
-    #[test]
-    fn what_was_measured_before_parts_could_be_chosen_keeps_its_day_and_command() {
-        let earlier = Comparison {
-            date: "2026-11-21".to_owned(),
-            command: "compare".to_owned(),
-            cost: vec![costing("a", &[1.0])],
-            ..Comparison::default()
-        };
-        let measured = earlier.with_its_own_circumstances().measured;
-        assert_eq!(measured.keys().collect::<Vec<_>>(), ["closed"]);
-        assert_eq!((measured["closed"].date.as_str(), measured["closed"].took_s), ("2026-11-21", None));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use crate::child::{self, ServerProcess, Spent};
 use crate::compare::result::Run;
 use crate::compare::sizes::Cores;
+use crate::nginx::{self, Nginx};
+use crate::protocol::Protocol;
 use crate::server::Served;
 use crate::tool::{Call, Claim, Condition, Job, Load, Tool, Toolbox};
 use std::fs::{self, File};
@@ -18,8 +20,8 @@ pub struct Trial {
     pub load: Load,
     /// What it sends it over.
     pub condition: Condition,
-    /// How the server is called.
-    pub server: Vec<String>,
+    /// How our server is called; `None`: nginx responds itself. Over anything but HTTP/1.1 without TLS nginx stands before it.
+    pub server: Option<Vec<String>>,
     /// Server and tool go before everything else on their cores.
     pub is_urgent: bool,
 }
@@ -49,7 +51,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// When the server cannot be started; problems of the tool are in the run.
     pub fn run(&mut self, tool: &dyn Tool, trial: &Trial) -> io::Result<Option<(String, Run)>> {
-        let &Trial { load, condition, ref server, is_urgent } = trial;
+        let &Trial { load, condition, is_urgent, .. } = trial;
         self.number += 1;
         let folder = self.folder.join(self.number.to_string());
         let dry = Job { load, condition, url: String::new(), number: self.number, folder: folder.clone() };
@@ -60,13 +62,12 @@ impl<'a> Runner<'a> {
             return Ok(None);
         }
         fs::create_dir_all(&folder)?;
-        let mut command = Command::new(&self.toolbox.bench);
-        let server = ServerProcess::start(placed(command.args(server), self.cores.server, is_urgent))?;
-        let job = Job { url: server.url_over(condition.protocol), ..dry };
+        let servers = Servers::start(self.toolbox, &folder, self.cores.server, trial)?;
+        let job = Job { url: servers.url(condition.protocol), ..dry };
         let Some(call) = tool.call(&job) else { return Ok(None) };
         let line = format!("{} {}", tool.program(), call.args.join(" "));
         let spent = self.call(&program, &call, &job, is_urgent);
-        let served = server.stop()?;
+        let served = servers.stop(load.lasts())?;
         let run = match spent {
             Ok(spent) => {
                 let claim = figures(&program, &call, &job).and_then(|text| tool.claim(&text));
@@ -76,6 +77,12 @@ impl<'a> Runner<'a> {
         };
         fs::remove_dir_all(&folder)?;
         Ok(Some((line, run)))
+    }
+
+    /// The version of the server of TLS and HTTP/2.
+    #[must_use]
+    pub fn nginx_version(&self) -> String {
+        nginx::version(&self.toolbox.find(nginx::PROGRAM).unwrap_or_else(|| nginx::PROGRAM.into()))
     }
 
     fn call(&self, program: &Path, call: &Call, job: &Job, is_urgent: bool) -> io::Result<Spent> {
@@ -88,7 +95,7 @@ impl<'a> Runner<'a> {
             .stdout(File::create(job.folder.join("stdout"))?)
             .stderr(File::create(job.folder.join("stderr"))?);
         let limit = job.load.lasts() * 2 + Duration::from_secs(20);
-        child::run(placed(&mut command, self.cores.client, is_urgent), limit, |_| {})
+        child::run(placed(&mut command, self.cores.client, is_urgent.then_some(OURS)), limit, |_| {})
     }
 }
 
@@ -99,9 +106,58 @@ impl Drop for Runner<'_> {
     }
 }
 
-fn placed(command: &mut Command, core: usize, is_urgent: bool) -> &mut Command {
+/// The real-time priority of our server and of the tool.
+const OURS: i32 = 1;
+/// That of nginx, which shares the core of our server and must not wait for it.
+const IN_FRONT: i32 = 2;
+
+fn placed(command: &mut Command, core: usize, priority: Option<i32>) -> &mut Command {
     let command = child::pin(command, core);
-    if is_urgent { child::urgent(command) } else { command }
+    match priority {
+        Some(priority) => child::urgent(command, priority),
+        None => command,
+    }
+}
+
+/// What is loaded: a server of ours, nginx, or nginx in front of a server of ours.
+struct Servers {
+    nginx: Option<Nginx>,
+    ours: Option<ServerProcess>,
+}
+
+impl Servers {
+    fn start(toolbox: &Toolbox, folder: &Path, core: usize, trial: &Trial) -> io::Result<Self> {
+        let priority = |level: i32| trial.is_urgent.then_some(level);
+        let start = |arguments| {
+            let mut command = Command::new(&toolbox.bench);
+            ServerProcess::start(placed(command.args(arguments), core, priority(OURS)))
+        };
+        let ours = trial.server.as_ref().map(start).transpose()?;
+        if trial.condition.protocol == Protocol::Http1 {
+            return Ok(Self { nginx: None, ours });
+        }
+        let program = toolbox.find(nginx::PROGRAM).unwrap_or_else(|| nginx::PROGRAM.into());
+        let mut command = Command::new(program);
+        let command = placed(&mut command, core, priority(IN_FRONT));
+        let behind = ours.as_ref().map(ServerProcess::address);
+        let nginx = Some(Nginx::start(command, folder, trial.condition.protocol, behind)?);
+        Ok(Self { nginx, ours })
+    }
+
+    fn url(&self, protocol: Protocol) -> String {
+        let nginx = self.nginx.as_ref().map(Nginx::address);
+        let address = nginx.or_else(|| self.ours.as_ref().map(ServerProcess::address));
+        address.map_or_else(String::new, |address| format!("{}://{address}/", protocol.scheme()))
+    }
+
+    /// What the last of them counted, which is the one that responds.
+    fn stop(self, lasts: Duration) -> io::Result<Served> {
+        match (self.ours, self.nginx) {
+            (Some(ours), _) => ours.stop(),
+            (None, Some(nginx)) => nginx.served(lasts),
+            (None, None) => Err(io::Error::other("nothing was started")),
+        }
+    }
 }
 
 /// The text that holds a tool's figures.

@@ -1,5 +1,6 @@
 //! How long and how often, in full and in quick.
 
+use crate::server::answer::BODY;
 use std::io;
 use std::time::Duration;
 
@@ -60,12 +61,14 @@ pub const STALL: Duration = Duration::from_millis(200);
 pub const EVERY: Duration = Duration::from_secs(2);
 /// The rate against the truth server.
 pub const TRUTH_RATE: u32 = 2_000;
+/// The rate against it behind nginx, which takes four times as long for what waits when a stall ends.
+pub const PROTOCOL_TRUTH_RATE: u32 = 500;
 /// The rate of the open cost table.
 pub const OPEN_RATE: u32 = 5_000;
-/// The connections of the cost tables that every tool has a place in.
+/// The connections of the closed loops that every tool has a place in.
 pub const CONNECTIONS: u32 = 64;
-/// The other closed loops: connections and bytes of each response's body.
-pub const CLOSED: [(u32, usize); 3] = [(64, 65_536), (1_000, 13), (1_000, 65_536)];
+/// The closed loops: connections and bytes of each response's body. Every tool has a place in the first.
+pub const CLOSED: [(u32, usize); 4] = [(CONNECTIONS, BODY.len()), (64, 65_536), (1_000, 13), (1_000, 65_536)];
 /// The closed loops over HTTP/2: connections and streams on each.
 pub const STREAMS: [(u32, u32); 2] = [(64, 1), (8, 16)];
 /// The connections of the memory tables over TLS and HTTP/2.

@@ -1,23 +1,18 @@
 //! The servers: they return the same response to each request, at a known time, and count.
 //!
 //! [`ring`] responds at once over io_uring and is as cheap as possible, because every microsecond it burns limits the
-//! generator on the other core. [`paced`] responds at the times of a [`Pace`], over epoll, and also over TLS and
-//! HTTP/2. Both are single-threaded.
+//! generator on the other core. [`paced`] responds at the times of a [`Pace`], over epoll. Both are single-threaded and
+//! speak HTTP/1.1 without TLS; [`nginx`](crate::nginx) does the rest.
 
 pub mod answer;
-pub mod certificate;
-pub mod connection;
-pub mod h2;
 pub mod lateness;
 pub mod pace;
 pub mod paced;
 pub mod ring;
 pub mod stop;
-pub mod transport;
 
-pub use pace::Pace;
+pub use pace::{Pace, Stall};
 
-use crate::protocol::Protocol;
 use crate::server::answer::{ANSWER, Answers, Reply};
 use crate::server::stop::StopSignal;
 use crate::tool::Quantiles;
@@ -32,9 +27,7 @@ use threadcount_load::times::Times;
 pub struct Service {
     /// When it responds.
     pub pace: Pace,
-    /// The protocol.
-    pub protocol: Protocol,
-    /// The response over HTTP/1.1; over HTTP/2 always the 13 bytes.
+    /// The response.
     pub answers: Answers,
     /// The rate of the load, to compute its lateness.
     pub asked_rate: Option<u32>,
@@ -57,11 +50,11 @@ pub struct Served {
     pub rate_per_s: f64,
     /// Time from reading a request to writing its response, in milliseconds. Only of
     /// responses at known times.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub held_ms: Option<Quantiles>,
     /// How late requests arrived against the even schedule of the requested rate, in milliseconds. Only where a rate
     /// was named.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lateness_ms: Option<Quantiles>,
 }
 
@@ -157,14 +150,13 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(listener)
 }
 
-/// Serves until `stop`: over io_uring when every response is due at once and in the clear and the kernel allows it,
-/// else over epoll.
+/// Serves until `stop`: over io_uring when every response is due at once and the kernel allows it, else over epoll.
 ///
 /// # Errors
 /// When the kernel refuses a descriptor or a ring; never because of what a client does.
 pub fn serve(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io::Result<Served> {
     let is_long = service.answers.bytes(Reply::Keep).len() > ANSWER.len();
-    if service.pace.is_immediate() && service.protocol == Protocol::Http1 {
+    if service.pace.is_immediate() {
         match ring::Ring::new(listener, service, stop) {
             Ok(ring) => return ring.serve(),
             // Over epoll a response is written in one go or not at all.
@@ -175,7 +167,7 @@ pub fn serve(listener: &TcpListener, service: &Service, stop: &StopSignal) -> io
         }
     }
     if is_long {
-        return Err(io::Error::other("--body: only over HTTP/1.1 without TLS, and without a delay"));
+        return Err(io::Error::other("--body: only without a delay"));
     }
     paced::Paced::new(listener, service, stop)?.serve()
 }

@@ -5,20 +5,15 @@
 //! the order of arrival would add their delay to requests that are due at once, and to every request that arrives meanwhile.
 
 use crate::server::answer::{Answers, LONGEST_REQUEST, Reply, RequestReader};
-use crate::server::certificate::tls_config;
-use crate::server::connection::{Connection, Request};
 use crate::server::stop::StopSignal;
-use crate::server::transport::Transport;
 use crate::server::{Counts, Pace, Served, Service};
 use rustix::event::epoll;
 use rustix::time::Timespec;
-use rustls::ServerConfig;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::io::{self, ErrorKind};
+use std::collections::{BinaryHeap, VecDeque};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::sync::Arc;
 use threadcount_load::clock::{NANOS_PER_S, now_ns};
 
 const LISTENER: u64 = u64::MAX;
@@ -39,16 +34,24 @@ struct Due {
     place: usize,
     /// Which of the connections that used this place.
     generation: u64,
-    /// The HTTP/2 stream; 0 over HTTP/1.1.
-    stream: u32,
+}
+
+/// One connection.
+struct Connection {
+    stream: TcpStream,
+    /// Received bytes of an incomplete request.
+    unread: Vec<u8>,
+    /// The responses to come, in the order of the requests, not in the order in which they become due.
+    replies: VecDeque<Reply>,
+    last_due_ns: u64,
+    /// Which of the connections that used its place.
+    generation: u64,
 }
 
 /// The epoll server.
 pub struct Paced<'a> {
     listener: &'a TcpListener,
     epoll: OwnedFd,
-    tls: Option<Arc<ServerConfig>>,
-    is_h2: bool,
     answers: Answers,
     pace: Pace,
     reader: RequestReader,
@@ -79,8 +82,6 @@ impl<'a> Paced<'a> {
         Ok(Self {
             listener,
             epoll,
-            tls: tls_config(service.protocol)?,
-            is_h2: service.protocol.is_h2(),
             answers: service.answers,
             pace: service.pace.clone(),
             reader: RequestReader::default(),
@@ -145,36 +146,39 @@ impl<'a> Paced<'a> {
     }
 
     fn connection(&mut self, stream: TcpStream, place: usize) -> io::Result<Connection> {
-        let transport = Transport::new(stream, self.tls.as_ref())?;
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
         let data = epoll::EventData::new_u64(place as u64);
-        epoll::add(&self.epoll, &transport, data, epoll::EventFlags::IN)?;
+        epoll::add(&self.epoll, &stream, data, epoll::EventFlags::IN)?;
         self.accepted += 1;
-        Ok(Connection::new(transport, self.is_h2, self.accepted))
+        let (unread, replies) = (Vec::new(), VecDeque::new());
+        Ok(Connection { stream, unread, replies, last_due_ns: 0, generation: self.accepted })
     }
 
     fn read(&mut self, place: usize, chunk: &mut [u8]) {
         let Some(connection) = &mut self.connections[place] else { return };
-        match connection.transport.read(chunk, &mut connection.unread) {
+        match connection.stream.read(chunk) {
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => return,
-            Ok(false) | Err(_) => return self.close(place),
-            Ok(true) => {}
+            Ok(0) | Err(_) => return self.close(place),
+            Ok(length) => connection.unread.extend_from_slice(&chunk[..length]),
         }
         let came_ns = now_ns();
-        let Ok(requests) = connection.parse(&mut self.reader, &mut self.counts, came_ns) else {
-            self.counts.received(Reply::Refuse, came_ns);
-            return self.close(place);
-        };
         let generation = connection.generation;
-        for Request { reply, stream } in requests {
+        let mut used = 0;
+        while let Some((reply, length)) = self.reader.read(&connection.unread[used..]) {
+            used += length;
             let arrival = self.counts.received(reply, came_ns);
             let own_ns = if reply == Reply::Refuse { came_ns } else { self.pace.due_ns(came_ns) };
-            let at_ns = connection.in_turn(reply, own_ns);
-            self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation, stream }));
+            // Not before the responses to earlier requests.
+            let at_ns = own_ns.max(connection.last_due_ns);
+            connection.last_due_ns = at_ns;
+            connection.replies.push_back(reply);
+            self.due.push(Reverse(Due { at_ns, arrival, came_ns, place, generation }));
+            if reply.closes() {
+                break;
+            }
         }
-        // An acknowledgement must not wait for a response.
-        if connection.flush().is_err() {
-            self.close(place);
-        }
+        connection.unread.drain(..used);
     }
 
     /// Writes a few of the responses that are due, so that new requests do not wait for the rest.
@@ -186,34 +190,23 @@ impl<'a> Paced<'a> {
             self.due.pop();
             self.ready.push(due);
         }
-        // Without a stall no request waits behind another: the more go out together, the better.
-        let at_once = if self.pace.is_immediate() { usize::MAX } else { AT_ONCE };
-        for _ in 0..at_once {
+        for _ in 0..AT_ONCE {
             let Some(due) = self.ready.pop() else { return };
-            self.answer(due, now);
+            self.answer(due);
         }
     }
 
-    fn answer(&mut self, due: Due, now_ns: u64) {
+    fn answer(&mut self, due: Due) {
         let connection = self.connections[due.place].as_mut().filter(|c| c.generation == due.generation);
         let Some(connection) = connection else { return };
-        let Some(reply) = connection.stage(self.answers, due.stream) else {
-            if connection.flush().is_err() {
-                self.close(due.place);
-            }
-            return;
-        };
-        // What goes to the same connection next goes with the same write.
-        let goes_on = self.pace.is_immediate()
-            && !reply.closes()
-            && self
-                .ready
-                .last()
-                .is_some_and(|next| (next.place, next.generation) == (due.place, due.generation));
-        let written = goes_on || connection.flush().is_ok();
+        let Some(reply) = connection.replies.pop_front() else { return };
+        let bytes = self.answers.bytes(reply);
+        // A response is far smaller than the socket's buffer: a peer that does not take all of it does not read.
+        let written = connection.stream.write(bytes).is_ok_and(|length| length == bytes.len());
         if written {
-            self.counts.answered(reply, now_ns);
-            self.counts.held(due.came_ns, threadcount_load::clock::now_ns());
+            let now = now_ns();
+            self.counts.answered(reply, now);
+            self.counts.held(due.came_ns, now);
         }
         if !written || reply.closes() {
             self.close(due.place);

@@ -1,9 +1,6 @@
 //! Known answers of both servers, requested by a plain std client.
 
-mod protocols;
-
 use super::*;
-use crate::truth::{Delay, Stall};
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::thread;
@@ -145,8 +142,8 @@ fn many_connections_are_served_and_their_places_reused() {
 
 #[test]
 fn a_delayed_answer_never_comes_early_and_delays_do_not_add_up() {
-    let delay = Delay::Point(Duration::from_millis(300));
-    let served = serving(Engine::Paced, Pace::new(delay, None), |address| {
+    let pace = Pace::delayed(Duration::from_millis(300));
+    let served = serving(Engine::Paced, pace, |address| {
         let mut streams: Vec<_> = (0..40).map(|_| connect(address)).collect();
         let sent = Instant::now();
         streams.iter_mut().for_each(|stream| stream.write_all(GET).unwrap());
@@ -160,7 +157,7 @@ fn a_delayed_answer_never_comes_early_and_delays_do_not_add_up() {
 #[test]
 fn during_a_stall_nothing_is_answered_and_afterwards_everything() {
     let stall = Stall::new(Duration::from_millis(398), Duration::from_millis(400)).unwrap();
-    let pace = Pace::new(Delay::None, Some(stall));
+    let pace = Pace::stalling(stall);
     serving(Engine::Paced, pace, |address| {
         let (mut first, mut second) = (connect(address), connect(address));
         let start = Instant::now();
@@ -178,8 +175,8 @@ fn during_a_stall_nothing_is_answered_and_afterwards_everything() {
 
 #[test]
 fn an_answer_for_a_connection_that_is_gone_does_not_go_to_the_next_one() {
-    let delay = Delay::Point(Duration::from_millis(100));
-    serving(Engine::Paced, Pace::new(delay, None), |address| {
+    let pace = Pace::delayed(Duration::from_millis(100));
+    serving(Engine::Paced, pace, |address| {
         let mut gone = connect(address);
         gone.write_all(GET).unwrap();
         drop(gone);

@@ -128,7 +128,7 @@ pub struct Claim {
     /// Its own lateness: the 99th percentile of sent minus due, in milliseconds.
     pub send_lag_p99_ms: Option<f64>,
     /// Requests sent more than a millisecond late.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub late: Option<u64>,
     /// Its own warnings, e.g. that it was the bottleneck.
     pub warning: Option<String>,

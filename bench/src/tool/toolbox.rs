@@ -48,7 +48,9 @@ impl Toolbox {
             crate::tool::bare::PROGRAM => Some(self.bench.clone()),
             _ => {
                 let path = env::var_os("PATH").unwrap_or_default();
-                let mut folders = std::iter::once(self.bin()).chain(env::split_paths(&path));
+                // Debian's nginx is where only root has it in the PATH.
+                let folders = std::iter::once(self.bin()).chain(env::split_paths(&path));
+                let mut folders = folders.chain(["/usr/sbin".into()]);
                 folders.find_map(|folder| Some(folder.join(program)).filter(|file| file.is_file()))
             }
         }
@@ -71,6 +73,19 @@ impl Toolbox {
             VersionBy::Nothing => None,
         };
         line.unwrap_or_else(|| "version not known".to_owned())
+    }
+}
+
+/// Why a program is not there, in words.
+#[must_use]
+pub fn why_missing(program: &str) -> &'static str {
+    match program {
+        Threadcount::PROGRAM => "not built: cargo build --release",
+        "wrk2" => "no registry has a package of it; build https://github.com/giltene/wrk2 into PATH",
+        "gcannon" => {
+            "no registry has a package of it; build https://github.com/MDA2AV/gcannon into PATH (liburing 2.4 or later)"
+        }
+        _ => "not installed: ./dev bench installs it",
     }
 }
 

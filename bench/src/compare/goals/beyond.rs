@@ -2,7 +2,7 @@
 
 use super::{Goal, least, most_costly, share, share_of, truth as truth_goal};
 use crate::compare::result::{Comparison, Row, cost_ratio, over, row, with};
-use crate::compare::sizes::{CLOSED, CONNECTIONS, STREAMS};
+use crate::compare::sizes::{CLOSED, STREAMS};
 use crate::protocol::Protocol;
 use crate::server::answer::BODY;
 use crate::tool::bare;
@@ -11,10 +11,10 @@ use threadcount_load::report::thousands;
 
 /// Ours beside the bare loop, per number of connections and response length.
 pub fn closed(of: &Comparison) -> Vec<Goal> {
-    let conditions = std::iter::once((CONNECTIONS, BODY.len())).chain(CLOSED);
-    conditions
+    CLOSED
+        .into_iter()
         .map(|(connections, body)| {
-            let rows = closed_rows(of, connections, body);
+            let rows = with(&of.cost, connections, 1, body);
             let what = format!(
                 "CPU per request of {} as a share of {}'s, closed loop, {} connections, {}-byte responses",
                 Threadcount::IO_URING,
@@ -26,12 +26,6 @@ pub fn closed(of: &Comparison) -> Vec<Goal> {
             Goal { floor: measured.map(|_| share(1.0)), ..most_costly(&what, 1.0, measured) }
         })
         .collect()
-}
-
-/// The rows of a closed loop, wherever they are kept.
-fn closed_rows(of: &Comparison, connections: u32, body: usize) -> Vec<Row> {
-    let rows: Vec<Row> = of.cost.iter().chain(&of.closed).cloned().collect();
-    with(&rows, connections, 1, body)
 }
 
 /// Lateness differs by so much from run to run when nothing else does.
@@ -167,7 +161,7 @@ mod tests {
             condition: Condition::with_body(65_536),
             ..costing(tool, &[us])
         };
-        of.closed = vec![long(Threadcount::IO_URING, 19.0), long(bare::NAME, 20.0)];
+        of.cost.extend([long(Threadcount::IO_URING, 19.0), long(bare::NAME, 20.0)]);
         let goals = closed(&of);
         let named = goals.iter().find(|goal| goal.what.contains("1,000 connections, 65,536-byte")).unwrap();
         assert_eq!((named.measured.as_deref(), named.holds), (Some("0.950"), Some(true)));

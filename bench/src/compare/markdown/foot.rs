@@ -1,5 +1,6 @@
 //! Versions, commands, what is missing and what went wrong.
 
+use crate::compare::part::Part;
 use crate::compare::result::Comparison;
 use crate::protocol::Protocol;
 use clap::ValueEnum;
@@ -12,6 +13,11 @@ pub fn text(of: &Comparison) -> String {
         let commands = commands(of, tool);
         if !commands.is_empty() {
             let _ = writeln!(text, "- {tool}: {version}\n{commands}");
+        }
+    }
+    for part in Part::value_variants().iter().map(|part| part.name()) {
+        if !of.measured.contains_key(&part) {
+            let _ = writeln!(text, "- {part} is not measured: `./dev bench --rows {part}` does that");
         }
     }
     for (tool, why) in &of.missing {
@@ -31,7 +37,7 @@ pub fn text(of: &Comparison) -> String {
 fn commands(of: &Comparison, tool: &str) -> String {
     let first =
         |&protocol: &Protocol| of.rows().find(|row| row.tool == tool && row.condition.protocol == protocol);
-    let rows = Protocol::value_variants().iter().filter_map(first);
+    let rows = Protocol::ALL.iter().filter_map(first);
     rows.map(|row| format!("  `{}`", row.command)).collect::<Vec<_>>().join("\n")
 }
 
@@ -50,12 +56,17 @@ mod tests {
         assert!(!text(&of).contains("h2load 1.52"));
         let over = |protocol: Protocol| Row {
             condition: Condition::over(protocol, 1),
-            command: format!("h2load {}", protocol.flag()),
+            command: format!("h2load {}", protocol.title()),
             ..costing("h2load", &[2.0])
         };
         of.cost.push(over(Protocol::Http1));
         of.h2.cost.push(over(Protocol::H2c));
         let text = text(&of);
-        assert!(text.contains("- h2load: h2load 1.52\n  `h2load http1`\n  `h2load h2c`\n"), "{text}");
+        assert!(
+            text.contains(
+                "- h2load: h2load 1.52\n  `h2load HTTP/1.1`\n  `h2load HTTP/2 without TLS (h2c)`\n"
+            ),
+            "{text}"
+        );
     }
 }
