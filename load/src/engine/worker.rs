@@ -192,7 +192,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let before = now_ns();
             let rest = self.next_rest(before);
-            self.late_looks.rest(rest);
+            self.late_looks.rest(rest, before);
             self.driver.wait(before, rest.until_ns, rest.wake)?;
             let look_ns = now_ns();
             let busy_ns = before - self.previous_look_ns;
