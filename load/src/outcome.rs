@@ -59,6 +59,9 @@ pub struct LoadOutcome {
     pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
+    /// Connections that were closed because the server sent bytes while they had no request. A response that ends the connection,
+    /// such as a 408, is not among them: a server may end an idle connection.
+    pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams_per_connection: u32,
@@ -109,6 +112,7 @@ impl LoadOutcome {
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
+        self.unsolicited += worker.unsolicited;
         self.waited_for_connection += worker.waited_for_connection;
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
@@ -138,6 +142,7 @@ impl LoadOutcome {
         self.bytes.received += other.bytes.received;
         self.connections_opened += other.connections_opened;
         self.streams_per_connection = self.streams_per_connection.max(other.streams_per_connection);
+        self.unsolicited += other.unsolicited;
         self.waited_for_connection += other.waited_for_connection;
         self.stamped += other.stamped;
         self.interrupted |= other.interrupted;

@@ -129,6 +129,9 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// Connections established.
     pub connections_opened: u64,
+    /// Connections that were closed because bytes came over them while they had no request, other than a response that ends
+    /// them.
+    pub unsolicited: u64,
     /// Requests of an open load that found every connection busy when they were due.
     pub waited_for_connection: u64,
     /// Answers whose last byte has the kernel's own receive stamp.
@@ -177,6 +180,7 @@ impl Recorder {
             failures: BTreeMap::new(),
             bytes: Bytes::default(),
             connections_opened: 0,
+            unsolicited: 0,
             waited_for_connection: 0,
             stamped: 0,
             last_sent_ns: 0,

@@ -189,6 +189,14 @@ impl Driver for Instant {
         Some(Completion { slot, event, at_ns, stamp_ns })
     }
 
+    fn has_pending(&mut self, slot: Slot) -> bool {
+        self.came.iter().any(|&(other, ..)| other == slot)
+    }
+
+    fn is_quiet(&mut self, slot: Slot, _: bool) -> bool {
+        !self.has_pending(slot)
+    }
+
     fn out_of_order(&self, _: Slot) -> Option<u32> {
         Some(if self.habits.is_out_of_order { self.answered as u32 } else { 0 })
     }

@@ -124,6 +124,13 @@ pub(crate) trait Driver: Sized {
     /// The next thing that happened, if any.
     fn next(&mut self) -> Option<Completion>;
 
+    /// Did the last wait bring anything of the slot's connection that [`next`](Driver::next) has not handed over yet?
+    fn has_pending(&mut self, slot: Slot) -> bool;
+
+    /// Has nothing arrived on the slot's connection that was not handed over? `is_stale`: the last wait is too long ago to know.
+    /// Then, and where it may not have brought everything, the kernel is asked.
+    fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool;
+
     /// Out-of-order segments of the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not
     /// known.
     fn out_of_order(&self, slot: Slot) -> Option<u32>;

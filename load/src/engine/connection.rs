@@ -38,8 +38,6 @@ pub(super) struct Connection {
     pub state: State,
     /// The connection has carried a response, so that the server may have closed it as idle.
     pub is_reused: bool,
-    /// Bytes were received while there was no request; the slot's next request fails for them.
-    pub has_unasked_bytes: bool,
     /// The TLS and HTTP/2 session, if any.
     pub session: Option<Box<Session>>,
     /// How many streams may have a request: 1 over HTTP/1.1.
@@ -71,7 +69,6 @@ impl Connection {
             busy: 0,
             state: State::Closed,
             is_reused: false,
-            has_unasked_bytes: false,
             session: None,
             streams: 1,
             waiting: 0,

@@ -1,7 +1,6 @@
 //! How a request begins: on a free stream, or on a connection that is opened for it.
 
 use super::connection::{Place, Rendered, State, StreamState};
-use super::responses::UNASKED;
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot};
@@ -27,14 +26,6 @@ impl<D: Driver> Worker<'_, D> {
         };
         stream.was_resent = false;
         self.in_flight += 1;
-        let connection = &mut self.connections[slot as usize];
-        if std::mem::take(&mut connection.has_unasked_bytes) {
-            self.recorder.sent(stream.exchange);
-            stream.state = StreamState::Busy;
-            connection.busy += 1;
-            self.fail(place, UNASKED, None, now_ns);
-            return true;
-        }
         if self.session_kind.is_none() {
             let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
             let request = self.writer.http1_of(turn.number, user);
@@ -46,6 +37,7 @@ impl<D: Driver> Worker<'_, D> {
         } else {
             (stream.number, stream.rendered) = (turn.number, Rendered::Not);
         }
+        let connection = &mut self.connections[slot as usize];
         connection.busy += 1;
         if connection.state == State::Open {
             stream.state = StreamState::Queued;

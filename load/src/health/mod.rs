@@ -53,7 +53,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
-        .chain([failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([failures(outcome), unsolicited(outcome), no_port_left(outcome), unfinished(outcome)])
         .chain([begun_partly(outcome, plan), only_redirects(outcome)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
@@ -196,6 +196,10 @@ fn begun_partly(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
 
 fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
     outcome.failures.get(&FailureCause::NoPortLeft).map(|&count| Warning::NoPortLeft { count })
+}
+
+fn unsolicited(outcome: &LoadOutcome) -> Option<Warning> {
+    (outcome.unsolicited > 0).then_some(Warning::Unsolicited { count: outcome.unsolicited })
 }
 
 /// 304 is a response to a condition that the request had, not a redirect.

@@ -22,6 +22,8 @@ pub enum Warning {
     Failures { failed: u64, sent: u64, cause: Option<FailureCause> },
     /// Source ports ran out.
     NoPortLeft { count: u64 },
+    /// The server sent bytes over connections that had no request.
+    Unsolicited { count: u64 },
     /// Requests were in flight when the time was up.
     Unfinished { count: u64, oldest_ms: f64 },
     /// The load began, or its lead-in ended, before all of its connections were open.
@@ -79,6 +81,12 @@ impl fmt::Display for Warning {
                 out,
                 "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
                  connections alive, lower the rate, or use `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
+            ),
+            Self::Unsolicited { count } => write!(
+                out,
+                "{count} {} closed because the server sent bytes that belong to no request. The response before them \
+                 may have been longer than its length",
+                if count == 1 { "connection was" } else { "connections were" }
             ),
             Self::Unfinished { count, oldest_ms } => write!(
                 out,

@@ -18,6 +18,7 @@ mod memo;
 mod parser;
 
 pub(crate) use field::{is_text_byte, is_token_byte};
+pub(crate) use parser::is_farewell;
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
 
 /// A complete response.

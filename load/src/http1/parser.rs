@@ -11,6 +11,7 @@ pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 pub const MAX_FIELDS: u16 = 256;
 /// The most 1xx responses before the final one.
 pub const MAX_INTERIM_ANSWERS: u8 = 32;
+const REQUEST_TIMEOUT: u16 = 408;
 /// The longest line before a chunk, in bytes.
 const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
 
@@ -102,6 +103,11 @@ impl ResponseParser {
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.has_begun
+    }
+
+    /// Is what has come of this response a 408, with which a server ends an idle connection (RFC 9110 section 15.5.9)?
+    pub(crate) const fn is_request_timeout(&self) -> bool {
+        self.head.status == REQUEST_TIMEOUT
     }
 
     /// Takes the next bytes of the connection.
@@ -316,6 +322,16 @@ impl ResponseParser {
     }
 }
 
+/// May a server end an idle connection with these bytes? They are a 408, or another response after which it closes, or may become
+/// one.
+pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
+    let mut parser = ResponseParser::new();
+    parser.begin(false);
+    let is_response = parser.feed(bytes).is_ok();
+    let closes = parser.phase == Phase::UntilClose || !parser.head.keeps_connection();
+    is_response && (parser.phase == Phase::StatusLine || closes || parser.is_request_timeout())
+}
+
 fn begins_like_http(bytes: &[u8]) -> bool {
     let seen = bytes.len().min(5);
     bytes[..seen] == b"HTTP/"[..seen]
@@ -328,6 +344,22 @@ mod tests {
     #[test]
     fn fifteen_thousand_parsers_are_about_a_megabyte() {
         assert!(size_of::<ResponseParser>() <= 56, "{} bytes", size_of::<ResponseParser>());
+    }
+
+    #[test]
+    fn a_server_ends_an_idle_connection_with_a_408_or_a_response_that_closes_it() {
+        for bytes in [
+            "HTTP/1.1 408 Request Timeout\r\n\r\n",
+            "HTTP/1.1 408 Request Ti",
+            "HTTP/1.1 408 \r\nContent-Length: 9\r\n",
+            "HTTP/1.1 503 x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "HTTP/1.0 400 x\r\n\r\nuntil the end",
+        ] {
+            assert!(is_farewell(bytes.as_bytes()), "{bytes}");
+        }
+        for bytes in ["hi", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"] {
+            assert!(!is_farewell(bytes.as_bytes()), "{bytes}");
+        }
     }
 
     #[test]

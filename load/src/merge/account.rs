@@ -94,6 +94,8 @@ pub struct ShareEnd {
     pub connections_at_start: Option<(u64, u64)>,
     pub connections_open: u64,
     pub streams_per_connection: u32,
+    #[serde(default)]
+    pub unsolicited: u64,
     pub waited_for_connection: u64,
     pub stamped: u64,
     pub threads: u32,
@@ -196,6 +198,7 @@ impl ShareEnd {
             connections_at_start: outcome.connections_at_start.map(|it| (it.open, it.wanted)),
             connections_open: outcome.connections_open,
             streams_per_connection: outcome.streams_per_connection,
+            unsolicited: outcome.unsolicited,
             waited_for_connection: outcome.waited_for_connection,
             stamped: outcome.stamped,
             threads: outcome.cost.threads,
@@ -249,6 +252,7 @@ impl ShareEnd {
                 .map(|(open, wanted)| ConnectionsAtStart { open, wanted }),
             connections_open: self.connections_open,
             streams_per_connection: self.streams_per_connection,
+            unsolicited: self.unsolicited,
             waited_for_connection: self.waited_for_connection,
             stamped: self.stamped,
             cost: GeneratorCost {

@@ -41,6 +41,7 @@ impl LoadReport {
                     .connections_at_start
                     .map(|at_start| AtStartReport { open: at_start.open, wanted: at_start.wanted }),
                 open_at_end: outcome.connections_open,
+                unsolicited: outcome.unsolicited,
                 streams: outcome.streams_per_connection,
             },
             bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },

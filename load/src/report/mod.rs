@@ -172,6 +172,9 @@ pub struct ConnectionsReport {
     pub at_start: Option<AtStartReport>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
+    /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.
+    #[serde(default)]
+    pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams: u32,
