@@ -62,6 +62,8 @@ impl Driver for Burst {
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
 
+    fn write_last(&mut self, _: Slot, _: &[u8]) {}
+
     fn skip(&mut self, _: Slot, _: u64) {}
 
     fn has_pending(&mut self, slot: Slot) -> bool {

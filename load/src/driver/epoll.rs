@@ -144,6 +144,13 @@ impl Driver for Epoll {
         self.note_sending(slot);
     }
 
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &self.sockets[slot as usize];
+        if let Some(fd) = socket.fd.as_ref().filter(|_| socket.outgoing.is_all_sent()) {
+            socket::send_at_once(fd, bytes);
+        }
+    }
+
     fn skip(&mut self, slot: Slot, bytes: u64) {
         // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
         if self.endpoints.iter().all(Endpoint::is_tcp) {

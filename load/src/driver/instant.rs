@@ -140,6 +140,8 @@ impl Driver for Instant {
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
 
+    fn write_last(&mut self, _: Slot, _: &[u8]) {}
+
     fn skip(&mut self, _: Slot, _: u64) {}
 
     fn has_sent(&self, _: Slot) -> bool {

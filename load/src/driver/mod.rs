@@ -102,6 +102,10 @@ pub(crate) trait Driver: Sized {
     /// `submit` or `wait`.
     fn write(&mut self, slot: Slot, bytes: &[u8]);
 
+    /// Sends the last bytes over the slot's connection, at once and as far as the kernel takes them; not if earlier bytes have not
+    /// left.
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]);
+
     /// The content of the next bytes from the slot's connection is not needed: the driver may leave them to the kernel,
     /// which discards them without a copy (`MSG_TRUNC`, tcp(7)), and report their number. To be called right after bytes
     /// of the slot were received, if at all.

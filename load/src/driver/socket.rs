@@ -3,8 +3,8 @@
 use crate::endpoint::Endpoint;
 use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, RecvFlags, SocketAddrUnix, SocketFlags, SocketType, bind, ipproto, recv, socket_with,
-    sockopt,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, ipproto, recv, send,
+    socket_with, sockopt,
 };
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -35,6 +35,11 @@ pub(super) fn connect(socket: &OwnedFd, endpoint: &Endpoint) -> rustix::io::Resu
         Endpoint::Tcp(address) => rustix::net::connect(socket, address),
         Endpoint::Unix(path) => rustix::net::connect(socket, &SocketAddrUnix::new(path)?),
     }
+}
+
+/// Sends what the kernel takes now. The connection ends, whatever becomes of it.
+pub(super) fn send_at_once(socket: &OwnedFd, bytes: &[u8]) {
+    let _ = send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
 }
 
 /// Does the kernel hold bytes, the end or an error of a connection? A system call.

@@ -153,6 +153,8 @@ pub(super) struct Stream {
     /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
     pub is_idempotent: bool,
     pub is_head: bool,
+    /// The request itself ends its connection.
+    pub closes: bool,
     /// The request was sent again; a second time is not granted.
     pub was_resent: bool,
     /// It is in the list of free streams.
@@ -172,6 +174,7 @@ impl Stream {
             state: StreamState::Idle,
             is_idempotent: false,
             is_head: false,
+            closes: false,
             was_resent: false,
             is_listed: false,
             number: 0,

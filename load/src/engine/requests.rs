@@ -32,6 +32,7 @@ impl<D: Driver> Worker<'_, D> {
             stream.exchange.target = request.target;
             stream.is_head = request.is_head;
             stream.is_idempotent = request.is_idempotent;
+            stream.closes = request.closes;
             // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
             unsafe { self.driver.keep(slot, request) };
         } else {
@@ -113,6 +114,7 @@ impl<D: Driver> Worker<'_, D> {
                 stream.http1.clear();
                 stream.http1.extend_from_slice(request.bytes);
                 (stream.is_head, stream.is_idempotent) = (request.is_head, request.is_idempotent);
+                stream.closes = request.closes;
                 stream.rendered = Rendered::Http1;
             }
             (_, true) => {
@@ -162,6 +164,16 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.bytes.sent += session.take_outgoing(&mut self.outgoing);
         if !self.outgoing.is_empty() {
             self.driver.write(slot, &self.outgoing);
+        }
+    }
+
+    /// TLS ends with an alert, which says that nothing is missing (RFC 9112 section 9.8).
+    pub(super) fn send_close_notify(&mut self, slot: Slot) {
+        let Some(session) = &mut self.connections[slot as usize].session else { return };
+        self.outgoing.clear();
+        session.close(&mut self.outgoing);
+        if !self.outgoing.is_empty() {
+            self.driver.write_last(slot, &self.outgoing);
         }
     }
 

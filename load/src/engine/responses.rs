@@ -262,7 +262,8 @@ impl<D: Driver> Worker<'_, D> {
         self.connections[slot as usize].is_reused = true;
         self.end(place, arrival.came_ns);
         let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
-        self.release(place, arrival, is_open && self.plan.keep_alive);
+        let is_kept = self.plan.keep_alive && !self.streams[place as usize].closes;
+        self.release(place, arrival, is_open && is_kept);
     }
 
     /// Records a complete response. `is_expected`: its body is.
@@ -352,6 +353,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Closes the connection. Requests that wait for another one get it.
     pub(super) fn close(&mut self, slot: Slot, now_ns: Nanos) {
+        self.send_close_notify(slot);
         self.driver.close(slot);
         let connection = &mut self.connections[slot as usize];
         connection.state = State::Closed;

@@ -403,10 +403,12 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.finish();
         let is_open = |connection: &&Connection| connection.state == State::Open;
         let connections_open = self.connections.iter().filter(is_open).count() as u32;
+        let cpu_ns = super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns);
+        (0..self.connections.len() as Slot).for_each(|slot| self.send_close_notify(slot));
         Done {
             recorder: self.recorder,
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
-            cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
+            cpu_ns,
             loop_lag: self.loop_lag,
             has_real_time_priority: false,
             protocol: self.protocol,

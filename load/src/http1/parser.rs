@@ -1,6 +1,6 @@
 //! The state of one connection's response between two reads.
 
-use super::field::split_field;
+use super::field::{BARE_LF, split_field, unfold};
 use super::head::{Framing, Head, chunk_size};
 use super::{Answer, Malformed, Parsed, memo};
 use crate::failure::FailureCause;
@@ -207,7 +207,7 @@ impl ResponseParser {
 
     /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not arrived yet.
     fn line(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
-        let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        let end = self.line_end(bytes);
         let taken = end.unwrap_or(bytes.len());
         self.check_limit(taken)?;
         if self.partial.is_none() && end.is_some() {
@@ -228,6 +228,29 @@ impl ResponseParser {
         Ok(taken)
     }
 
+    /// Where the line ends that goes on with these bytes; `None`: not among them, as far as they show. A field may go on in the next
+    /// line, which then begins with a blank.
+    #[inline]
+    fn line_end(&self, bytes: &[u8]) -> Option<usize> {
+        let held = self.partial.as_ref().map_or(&[][..], |partial| &partial.bytes);
+        if !matches!(self.phase, Phase::Fields | Phase::Trailers) {
+            return memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        }
+        if held.ends_with(b"\n") && !begins_with_blank(bytes) {
+            return Some(0);
+        }
+        let mut from = 0;
+        loop {
+            let end = from + memchr::memchr(b'\n', &bytes[from..])? + 1;
+            let is_empty_line = held.len() + end <= 2 && from == 0;
+            match bytes.get(end) {
+                None if !is_empty_line => return None,
+                Some(b' ' | b'\t') if !is_empty_line => from = end,
+                _ => return Some(end),
+            }
+        }
+    }
+
     fn check_limit(&self, taken: usize) -> Result<(), Malformed> {
         let line = self.partial.as_ref().map_or(0, |partial| partial.bytes.len()) + taken;
         let section = self.section_bytes as usize + line;
@@ -242,7 +265,7 @@ impl ResponseParser {
     fn whole_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             let is_http = self.phase != Phase::StatusLine || begins_like_http(line);
-            return Err(Malformed(if is_http { "line that ends with a bare LF" } else { "bad status line" }));
+            return Err(if is_http { BARE_LF } else { Malformed("bad status line") });
         };
         self.section_bytes += line.len() as u32;
         match self.phase {
@@ -254,12 +277,12 @@ impl ResponseParser {
             Phase::Trailers if text.is_empty() => self.phase = Phase::Idle,
             Phase::Trailers => {
                 self.count_field("endless trailers")?;
-                split_field(text)?;
+                split_field(&unfold(text)?)?;
             }
             _ if text.is_empty() => self.end_head()?,
             _ => {
                 self.count_field("endless head")?;
-                self.head.field_line(text)?;
+                self.head.field_line(&unfold(text)?)?;
             }
         }
         Ok(())
@@ -330,6 +353,10 @@ pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
     let is_response = parser.feed(bytes).is_ok();
     let closes = parser.phase == Phase::UntilClose || !parser.head.keeps_connection();
     is_response && (parser.phase == Phase::StatusLine || closes || parser.is_request_timeout())
+}
+
+fn begins_with_blank(bytes: &[u8]) -> bool {
+    matches!(bytes, [b' ' | b'\t', ..])
 }
 
 fn begins_like_http(bytes: &[u8]) -> bool {

@@ -4,7 +4,7 @@ use super::csv_file::CsvFiles;
 use super::library::LibraryRequest;
 use super::place::{MAX_PATH_VALUES, Place};
 use super::template::{Field, Template, Values};
-use super::{Header, RequestError, Target};
+use super::{Header, RequestError, Target, promises};
 use crate::response::VirtualUser;
 use std::sync::OnceLock;
 
@@ -15,6 +15,8 @@ const USER_AGENT: &str = concat!("threadcount/", env!("CARGO_PKG_VERSION"));
 pub(super) struct Compiled {
     pub is_head: bool,
     pub is_idempotent: bool,
+    /// Its own headers end the connection.
+    pub closes: bool,
     pub body: Template,
     pub library: LibraryRequest,
     /// It has a `Cookie` header of its own: that is sent instead of the user's cookies.
@@ -32,6 +34,7 @@ struct Head {
 
 impl Compiled {
     pub fn new(target: &Target, files: &mut CsvFiles) -> Result<Self, RequestError> {
+        promises::check(target)?;
         let body = Template::parse(target.body.clone(), Place::Body, files)?;
         let path = Template::parse(target.path.clone(), Place::Path, files)?;
         if path.foreign_values() > MAX_PATH_VALUES {
@@ -47,6 +50,7 @@ impl Compiled {
                 target.method.as_str(),
                 "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
             ),
+            closes: promises::closes(target),
             has_own_cookies: keeping.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             closing: Head::new(&target.method, &path, closing),
             keeping: Head::new(&target.method, &path, keeping),
@@ -160,8 +164,8 @@ fn defaults(target: &Target, body: &Template, keep_alive: bool) -> Vec<(&'static
             body.as_text().map_or_else(Template::body_length, |text| Template::text(text.len().to_string()));
         defaults.push(("Content-Length", length));
     }
-    if !keep_alive {
-        defaults.push(("Connection", Template::text("close")));
+    if let Some(options) = promises::connection_options(target, keep_alive) {
+        defaults.push(("Connection", Template::text(options)));
     }
     defaults
 }

@@ -225,6 +225,14 @@ impl Session {
         !self.has_ended && self.http2.as_mut().is_none_or(Http2Session::takes_requests)
     }
 
+    /// Appends the alert with which TLS ends, once there is a session to end.
+    pub fn close(&mut self, outgoing: &mut Vec<u8>) {
+        if let Some(tls) = self.tls.as_mut().filter(|tls| !tls.is_handshaking()) {
+            tls.close();
+            tls.take_outgoing(outgoing);
+        }
+    }
+
     /// Appends the bytes that are to be sent now. Returns how many bytes of the HTTP stream left since the last call.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) -> u64 {
         if let Some(http2) = &mut self.http2 {

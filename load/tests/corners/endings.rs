@@ -136,3 +136,16 @@ fn no_stream_of_a_silent_connection_is_used_again() {
         assert_eq!((server.carried()[0], server.connections()), (4, 2));
     });
 }
+
+#[test]
+fn each_connection_over_tls_ends_with_a_close_notify() {
+    over(&[Transport::Tls, Transport::H2], |way| {
+        for keep_alive in [true, false] {
+            let server = Server::start(way.transport, |_| Reply::answer("hi"));
+            let plan = way.plan(&server, 3, Pacing::Closed, requests(30));
+            let outcome = outcome_of(&plan.with(|plan| plan.keep_alive = keep_alive));
+            assert_eq!(outcome.counts.ok, 30, "{way:?} {:?}", outcome.failures);
+            assert_eq!(server.cut_off(), 0, "{way:?} {keep_alive}");
+        }
+    });
+}

@@ -8,6 +8,7 @@ mod endings;
 mod idle_close;
 mod lead_in;
 mod network;
+mod noticing;
 mod options;
 mod out_of_order;
 mod pacing;

@@ -1,5 +1,6 @@
 //! One server behind every transport: a test sets the fate of each request.
 
+use crate::noticing::Noticing;
 use crate::transport::Transport;
 use bytes::Bytes;
 use rustls::ServerConfig;
@@ -133,6 +134,8 @@ struct Shared {
     /// Connections before this one end as soon as they have no request.
     ends_before: watch::Sender<u32>,
     ended: AtomicU32,
+    /// Connections over TLS that ended without close_notify.
+    cut_off: AtomicU32,
     requests: AtomicU64,
     /// Requests of each connection.
     carried: Mutex<Vec<u64>>,
@@ -217,6 +220,14 @@ impl Server {
         crate::comes_true("its connections have ended", || {
             self.shared.ended.load(Ordering::SeqCst) >= accepted
         });
+    }
+
+    /// How many of its connections over TLS were cut off by the client, once all have ended.
+    pub fn cut_off(&self) -> u32 {
+        crate::comes_true("its connections have ended", || {
+            self.shared.ended.load(Ordering::SeqCst) == self.connections()
+        });
+        self.shared.cut_off.load(Ordering::SeqCst)
     }
 
     /// Waits until it has responded to all that had been sent to it over HTTP/1.1 in the clear: its one thread takes requests in
@@ -304,6 +315,7 @@ impl Shared {
             accepted: AtomicU32::new(0),
             ends_before: watch::Sender::new(0),
             ended: AtomicU32::new(0),
+            cut_off: AtomicU32::new(0),
             requests: AtomicU64::new(0),
             carried: Mutex::default(),
         }
@@ -318,6 +330,7 @@ impl Shared {
         let fd = stream.as_raw_fd();
         if self.transport.has_tls() {
             if let Ok(stream) = self.acceptor.accept(stream).await {
+                let stream = Noticing { stream, cut_off: &self.cut_off };
                 self.speak(stream, fd, connection).await;
             }
         } else {

@@ -12,7 +12,7 @@ mod ring;
 
 use super::buffers::Buffers;
 use super::outgoing::Outgoing;
-use super::socket::RawAddress;
+use super::socket::{self, RawAddress};
 use super::stamps::{self, CONTROL_BYTES, KernelClock};
 use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
@@ -182,6 +182,13 @@ impl Driver for Uring {
         socket.outgoing.write(bytes, !socket.is_sending);
         if !socket.is_sending {
             self.push_send(slot);
+        }
+    }
+
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &self.sockets[slot as usize];
+        if let Some(fd) = socket.fd.as_ref().filter(|_| !socket.is_sending) {
+            socket::send_at_once(fd, bytes);
         }
     }
 
