@@ -19,8 +19,8 @@ mod memo;
 mod parser;
 
 pub(crate) use field::{is_text_byte, is_token_byte};
-pub(crate) use parser::is_farewell;
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
+pub(crate) use parser::{begins_tls_record, is_farewell};
 
 /// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -222,7 +222,7 @@ impl ResponseParser {
         }
         if self.phase == Phase::StatusLine && !begins_like_http(&partial.bytes) {
             // Something that is not HTTP at all may never send a line end.
-            return Err(Malformed("bad status line"));
+            return Err(bad_beginning(&partial.bytes));
         }
         self.partial = Some(partial);
         Ok(taken)
@@ -265,7 +265,7 @@ impl ResponseParser {
     fn whole_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             let is_http = self.phase != Phase::StatusLine || begins_like_http(line);
-            return Err(if is_http { BARE_LF } else { Malformed("bad status line") });
+            return Err(if is_http { BARE_LF } else { bad_beginning(line) });
         };
         self.section_bytes += line.len() as u32;
         match self.phase {
@@ -353,6 +353,21 @@ pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
     let is_response = parser.feed(bytes).is_ok();
     let closes = parser.phase == Phase::UntilClose || !parser.head.keeps_connection();
     is_response && (parser.phase == Phase::StatusLine || closes || parser.is_request_timeout())
+}
+
+/// Why a response does not begin like one.
+fn bad_beginning(bytes: &[u8]) -> Malformed {
+    Malformed(if begins_tls_record(bytes) {
+        "TLS instead of a response (is this an https:// port?)"
+    } else {
+        "bad status line"
+    })
+}
+
+/// Could these bytes begin an alert or a handshake of TLS (RFC 8446 section 5.1)? Neither HTTP/1.1 nor a frame that HTTP/2 allows
+/// begins so.
+pub(crate) fn begins_tls_record(bytes: &[u8]) -> bool {
+    matches!(bytes, [0x15 | 0x16, ..])
 }
 
 fn begins_with_blank(bytes: &[u8]) -> bool {

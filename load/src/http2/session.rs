@@ -10,6 +10,7 @@ use super::stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};
 use super::streams::{StreamState, Streams};
 use super::window::{ReceiveWindow, SendWindow};
 use crate::failure::FailureCause;
+use crate::http1::begins_tls_record;
 use std::collections::VecDeque;
 
 /// The receive window: large enough that no response waits for a WINDOW_UPDATE.
@@ -19,6 +20,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const FIRST_WINDOW_BYTES: u32 = 65_535;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const NOT_HTTP2: FailureCause = FailureCause::Http2NotSpoken;
+const TLS_INSTEAD: FailureCause = FailureCause::Http2("TLS instead of a frame (is this an https:// port?)");
 
 /// The server's GOAWAY.
 #[derive(Clone, Copy, Debug)]
@@ -108,6 +110,9 @@ impl Http2Session {
         if self.over.is_some() {
             return;
         }
+        if !self.is_set_up && self.incoming.is_empty() && begins_tls_record(bytes) {
+            return self.finish(Over::Breach(TLS_INSTEAD));
+        }
         if let Err(breach) = self.read(bytes) {
             frames::write_go_away(&mut self.outgoing, breach.code);
             return self.finish(Over::Breach(breach.cause));
@@ -165,7 +170,7 @@ impl Http2Session {
         match (over, self.go_away) {
             (_, Some(GoAway { code, .. })) if code != ErrorCode::NO_ERROR => code.of_go_away(),
             (Over::Lost(Some(errno)), _) => FailureCause::from_errno(errno),
-            (Over::Breach(cause), _) if self.is_set_up => cause,
+            (Over::Breach(cause), _) if self.is_set_up || cause == TLS_INSTEAD => cause,
             _ => NOT_HTTP2,
         }
     }

@@ -5,6 +5,7 @@ use super::library::LibraryRequest;
 use super::place::{MAX_PATH_VALUES, Place};
 use super::template::{Field, Template, Values};
 use super::{Header, RequestError, Target, promises};
+use crate::clock::unix_now_s;
 use crate::response::VirtualUser;
 use std::sync::OnceLock;
 
@@ -86,10 +87,15 @@ impl Compiled {
         self.head(keep_alive).render(out, &mut values);
         if let Some(jar) = values.user.and_then(VirtualUser::cookies).filter(|_| !self.has_own_cookies) {
             // Before the empty line that ends the head.
-            out.truncate(out.len() - 2);
+            let head_end = out.len() - 2;
+            out.truncate(head_end);
             out.extend_from_slice(b"Cookie: ");
-            jar.write_value(out);
-            out.extend_from_slice(b"\r\n\r\n");
+            if jar.write_value(out, unix_now_s()) {
+                out.extend_from_slice(b"\r\n\r\n");
+            } else {
+                out.truncate(head_end);
+                out.extend_from_slice(b"\r\n");
+            }
         }
         out.extend_from_slice(body);
     }

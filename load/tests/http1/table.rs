@@ -199,7 +199,9 @@ fn a_bad_status_line_is_named() {
     rejected("HTTP/1.1 200 OK\rX: y\r\n\r\n", "bare CR in the head");
     rejected("HTTP/1.1 200 OK\nX: y\r\n\r\n", "line that ends with a bare LF");
     // A TLS alert, as a server sends it after plain text: there is no line end.
-    check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected("bad status line"));
+    let tls = "TLS instead of a response (is this an https:// port?)";
+    check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected(tls));
+    check(b"\x16\x03\x01\n", GET, &Verdict::Rejected(tls));
 }
 
 #[test]
