@@ -37,6 +37,8 @@ pub struct LoadOutcome {
     pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
+    /// Sent → first byte received, of the same requests. An interim response (1xx) counts; of HTTP/2 it is the final header.
+    pub first_byte_time: Times,
     /// Due → failure, of failed requests.
     pub failed_time: Times,
     /// Due → sent, of all requests that were sent.
@@ -98,6 +100,7 @@ impl LoadOutcome {
         self.response_time.merge(&worker.response_time);
         self.slowest.merge(worker.slowest);
         self.service_time.merge(&worker.service_time);
+        self.first_byte_time.merge(&worker.first_byte_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);
         self.own_lag.merge(&worker.own_lag);
@@ -125,6 +128,7 @@ impl LoadOutcome {
         self.in_flight_at_end_ns += other.in_flight_at_end_ns;
         self.response_time.merge(&other.response_time);
         self.service_time.merge(&other.service_time);
+        self.first_byte_time.merge(&other.first_byte_time);
         self.failed_time.merge(&other.failed_time);
         self.send_lag.merge(&other.send_lag);
         self.own_lag.merge(&other.own_lag);

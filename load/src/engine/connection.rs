@@ -159,6 +159,8 @@ pub(super) struct Stream {
     pub was_resent: bool,
     /// It is in the list of free streams.
     pub is_listed: bool,
+    /// When the first bytes of its response arrived, where others follow; meaningless in one piece.
+    pub first_byte_ns: Nanos,
     /// Which request of the load it is, for a session to render.
     pub number: u64,
     pub rendered: Rendered,
@@ -177,6 +179,7 @@ impl Stream {
             closes: false,
             was_resent: false,
             is_listed: false,
+            first_byte_ns: 0,
             number: 0,
             rendered: Rendered::Not,
             http1: Vec::new(),
@@ -207,6 +210,6 @@ mod tests {
     #[test]
     fn what_every_response_touches_lies_in_one_cache_line_of_its_connection_and_one_of_its_stream() {
         assert!(offset_of!(Connection, session) <= 64, "{}", offset_of!(Connection, session));
-        assert!(offset_of!(Stream, number) <= 64, "{}", offset_of!(Stream, number));
+        assert!(offset_of!(Stream, first_byte_ns) <= 64, "{}", offset_of!(Stream, first_byte_ns));
     }
 }

@@ -43,7 +43,8 @@ impl<D: Driver> Worker<'_, D> {
             Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, None, now_ns),
             Ok(answer) => {
                 let answer = Answer { keep_alive: false, ..answer };
-                self.complete(place, answer, Follows::Nothing, Arrival::at(now_ns));
+                let arrival = Arrival::at(now_ns).since(self.streams[place as usize].first_byte_ns);
+                self.complete(place, answer, Follows::Nothing, arrival);
             }
             Err(cause) => self.fail(place, cause, None, now_ns),
         }

@@ -19,18 +19,25 @@ pub(super) struct Arrival {
     came_ns: Nanos,
     seen_ns: Nanos,
     is_stamped: bool,
+    /// When its first byte arrived, where that was before.
+    first_byte_ns: Option<Nanos>,
 }
 
 impl Arrival {
     /// When we read it: there is no kernel stamp.
     pub(super) fn at(now_ns: Nanos) -> Self {
-        Self { came_ns: now_ns, seen_ns: now_ns, is_stamped: false }
+        Self { came_ns: now_ns, seen_ns: now_ns, is_stamped: false, first_byte_ns: None }
+    }
+
+    /// The same of a response whose first byte arrived earlier.
+    pub(super) fn since(self, first_byte_ns: Nanos) -> Self {
+        Self { first_byte_ns: Some(first_byte_ns), ..self }
     }
 }
 
 /// What some bytes of an HTTP/1.1 connection led to.
 enum Fed {
-    More,
+    More { is_first: bool },
     Complete { answer: Answer, is_whole: bool, follows: Follows },
     Malformed(Malformed),
 }
@@ -83,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(inspection) = &mut self.inspection {
             inspection.take(place, taken);
         }
-        if matches!(fed, Fed::More) && self.inspection.is_none() {
+        if matches!(fed, Fed::More { .. }) && self.inspection.is_none() {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
                 self.driver.skip(slot, skippable);
@@ -98,7 +105,7 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.bytes.received += bytes;
         self.streams[place as usize].exchange.received_bytes += bytes;
         let fed = match self.connections[slot as usize].parser.skip(bytes) {
-            Parsed::More => Fed::More,
+            Parsed::More => Fed::More { is_first: false },
             Parsed::Complete { answer, .. } => {
                 Fed::Complete { answer, is_whole: false, follows: Follows::Nothing }
             }
@@ -112,7 +119,7 @@ impl<D: Driver> Worker<'_, D> {
         connection.received_ns = now_ns;
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
-        match session.receive(bytes) {
+        match session.receive(bytes, stamp_ns.unwrap_or(now_ns)) {
             Ok(inside_bytes) => self.recorder.bytes.received += inside_bytes,
             Err(cause) if is_opening => return self.on_connect_failed(slot, cause, now_ns),
             Err(cause) => return self.fail_all(slot, cause, now_ns),
@@ -195,8 +202,11 @@ impl<D: Driver> Worker<'_, D> {
                         (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
                         _ => true,
                     };
+                    let session = connection.session.as_ref();
+                    let head_ns = session.and_then(|session| session.head_ns(number));
+                    let first_byte_ns = head_ns.filter(|&head_ns| head_ns < arrival.came_ns);
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
-                    self.account(place, status, is_expected, arrival);
+                    self.account(place, status, is_expected, Arrival { first_byte_ns, ..arrival });
                     self.end(place, arrival.came_ns);
                     self.release(place, arrival, self.plan.keep_alive);
                 }
@@ -208,13 +218,19 @@ impl<D: Driver> Worker<'_, D> {
     fn on_fed(&mut self, place: Place, fed: Fed, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let slot = self.width.slot(place);
         match fed {
-            Fed::More => self.patience.on_anything_else(),
+            Fed::More { is_first } => {
+                self.patience.on_anything_else();
+                if is_first {
+                    self.streams[place as usize].first_byte_ns = stamp_ns.unwrap_or(now_ns);
+                }
+            }
             Fed::Complete { answer, is_whole, follows } => {
                 let arrival = self.arrival(slot, now_ns, stamp_ns);
                 if is_whole && follows == Follows::Nothing {
                     self.patience.on_whole_response(arrival.is_stamped);
                 }
-                self.complete(place, answer, follows, arrival);
+                let first_byte_ns = (!is_whole).then_some(self.streams[place as usize].first_byte_ns);
+                self.complete(place, answer, follows, Arrival { first_byte_ns, ..arrival });
             }
             Fed::Malformed(how) => {
                 self.patience.on_anything_else();
@@ -237,7 +253,7 @@ impl<D: Driver> Worker<'_, D> {
                 return unstamped;
             }
         }
-        Arrival { came_ns: stamp_ns, seen_ns: now_ns, is_stamped: true }
+        Arrival { came_ns: stamp_ns, seen_ns: now_ns, is_stamped: true, first_byte_ns: None }
     }
 
     /// Bytes on a connection that awaits none: it is not used again. `is_farewell`: they announce its end.
@@ -276,7 +292,13 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.turn_to(came_ns);
         self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
         let cause = match (self.plan.expected_status.accepts(status), is_expected) {
-            (true, true) => return self.recorder.ok(exchange, status, came_ns),
+            (true, true) => {
+                self.recorder.ok(exchange, status, came_ns);
+                if let Some(first_byte_ns) = arrival.first_byte_ns {
+                    self.recorder.first_byte(exchange, first_byte_ns, came_ns);
+                }
+                return;
+            }
             (true, false) => FailureCause::UnexpectedBody,
             (false, _) => FailureCause::UnexpectedStatus(status),
         };
@@ -397,7 +419,7 @@ impl<D: Driver> Worker<'_, D> {
 fn feed<'b>(connection: &mut Connection, bytes: &'b [u8]) -> (Fed, &'b [u8]) {
     let is_whole = !connection.parser.has_begun();
     match connection.parser.feed(bytes) {
-        Ok(Parsed::More) => (Fed::More, bytes),
+        Ok(Parsed::More) => (Fed::More { is_first: is_whole }, bytes),
         Ok(Parsed::Complete { answer, consumed }) => {
             let (taken, rest) = bytes.split_at(consumed);
             (Fed::Complete { answer, is_whole, follows: Follows::of(rest) }, taken)

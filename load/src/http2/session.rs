@@ -9,6 +9,7 @@ use super::settings::{ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, Se
 use super::stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};
 use super::streams::{StreamState, Streams};
 use super::window::{ReceiveWindow, SendWindow};
+use crate::clock::Nanos;
 use crate::failure::FailureCause;
 use crate::http1::begins_tls_record;
 use std::collections::VecDeque;
@@ -52,6 +53,8 @@ pub(super) struct PartialBlock {
 #[derive(Debug)]
 pub(crate) struct Http2Session {
     incoming: Incoming,
+    /// When the bytes that are read arrived.
+    pub arrived_ns: Nanos,
     pub(super) outgoing: Vec<u8>,
     pub(super) streams: Streams,
     pub(super) settings: ServerSettings,
@@ -87,6 +90,7 @@ impl Http2Session {
         frames::write_window_update(&mut outgoing, 0, CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES);
         Self {
             incoming: Incoming::default(),
+            arrived_ns: 0,
             outgoing,
             streams: Streams::new(width, STREAM_WINDOW_BYTES, keeps_responses),
             settings: ServerSettings::new(),
@@ -189,6 +193,11 @@ impl Http2Session {
     /// The response of a stream that has just ended, where responses are kept.
     pub fn kept(&self, place: u32) -> Option<&KeptResponse> {
         self.streams.get(place).kept.as_deref()
+    }
+
+    /// When the final header of the last response of a stream arrived.
+    pub fn head_ns(&self, place: u32) -> Nanos {
+        self.streams.get(place).head_ns
     }
 
     /// Takes the bytes that are to be sent now.

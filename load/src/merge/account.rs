@@ -154,10 +154,11 @@ impl ShareSecond {
 }
 
 /// The histograms of an outcome by their names.
-fn histograms(outcome: &LoadOutcome) -> [(&'static str, &Times); 8] {
+fn histograms(outcome: &LoadOutcome) -> [(&'static str, &Times); 9] {
     [
         ("response_time", &outcome.response_time),
         ("service_time", &outcome.service_time),
+        ("first_byte_time", &outcome.first_byte_time),
         ("failed_time", &outcome.failed_time),
         ("send_lag", &outcome.send_lag),
         ("own_lag", &outcome.own_lag),
@@ -238,6 +239,7 @@ impl ShareEnd {
             in_flight_at_end_ns: self.in_flight_at_end_ns.into(),
             response_time: times("response_time")?,
             service_time: times("service_time")?,
+            first_byte_time: times("first_byte_time")?,
             failed_time: times("failed_time")?,
             send_lag: times("send_lag")?,
             own_lag: times("own_lag")?,

@@ -37,6 +37,9 @@ pub struct LoadReport {
     pub rate_per_s: RateReport,
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
+    /// From sent to first byte received, of requests with an expected response.
+    #[serde(default)]
+    pub first_byte_time_ms: Option<TimesSummary>,
     pub failed_time_ms: Option<TimesSummary>,
     /// How long the requests in flight at the start had been on their way then, on average; null where there were none.
     #[serde(default)]

@@ -97,6 +97,21 @@ fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
 }
 
 #[test]
+fn the_time_to_the_first_byte_ends_before_the_body_comes() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| match request.nth {
+            2 => Reply::answer_in_two(Duration::from_secs(2)),
+            _ => Reply::answer("hi"),
+        });
+        let outcome = outcome_of(&way.plan(&server, 1, Pacing::Closed, requests(3)));
+        let (first_byte, service) = (&outcome.first_byte_time, &outcome.service_time);
+        assert_eq!((first_byte.count(), service.count()), (3, 3), "{way:?}");
+        assert!(ms(service.at_quantile(1.0)) >= 1_999.0);
+        assert!(first_byte.at_quantile(1.0) + Duration::from_secs(1) < service.at_quantile(1.0), "{way:?}");
+    });
+}
+
+#[test]
 fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |request| {

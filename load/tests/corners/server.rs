@@ -54,6 +54,10 @@ enum Act {
         fields: Vec<(&'static str, String)>,
         body: String,
     },
+    /// Sends the header and, so much later, the body.
+    AnswerInTwo {
+        body_after: Duration,
+    },
     /// Answers and ends the connection, over HTTP/1.1 with these bytes, right behind the response or after it was read.
     AnswerAndEnd {
         farewell: &'static str,
@@ -80,6 +84,10 @@ impl Reply {
             fields.push((name, value));
         }
         self
+    }
+
+    pub fn answer_in_two(body_after: Duration) -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerInTwo { body_after } }
     }
 
     pub fn answer_and_end(farewell: &'static str, is_apart: bool) -> Self {
@@ -381,6 +389,12 @@ impl Shared {
                         return;
                     }
                 }
+                Act::AnswerInTwo { body_after } => {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n").await;
+                    let _ = stream.flush().await;
+                    sleep(body_after).await;
+                    let _ = stream.write_all(b"hi").await;
+                }
                 Act::AnswerAndEnd { farewell, is_apart } => {
                     if is_apart {
                         say(&mut stream, &[], "hi").await;
@@ -432,6 +446,13 @@ impl Shared {
                         if let Ok(mut sending) = respond.send_response(head.body(()).unwrap(), false) {
                             let _ = sending.send_data(Bytes::from(body), true);
                         }
+                    });
+                }
+                Act::AnswerInTwo { body_after } => {
+                    tokio::task::spawn_local(async move {
+                        let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
+                        sleep(body_after).await;
+                        let _ = sending.send_data(Bytes::from("hi"), true);
                     });
                 }
                 Act::AnswerAndEnd { .. } => {
