@@ -313,7 +313,7 @@ fn a_target_file_is_read_as_vegeta_reads_it() {
     let folder = tempfile_folder("vegeta");
     fs::write(folder.join("new.json"), "{\"a\": 1}").unwrap();
     let file = folder.join("targets.txt");
-    let text = "# first\n\nGET http://h/1\nX-A: 1\n# inside\nX-B:\n\n\nHEAD http://h/2\nDELETE  http://h/3\r\n\r\n\
+    let text = "\u{feff}# first\n\nGET http://h/1 HTTP/1.1\nX-A: 1\n# inside\nX-B:\n\n\nHEAD http://h/2\nDELETE  http://h/3\r\n\r\n\
                 POST http://h/4\nContent-Type: application/json\n@new.json\nGET http://h/5";
     fs::write(&file, text).unwrap();
     let expected = [

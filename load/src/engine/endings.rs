@@ -1,7 +1,9 @@
 //! How connections end, and waits that have lasted too long.
 
+use super::arrival::Arrival;
 use super::connection::{Place, State, StreamState};
-use super::responses::{Arrival, Follows};
+
+use super::feeding::Follows;
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Driver, Slot};

@@ -1,61 +1,18 @@
 //! What happens to a connection, and how its requests end.
 
-use super::connection::{Connection, Place, State, StreamState};
+use super::arrival::Arrival;
+use super::connection::{Place, State, StreamState};
+use super::feeding::{Fed, Follows, feed};
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
 use crate::failure::FailureCause;
-use crate::http1::{Answer, Malformed, Parsed, is_farewell};
+use crate::http1::{Answer, Parsed, is_farewell};
 use crate::http2::StreamEnd;
 use std::io;
 
-/// When a response was complete: when its last byte arrived, and when we read it.
-///
-/// A kernel stamp is that of the last segment by its place in the stream. Where an earlier one arrived after it, by reordering or
-/// a retransmission, `came_ns` is too early, but by no more than [`BELIEVED_NS`]: an older stamp is taken only where the kernel
-/// counted no segment out of order. Asking for each response would find those too and costs a system call (0.7 µs) for each.
-#[derive(Clone, Copy)]
-pub(super) struct Arrival {
-    came_ns: Nanos,
-    seen_ns: Nanos,
-    is_stamped: bool,
-    /// When its first byte arrived, where that was before.
-    first_byte_ns: Option<Nanos>,
-}
-
-impl Arrival {
-    /// When we read it: there is no kernel stamp.
-    pub(super) fn at(now_ns: Nanos) -> Self {
-        Self { came_ns: now_ns, seen_ns: now_ns, is_stamped: false, first_byte_ns: None }
-    }
-
-    /// The same of a response whose first byte arrived earlier.
-    pub(super) fn since(self, first_byte_ns: Nanos) -> Self {
-        Self { first_byte_ns: Some(first_byte_ns), ..self }
-    }
-}
-
-/// What some bytes of an HTTP/1.1 connection led to.
-enum Fed {
-    More { is_first: bool },
-    Complete { answer: Answer, is_whole: bool, follows: Follows },
-    Malformed(Malformed),
-}
-
-/// What arrived right behind a complete response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Follows {
-    Nothing,
-    /// The response with which a server ends an idle connection.
-    Farewell,
-    Unsolicited,
-}
-
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
-/// A stamp that is older than this is taken only where nothing came out of order: a younger one is wrong by less. Responses that
-/// wait for the next request to fall due are hardly older.
-const BELIEVED_NS: Nanos = 1_000_000;
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
@@ -239,23 +196,6 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// When the current bytes arrived: by the kernel's stamp, unless a segment before the stamped one arrived later.
-    fn arrival(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Arrival {
-        let unstamped = Arrival::at(now_ns);
-        let Some(stamp_ns) = stamp_ns else { return unstamped };
-        // What was complete at the previous look would have been there then.
-        if stamp_ns < self.previous_look_ns || now_ns.saturating_sub(stamp_ns) > BELIEVED_NS {
-            let connection = &mut self.connections[slot as usize];
-            let before = connection.out_of_order;
-            let count = self.driver.out_of_order(slot);
-            connection.out_of_order = count.unwrap_or(before);
-            if count.is_some_and(|count| count != before) {
-                return unstamped;
-            }
-        }
-        Arrival { came_ns: stamp_ns, seen_ns: now_ns, is_stamped: true, first_byte_ns: None }
-    }
-
     /// Bytes on a connection that awaits none: it is not used again. `is_farewell`: they announce its end.
     fn on_idle_bytes(&mut self, slot: Slot, is_farewell: bool, now_ns: Nanos) {
         self.recorder.unsolicited += u64::from(!is_farewell);
@@ -412,29 +352,5 @@ impl<D: Driver> Worker<'_, D> {
         self.streams[place as usize].state = StreamState::Waiting;
         self.connections[slot as usize].waiting += 1;
         self.recorder.sent(self.streams[place as usize].exchange);
-    }
-}
-
-/// The bytes lead to this, and so many of them belong to the response.
-fn feed<'b>(connection: &mut Connection, bytes: &'b [u8]) -> (Fed, &'b [u8]) {
-    let is_whole = !connection.parser.has_begun();
-    match connection.parser.feed(bytes) {
-        Ok(Parsed::More) => (Fed::More { is_first: is_whole }, bytes),
-        Ok(Parsed::Complete { answer, consumed }) => {
-            let (taken, rest) = bytes.split_at(consumed);
-            (Fed::Complete { answer, is_whole, follows: Follows::of(rest) }, taken)
-        }
-        Err(how) => (Fed::Malformed(how), bytes),
-    }
-}
-
-impl Follows {
-    #[inline]
-    fn of(rest: &[u8]) -> Self {
-        match rest {
-            [] => Self::Nothing,
-            _ if is_farewell(rest) => Self::Farewell,
-            _ => Self::Unsolicited,
-        }
     }
 }

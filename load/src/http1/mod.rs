@@ -13,14 +13,16 @@
 //! - `chunked` is the only transfer coding: no request allows another.
 //! - A `Content-Length` in a response that has no body (HEAD, 204, 304) is checked and otherwise ignored.
 
+mod beginning;
 mod field;
 mod head;
 mod memo;
 mod parser;
 
+pub(crate) use beginning::begins_tls_record;
 pub(crate) use field::{is_text_byte, is_token_byte};
+pub(crate) use parser::is_farewell;
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
-pub(crate) use parser::{begins_tls_record, is_farewell};
 
 /// A complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The state of one connection's response between two reads.
 
+use super::beginning::{bad_beginning, begins_like_http, begins_with_blank};
 use super::field::{BARE_LF, split_field, unfold};
 use super::head::{Framing, Head, chunk_size};
 use super::{Answer, Malformed, Parsed, memo};
@@ -353,30 +354,6 @@ pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
     let is_response = parser.feed(bytes).is_ok();
     let closes = parser.phase == Phase::UntilClose || !parser.head.keeps_connection();
     is_response && (parser.phase == Phase::StatusLine || closes || parser.is_request_timeout())
-}
-
-/// Why a response does not begin like one.
-fn bad_beginning(bytes: &[u8]) -> Malformed {
-    Malformed(if begins_tls_record(bytes) {
-        "TLS instead of a response (is this an https:// port?)"
-    } else {
-        "bad status line"
-    })
-}
-
-/// Could these bytes begin an alert or a handshake of TLS (RFC 8446 section 5.1)? Neither HTTP/1.1 nor a frame that HTTP/2 allows
-/// begins so.
-pub(crate) fn begins_tls_record(bytes: &[u8]) -> bool {
-    matches!(bytes, [0x15 | 0x16, ..])
-}
-
-fn begins_with_blank(bytes: &[u8]) -> bool {
-    matches!(bytes, [b' ' | b'\t', ..])
-}
-
-fn begins_like_http(bytes: &[u8]) -> bool {
-    let seen = bytes.len().min(5);
-    bytes[..seen] == b"HTTP/"[..seen]
 }
 
 #[cfg(test)]
