@@ -145,8 +145,14 @@ mod tests {
     fn a_request_of_more_than_4_gib_leaves_whole() {
         let bytes = sparse(5 * GIB);
         let mut outgoing = Outgoing::default();
-        let request =
-            RenderedRequest { bytes, is_head: false, is_idempotent: false, is_static: true, target: 0 };
+        let request = RenderedRequest {
+            bytes,
+            is_head: false,
+            is_idempotent: false,
+            closes: false,
+            is_static: true,
+            target: 0,
+        };
         // SAFETY: the bytes stay for ever.
         unsafe { outgoing.keep(request) };
         assert_eq!(outgoing.rest().len(), 5 * GIB);

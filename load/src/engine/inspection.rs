@@ -1,11 +1,11 @@
 //! Inspection of responses: only for loads that need it, because it copies each response.
 
 use super::connection::Place;
+use crate::clock::unix_now_s;
 use crate::http2::KeptResponse;
 use crate::plan::LoadPlan;
 use crate::response::{BodyCheck, RawResponse, ResponseParts, VirtualUser};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What each stream's virtual user has learned, and the response that is coming.
 pub(super) struct Inspection<'a> {
@@ -58,7 +58,6 @@ impl<'a> Inspection<'a> {
 }
 
 fn judge(user: &mut VirtualUser, check: Option<&BodyCheck>, parts: &ResponseParts<'_>) -> bool {
-    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    user.learn(parts, now_s);
+    user.learn(parts, unix_now_s());
     check.is_none_or(|check| check.accepts(parts.body))
 }
