@@ -1,0 +1,123 @@
+package dev.threadcount.crossover;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+/** However a crossover ends, the server has its own executor again, and nothing of ours is left. */
+class SetBackIT {
+    static List<Arguments> servers() throws IOException {
+        return SwitchUnderLoadIT.servers();
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void closedConnection(Java java, ServerKind kind) throws Exception {
+        try (ServerProcess server = kind.start(java)) {
+            int port = server.port();
+            Clients clients = new Clients(port, 4);
+            String own = server.ask("executor");
+            Tool tool = Tool.attach(server);
+            tool.command("switch platform-3");
+            assertNotEquals(own, server.ask("executor"));
+            tool.close();
+            awaitOwn(server, own);
+            assertTrue(clients.stop().getLast().thread().matches(kind.ownThreads()));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void silentTool(Java java, ServerKind kind) throws Exception {
+        try (ServerProcess server = kind.start(java)) {
+            int port = server.port();
+            Clients clients = new Clients(port, 4);
+            String own = server.ask("executor");
+            try (Tool tool = Tool.attachSilently(server)) {
+                tool.command("switch virtual-3");
+                assertNotEquals(own, server.ask("executor"));
+                JsonNode end = tool.read();
+                assertEquals("ended", end.get("type").asString());
+                assertTrue(end.get("why").asString().startsWith("No command came for"), end.toString());
+                assertNull(tool.read());
+                assertEquals(own, server.ask("executor"));
+            }
+            awaitOwn(server, own);
+            assertTrue(clients.stop().getLast().thread().matches(kind.ownThreads()));
+        }
+    }
+
+    /** A request may outlast the crossover; its thread ends with it, and the next one has a thread of the server. */
+    @ParameterizedTest
+    @MethodSource("servers")
+    void requestThatOutlastsTheCrossover(Java java, ServerKind kind) throws Exception {
+        try (ServerProcess server = kind.start(java)) {
+            int port = server.port();
+            String own = server.ask("executor");
+            try (Connection held = new Connection(port); Connection other = new Connection(port)) {
+                try (Tool tool = Tool.attach(server)) {
+                    tool.command("switch platform-2");
+                    // A selector of Jetty has waited since before the switch, and for one more task runs what it ran then.
+                    Awaiting.until("the treatment", () -> other.get("/").thread().contains("threadcount-")
+                            && held.get("/").thread().contains("threadcount-"));
+                    held.send("/hold");
+                    Awaiting.until("the request runs",
+                            () -> tool.ask("status").get("current").get("running").asInt() == 1);
+                    JsonNode restored = tool.command("restore");
+                    assertEquals(1, restored.get("previous").get("running").asInt(), restored.toString());
+                    assertEquals(false, restored.get("previous").get("washed_out").asBoolean());
+                    assertEquals(own, server.ask("executor"));
+                    assertTrue(other.get("/").thread().matches(kind.ownThreads()));
+                    assertEquals("restored", tool.ask("restore").get("type").asString());
+                    server.ask("release");
+                    assertTrue(held.receive().startsWith("platform threadcount-platform-"));
+                    Awaiting.until("the washout is reported",
+                            () -> tool.ask("status").get("previous").get("washed_out").asBoolean());
+                }
+            }
+            awaitOwn(server, own);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("servers")
+    void serverThatStopsDuringATreatment(Java java, ServerKind kind) throws Exception {
+        for (String treatment : List.of("virtual", "platform-2", "own")) {
+            try (ServerProcess server = kind.start(java)) {
+                server.port();
+                try (Tool tool = Tool.attach(server)) {
+                    tool.command("switch " + treatment);
+                    FutureTask<String> stop = new FutureTask<>(() -> server.ask("stop"));
+                    Thread.ofVirtual().start(stop);
+                    Awaiting.until("the session has ended", () -> tool.end() != null);
+                    assertTrue(tool.end().get("why").asString().contains("stopped"), tool.end().toString());
+                    assertEquals("stopped", stop.get());
+                }
+                Awaiting.until("neither threads of the server nor ours are left", () -> {
+                    String threads = server.ask("threads");
+                    return !threads.contains("-exec-") && !threads.contains("qtp") && !threads.contains("threadcount-");
+                });
+            }
+        }
+    }
+
+    /** Twice, so that nothing of the first session is in the way of the second. */
+    private static void awaitOwn(ServerProcess server, String own) throws Exception {
+        Awaiting.until("the server's own executor", () -> server.ask("executor").equals(own));
+        Awaiting.until("no thread of ours is left", () -> !server.ask("threads").contains("threadcount-"));
+        try (Tool again = Tool.attach(server)) {
+            assertEquals("switched", again.ask("switch virtual").get("type").asString());
+        }
+        Awaiting.until("the server's own executor", () -> server.ask("executor").equals(own));
+        Awaiting.until("no thread of ours is left", () -> !server.ask("threads").contains("threadcount-"));
+    }
+}
