@@ -13,8 +13,8 @@ final class ServerProcess implements AutoCloseable {
     private final Process process;
     private final BufferedReader replies;
 
-    private ServerProcess(List<String> command) throws IOException {
-        process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
+    private ServerProcess(ProcessBuilder command) throws IOException {
+        process = command.start();
         replies = process.inputReader();
     }
 
@@ -25,22 +25,28 @@ final class ServerProcess implements AutoCloseable {
         List<String> command = command(java);
         command.addAll(List.of("-cp", path, "dev.threadcount.crossover." + type));
         command.addAll(List.of(arguments));
-        return new ServerProcess(command);
+        command.add(1, "-Djava.util.logging.config.file=" + TARGET.resolve("test-classes/quiet.properties"));
+        return new ServerProcess(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT));
     }
 
-    /** Any program. */
-    static ServerProcess of(Java java, String... arguments) throws IOException {
+    /** A program that is ready once it has logged this. */
+    static ServerProcess of(Java java, String ready, String... arguments) throws IOException {
         List<String> command = command(java);
         command.addAll(List.of(arguments));
-        ServerProcess started = new ServerProcess(command);
-        // Nobody reads its lines.
-        Thread.ofVirtual().start(() -> started.replies.lines().forEach(line -> { }));
+        ServerProcess started = new ServerProcess(new ProcessBuilder(command).redirectErrorStream(true));
+        String line = started.replies.readLine();
+        while (line != null && !line.contains(ready)) {
+            line = started.replies.readLine();
+        }
+        if (line == null) {
+            throw new AssertionError("it ended before it was ready");
+        }
+        Thread.ofPlatform().daemon().start(() -> started.replies.lines().forEach(later -> { }));
         return started;
     }
 
     private static List<String> command(Java java) {
-        return new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), "-Xmx128m", "-XX:TieredStopAtLevel=1",
-                "-Djava.util.logging.config.file=" + TARGET.resolve("test-classes/quiet.properties")));
+        return new ArrayList<>(List.of(java.home().resolve("bin/java").toString(), "-Xmx128m", "-XX:TieredStopAtLevel=1"));
     }
 
     long pid() {

@@ -31,7 +31,8 @@ class SetBackIT {
             assertNotEquals(own, server.ask("executor"));
             tool.close();
             awaitOwn(server, own);
-            assertTrue(clients.stop().getLast().thread().matches(kind.ownThreads()));
+            clients.stop();
+            assertOwn(kind, port);
         }
     }
 
@@ -52,7 +53,8 @@ class SetBackIT {
                 assertEquals(own, server.ask("executor"));
             }
             awaitOwn(server, own);
-            assertTrue(clients.stop().getLast().thread().matches(kind.ownThreads()));
+            clients.stop();
+            assertOwn(kind, port);
         }
     }
 
@@ -69,6 +71,8 @@ class SetBackIT {
                     // A selector of Jetty has waited since before the switch, and for one more task runs what it ran then.
                     Awaiting.until("the treatment", () -> other.get("/").thread().contains("threadcount-")
                             && held.get("/").thread().contains("threadcount-"));
+                    Awaiting.until("no request runs",
+                            () -> tool.ask("status").get("current").get("running").asInt() == 0);
                     held.send("/hold");
                     Awaiting.until("the request runs",
                             () -> tool.ask("status").get("current").get("running").asInt() == 1);
@@ -107,6 +111,13 @@ class SetBackIT {
                     return !threads.contains("-exec-") && !threads.contains("qtp") && !threads.contains("threadcount-");
                 });
             }
+        }
+    }
+
+    private static void assertOwn(ServerKind kind, int port) throws IOException {
+        try (Connection connection = new Connection(port)) {
+            String thread = connection.get("/").thread();
+            assertTrue(thread.matches(kind.ownThreads()), thread);
         }
     }
 

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,7 +132,7 @@ class TargetsIT {
     void springBootAsItIsPackaged(String application) throws Exception {
         for (Java java : Java.all()) {
             Path jar = Path.of("..", application, "target", application + ".jar");
-            try (ServerProcess server = ServerProcess.of(java, "-jar", jar.toString(), "--server.port=0")) {
+            try (ServerProcess server = ServerProcess.of(java, "started on port", "-jar", jar.toString(), "--server.port=0")) {
                 switchThreadInfo(server, "/thread-info?format=json");
             }
         }
@@ -154,7 +153,7 @@ class TargetsIT {
                     <Server port="-1"><Service name="Catalina"><Connector port="0" address="127.0.0.1"/>
                     <Engine name="Catalina" defaultHost="localhost"><Host name="localhost" appBase="webapps"/></Engine></Service></Server>
                     """);
-            try (ServerProcess server = ServerProcess.of(java, "-cp", home.resolve("bin") + "/*", "-Dcatalina.home=" + home,
+            try (ServerProcess server = ServerProcess.of(java, "Server startup in", "-cp", home.resolve("bin") + "/*", "-Dcatalina.home=" + home,
                     "-Dcatalina.base=" + base, "-Djava.io.tmpdir=" + base, "org.apache.catalina.startup.Bootstrap", "start")) {
                 switchThreadInfo(server, "/thread-info?format=json");
             }
@@ -162,22 +161,15 @@ class TargetsIT {
     }
 
     private static void switchThreadInfo(ServerProcess server, String path) throws Exception {
-        AtomicInteger port = new AtomicInteger();
-        Awaiting.until("the server listens", () -> {
-            try (Tool tool = Tool.attach(server)) {
-                JsonNode targets = tool.ask("targets").get("targets");
-                port.set(targets.isEmpty() ? 0 : targets.get(0).get("port").asInt());
-            }
-            return port.get() > 0;
-        });
         try (Tool tool = Tool.attach(server)) {
-            assertContains("\"virtual\":false", compact(get(port.get(), path)));
+            int port = tool.ask("targets").get("targets").get(0).get("port").asInt();
+            assertContains("\"virtual\":false", compact(get(port, path)));
             tool.command("switch virtual");
-            assertContains("\"virtual\":true", compact(get(port.get(), path)));
+            assertContains("\"virtual\":true", compact(get(port, path)));
             tool.command("switch platform-2");
-            assertContains("threadcount-platform-", compact(get(port.get(), path)));
+            assertContains("threadcount-platform-", compact(get(port, path)));
             tool.command("restore");
-            assertContains("-exec-", compact(get(port.get(), path)));
+            assertContains("-exec-", compact(get(port, path)));
         }
     }
 
