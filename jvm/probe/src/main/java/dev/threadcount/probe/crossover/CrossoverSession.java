@@ -23,7 +23,7 @@ public final class CrossoverSession implements Runnable {
     private final Instrumentation instrumentation;
     private final Runnable forget;
     private final Crossover crossover = new Crossover();
-    private final Watchdog watchdog = new Watchdog(crossover::whyOver, this::end);
+    private final Watchdog watchdog = new Watchdog(() -> crossover.server() != null, crossover::whyOver, this::end);
     private final AtomicBoolean ended = new AtomicBoolean();
     private Thread watching;
 

@@ -65,6 +65,6 @@ final class JdkHttpServer implements SwitchableServer {
 
     @Override
     public JsonLine describe(JsonLine line) {
-        return line.put("name", dispatcher.getName()).put("own_max_threads", -1).put("not_switched", "");
+        return line.put("name", dispatcher.getName()).put("own_max_threads", -1).put("not_switched", (String) null);
     }
 }

@@ -104,9 +104,9 @@ final class JettyConnector implements SwitchableServer {
                 fields.set(selector.strategy(), PRODUCER, ours);
                 installed.add(ours);
             }
-        } catch (ReflectiveOperationException | LinkageError another) {
+        } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
             uninstall();
-            throw new IllegalStateException(product + " is another than expected: " + another + ".", another);
+            throw new IllegalStateException(product + " on port " + port + " cannot be switched: " + another + ".", another);
         }
     }
 
@@ -140,7 +140,7 @@ final class JettyConnector implements SwitchableServer {
             Object threads = fields.call(own, "getMaxThreads");
             boolean http2 = String.valueOf(fields.call(connector, "getProtocols")).contains("h2");
             return line.put("name", String.valueOf(fields.call(connector, "getName"))).put("own_max_threads", threads instanceof Integer number ? number : -1)
-                    .put("not_switched", http2 ? "requests over HTTP/2 keep their threads" : "");
+                    .put("not_switched", http2 ? "requests over HTTP/2 keep their threads" : null);
         } catch (ReflectiveOperationException impossible) {
             throw new IllegalStateException(impossible);
         }

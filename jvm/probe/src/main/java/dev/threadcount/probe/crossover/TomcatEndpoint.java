@@ -55,7 +55,9 @@ final class TomcatEndpoint implements SwitchableServer {
     }
 
     private static String version(ClassLoader loader) throws ReflectiveOperationException {
-        return (String) Class.forName("org.apache.catalina.util.ServerInfo", true, loader).getMethod("getServerNumber").invoke(null);
+        String number = (String) Class.forName("org.apache.catalina.util.ServerInfo", true, loader).getMethod("getServerNumber").invoke(null);
+        // It has a fourth number, which is in no name of a release.
+        return number.replaceFirst("^(\\d+\\.\\d+\\.\\d+).*", "$1");
     }
 
     @Override
@@ -119,7 +121,7 @@ final class TomcatEndpoint implements SwitchableServer {
     public JsonLine describe(JsonLine line) {
         try {
             int threads = (Integer) fields.call(endpoint, "getMaxThreads");
-            return line.put("name", (String) fields.call(endpoint, "getName")).put("own_max_threads", threads).put("not_switched", "");
+            return line.put("name", (String) fields.call(endpoint, "getName")).put("own_max_threads", threads).put("not_switched", (String) null);
         } catch (ReflectiveOperationException another) {
             throw new IllegalStateException(another);
         }

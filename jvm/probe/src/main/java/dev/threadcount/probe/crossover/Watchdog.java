@@ -2,6 +2,7 @@ package dev.threadcount.probe.crossover;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -11,18 +12,23 @@ import java.util.function.Supplier;
  */
 final class Watchdog implements Runnable {
     static final int LIMIT_MS = 800;
+    /** While nothing is switched, so that a tool on a busy machine can begin, and one that was stopped does not stay. */
+    static final int IDLE_LIMIT_MS = 30_000;
     private static final int TURN_MS = 100;
 
+    private final BooleanSupplier isSwitched;
     private final Supplier<String> whyOver;
     private final Consumer<String> end;
     private final AtomicInteger silentTurns = new AtomicInteger();
     private volatile boolean stopped;
 
     /**
+     * @param isSwitched whether the server has a treatment
      * @param whyOver a sentence when the session is over; null while it is not
      * @param end ends the session, with a sentence
      */
-    Watchdog(Supplier<String> whyOver, Consumer<String> end) {
+    Watchdog(BooleanSupplier isSwitched, Supplier<String> whyOver, Consumer<String> end) {
+        this.isSwitched = isSwitched;
         this.whyOver = whyOver;
         this.end = end;
     }
@@ -38,8 +44,9 @@ final class Watchdog implements Runnable {
             while (!stopped) {
                 Thread.interrupted();
                 LockSupport.parkNanos(TURN_MS * 1_000_000L);
-                String why = silentTurns.incrementAndGet() > LIMIT_MS / TURN_MS
-                        ? "No command came for " + LIMIT_MS + " ms." : whyOver.get();
+                int limitMs = isSwitched.getAsBoolean() ? LIMIT_MS : IDLE_LIMIT_MS;
+                String why = silentTurns.incrementAndGet() > limitMs / TURN_MS
+                        ? "No command came for " + limitMs + " ms." : whyOver.get();
                 if (why != null && !stopped) {
                     end.accept(why);
                     return;

@@ -10,19 +10,19 @@ class WatchdogTest {
 
     @Test
     void silenceEndsTheSession() throws InterruptedException {
-        start(new Watchdog(() -> null, this::end));
+        start(new Watchdog(() -> true, () -> null, this::end));
         assertEquals("No command came for 800 ms.", ends.take());
     }
 
     @Test
     void sessionThatIsOverEnds() throws InterruptedException {
-        start(new Watchdog(() -> "The server has been stopped.", this::end));
+        start(new Watchdog(() -> false, () -> "The server has been stopped.", this::end));
         assertEquals("The server has been stopped.", ends.take());
     }
 
     @Test
     void exceptionOfOursEndsTheSession() throws InterruptedException {
-        start(new Watchdog(() -> {
+        start(new Watchdog(() -> false, () -> {
             throw new IllegalStateException("broken");
         }, this::end));
         assertEquals("The watchdog failed: java.lang.IllegalStateException: broken.", ends.take());
