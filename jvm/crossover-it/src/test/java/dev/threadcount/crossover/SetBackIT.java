@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -56,6 +58,27 @@ class SetBackIT {
             clients.stop();
             assertOwn(kind, port);
         }
+    }
+
+    /** The commands that come meanwhile are read afterwards, and nothing of the treatment is lost to a long pause. */
+    @Test
+    void pauseOfTheWholeJvmIsNoSilence() throws Exception {
+        try (ServerProcess server = ServerKind.ALL[1].start(Java.newest())) {
+            server.port();
+            try (Tool tool = Tool.attach(server)) {
+                tool.command("switch virtual");
+                signal(server, "-STOP");
+                TimeUnit.MILLISECONDS.sleep(2_000);
+                signal(server, "-CONT");
+                for (int i = 0; i < 10; i++) {
+                    assertEquals("virtual", tool.ask("status").get("current").get("treatment").asString());
+                }
+            }
+        }
+    }
+
+    private static void signal(ServerProcess server, String signal) throws Exception {
+        assertEquals(0, new ProcessBuilder("kill", signal, Long.toString(server.pid())).start().waitFor());
     }
 
     /** A request may outlast the crossover; its thread ends with it, and the next one has a thread of the server. */
