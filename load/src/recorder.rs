@@ -6,6 +6,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
+use crate::periods::PeriodRecorder;
 use crate::slowest::{SlowRequest, Slowest};
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -91,6 +92,8 @@ pub struct Recorder {
     /// Requests fall due by a schedule, and not as others end.
     has_schedule: bool,
     thread: u32,
+    /// What is counted apart, if anything is.
+    period: Option<PeriodRecorder>,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
     /// Dropped after the last slice, which ends the collecting loop.
@@ -162,6 +165,7 @@ impl Recorder {
     fn empty(thread: u32) -> Self {
         Self {
             log: None,
+            period: None,
             started_ns: Nanos::MAX,
             lead_in: None,
             has_schedule: false,
@@ -201,6 +205,12 @@ impl Recorder {
         Self { log, ..self }
     }
 
+    /// Counts periods apart, too.
+    #[must_use]
+    pub(crate) fn with_periods(self, periods: Option<PeriodRecorder>) -> Self {
+        Self { period: periods, ..self }
+    }
+
     /// Its requests fall due by a schedule: those that were due before counting begins and are sent later are counted as such.
     #[must_use]
     pub fn with_schedule(self, has_schedule: bool) -> Self {
@@ -230,6 +240,7 @@ impl Recorder {
         let ages_ns = u128::from(self.started_ns) * u128::from(in_flight);
         let counted = Self {
             log: self.log.take(),
+            period: self.period.take(),
             progress: self.progress.take(),
             started_ns: self.started_ns,
             has_schedule: self.has_schedule,
@@ -273,6 +284,9 @@ impl Recorder {
         self.response_time.record_ns(response_ns);
         self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
+        if let Some(period) = &mut self.period {
+            period.ok(exchange.due_ns, response_ns);
+        }
         self.count_status(status);
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
     }
@@ -292,6 +306,9 @@ impl Recorder {
         self.slice.failed += 1;
         self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
         *self.failures.entry(cause).or_default() += 1;
+        if let Some(period) = &mut self.period {
+            period.failed();
+        }
         if let Some(status) = status {
             self.count_status(status);
         }
@@ -344,6 +361,9 @@ impl Recorder {
         self.hand_over(next, true);
         self.log = None;
         self.progress = None;
+        if let Some(mut period) = self.period.take() {
+            period.hand_over();
+        }
         self.first_byte_time = self.service_time.clone();
         self.first_byte_time.remove(&self.split_last_byte);
         self.first_byte_time.merge(&self.split_first_byte);
@@ -361,6 +381,9 @@ impl Recorder {
         let index = (now_ns.saturating_sub(self.started_ns) / NANOS_PER_S) as u32;
         if index > self.slice.index {
             self.hand_over(Slice::new(index), false);
+        }
+        if let Some(period) = &mut self.period {
+            period.turn();
         }
     }
 
