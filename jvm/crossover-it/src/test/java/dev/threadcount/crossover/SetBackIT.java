@@ -94,8 +94,10 @@ class SetBackIT {
                     // A selector of Jetty has waited since before the switch, and for one more task runs what it ran then.
                     Awaiting.until("the treatment", () -> other.get("/").thread().contains("threadcount-")
                             && held.get("/").thread().contains("threadcount-"));
-                    Awaiting.until("no request runs",
-                            () -> tool.ask("status").get("current").get("running").asInt() == 0);
+                    Awaiting.until("no request runs", () -> {
+                        JsonNode current = tool.ask("status").get("current");
+                        return current.get("running").asInt() == 0 && current.get("queued").asInt() == 0;
+                    });
                     held.send("/hold");
                     Awaiting.until("the request runs",
                             () -> tool.ask("status").get("current").get("running").asInt() == 1);

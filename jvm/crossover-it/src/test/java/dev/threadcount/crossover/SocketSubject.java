@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/** Listens, and is no server that anybody knows. */
+/** A listening socket of an unknown server. */
 final class SocketSubject implements Subject {
     private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 

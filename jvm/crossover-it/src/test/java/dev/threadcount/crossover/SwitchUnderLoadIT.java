@@ -51,7 +51,8 @@ class SwitchUnderLoadIT {
                 JsonNode[] status = new JsonNode[1];
                 Awaiting.until("every task has ended", () -> {
                     status[0] = tool.ask("status");
-                    return status[0].get("current").get("running").asInt() == 0;
+                    JsonNode current = status[0].get("current");
+                    return current.get("running").asInt() == 0 && current.get("queued").asInt() == 0;
                 });
                 last = status[0];
                 checkCounts(last, responses.size());

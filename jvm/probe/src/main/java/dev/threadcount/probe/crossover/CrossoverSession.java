@@ -71,8 +71,9 @@ public final class CrossoverSession implements Runnable {
         String why = "The connection was closed.";
         try {
             for (String command = channel.read(); command != null; command = channel.read()) {
-                watchdog.beat();
+                watchdog.commandBegins();
                 channel.write(reply(command));
+                watchdog.commandEnds();
             }
         } catch (IOException | RuntimeException | Error failed) {
             why = "The session failed: " + failed + ".";

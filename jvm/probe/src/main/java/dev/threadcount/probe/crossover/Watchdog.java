@@ -14,6 +14,8 @@ final class Watchdog implements Runnable {
     static final int LIMIT_MS = 800;
     /** While nothing is switched, so that a tool on a busy machine can begin, and one that was stopped does not stay. */
     static final int IDLE_LIMIT_MS = 30_000;
+    /** For a switch on a machine that is busy: servers are searched for, classes loaded, threads started. */
+    private static final int COMMAND_LIMIT_MS = 10_000;
     private static final int TURN_MS = 100;
 
     private final BooleanSupplier isSwitched;
@@ -33,8 +35,13 @@ final class Watchdog implements Runnable {
         this.end = end;
     }
 
-    /** A command has come. */
-    void beat() {
+    /** A command has come. The time that we take for it is not silence of the tool's. */
+    void commandBegins() {
+        silentTurns.set(-COMMAND_LIMIT_MS / TURN_MS);
+    }
+
+    /** It has its reply. */
+    void commandEnds() {
         silentTurns.set(0);
     }
 

@@ -43,7 +43,7 @@
  * {@code error} with {@code why}: nothing was changed. {@code ended} with {@code why} is the last line.
  *
  * <h2>How it ends</h2>
- * The server has its own executor again after {@code restore}; when the connection closes; when no command comes for 800 ms (30 s while
+ * The server has its own executor again after {@code restore}; when the connection closes; when no command comes for 800 ms after the last reply (30 s while
  * nothing is switched); after an exception of ours; when a treatment's threads do not take a task, which then runs on the server's own
  * executor; and when the server stops. New tasks go to the server's own executor at once. Tasks that run end where they run, and a pool
  * of ours ends after its last task. The scheduler of virtual threads belongs to the JVM and stays.
