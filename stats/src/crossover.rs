@@ -9,8 +9,12 @@
 //! corrected for its bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). Where it is larger than
 //! chance would have it, the interval is that of as many fewer blocks. `crossover/simulation.rs` has the coverage.
 
+pub mod comparison;
+
 use super::ratio::verdict;
 use super::student::{t_quantile, two_sided_tail};
+use schemars::JsonSchema;
+use serde::Serialize;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
@@ -28,7 +32,7 @@ const CARRY_OVER_LEAST: f64 = 0.03;
 const TREND_P: f64 = CARRY_OVER_P;
 
 /// One treatment against another over all blocks.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CrossoverRatio {
     /// Geometric mean of the blocks' ratios.
     pub ratio: f64,
