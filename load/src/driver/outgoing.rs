@@ -33,6 +33,10 @@ impl Default for Outgoing {
 }
 
 impl Outgoing {
+    /// Up to here is what a static request needs.
+    #[cfg(test)]
+    pub(super) const COPY_AT: usize = std::mem::offset_of!(Self, copy);
+
     /// Keeps a request in place of the last one: a static one where it lies, any other as a copy.
     ///
     /// # Safety

@@ -90,12 +90,14 @@ impl<D: Driver> Worker<'_, D> {
 
     /// The connection ends. Did its end cross the request, which may be sent again?
     fn has_crossed_idle_close(&self, place: Place, now_ns: Nanos) -> bool {
-        let connection = &self.connections[self.width.slot(place) as usize];
-        let is_idle_close = !connection.parser.has_begun() || connection.parser.is_request_timeout();
-        is_idle_close && self.may_have_crossed(place, now_ns)
+        let has_begun = self.connections[self.width.slot(place) as usize].parser.has_begun();
+        let is_repeatable = !has_begun && self.streams[place as usize].is_idempotent;
+        (is_repeatable && self.may_have_crossed(place, now_ns))
+            || self.has_crossed_idle_timeout(place, now_ns)
     }
 
     /// A response and the end of its connection are there. Is it the 408 of a connection that was idle, which crossed the request?
+    /// It says that no request has come, so that any may be sent again (RFC 9110 section 15.5.9).
     pub(super) fn has_crossed_idle_timeout(&self, place: Place, now_ns: Nanos) -> bool {
         let connection = &self.connections[self.width.slot(place) as usize];
         connection.parser.is_request_timeout() && self.may_have_crossed(place, now_ns)
@@ -104,7 +106,7 @@ impl<D: Driver> Worker<'_, D> {
     fn may_have_crossed(&self, place: Place, now_ns: Nanos) -> bool {
         let connection = &self.connections[self.width.slot(place) as usize];
         let stream = &self.streams[place as usize];
-        connection.is_reused && stream.may_be_resent(now_ns, self.connect_ns)
+        connection.is_reused && !stream.was_resent && stream.has_crossed_close(now_ns, self.connect_ns)
     }
 
     /// Sends the request again on a fresh connection, with its first due and sent times.

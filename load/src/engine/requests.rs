@@ -76,7 +76,7 @@ impl<D: Driver> Worker<'_, D> {
         if self.to_send.is_empty() {
             return Ok(());
         }
-        let to_send = std::mem::take(&mut self.to_send);
+        let mut to_send = std::mem::take(&mut self.to_send);
         for (index, batch) in to_send.chunks(D::BATCH).enumerate() {
             if index > 0 {
                 self.driver.submit()?;
@@ -86,18 +86,26 @@ impl<D: Driver> Worker<'_, D> {
                 batch.iter().for_each(|&place| self.render(place));
             }
             let now_ns = now_ns();
+            let is_stale = self.is_stale(now_ns);
             for &place in batch {
-                let stream = &mut self.streams[place as usize];
                 // The server may have closed the connection in the meantime.
-                if stream.state == StreamState::Queued {
-                    stream.exchange.sent_ns = now_ns;
-                    self.recorder.sent(stream.exchange);
-                    self.send(place, now_ns);
+                if self.streams[place as usize].state != StreamState::Queued {
+                    continue;
                 }
+                if is_stale && !self.driver.is_quiet(self.width.slot(place), true) {
+                    self.to_send.push(place);
+                    continue;
+                }
+                let stream = &mut self.streams[place as usize];
+                stream.exchange.sent_ns = now_ns;
+                self.recorder.sent(stream.exchange);
+                self.send(place, now_ns);
             }
         }
+        // What has arrived over a connection is read before its request leaves.
+        to_send.clear();
+        to_send.append(&mut self.to_send);
         self.to_send = to_send;
-        self.to_send.clear();
         Ok(())
     }
 

@@ -155,15 +155,15 @@ impl<D: Driver> Worker<'_, D> {
                 StreamEnd::Complete { status, body_bytes } => {
                     connection.is_reused = true;
                     let kept = connection.session.as_ref().and_then(|session| session.kept(number));
-                    let is_expected = match (&mut self.inspection, kept) {
+                    let fault = match (&mut self.inspection, kept) {
                         (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
-                        _ => true,
+                        _ => None,
                     };
                     let session = connection.session.as_ref();
                     let head_ns = session.and_then(|session| session.head_ns(number));
                     let first_byte_ns = head_ns.filter(|&head_ns| head_ns < arrival.came_ns);
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
-                    self.account(place, status, is_expected, Arrival { first_byte_ns, ..arrival });
+                    self.account(place, status, fault, Arrival { first_byte_ns, ..arrival });
                     self.end(place, arrival.came_ns);
                     self.release(place, arrival, self.plan.keep_alive);
                 }
@@ -212,8 +212,8 @@ impl<D: Driver> Worker<'_, D> {
             let exchange = self.streams[place as usize].exchange;
             self.recorder.failed(exchange, UNASKED, Some(answer.status), arrival.came_ns);
         } else {
-            let is_expected = self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
-            self.account(place, answer.status, is_expected, arrival);
+            let fault = self.inspection.as_mut().and_then(|inspection| inspection.judge(place));
+            self.account(place, answer.status, fault, arrival);
         }
         self.connections[slot as usize].is_reused = true;
         self.end(place, arrival.came_ns);
@@ -222,8 +222,8 @@ impl<D: Driver> Worker<'_, D> {
         self.release(place, arrival, is_open && is_kept);
     }
 
-    /// Records a complete response. `is_expected`: its body is.
-    fn account(&mut self, place: Place, status: u16, is_expected: bool, arrival: Arrival) {
+    /// Records a complete response. `fault`: what is wrong with its body.
+    fn account(&mut self, place: Place, status: u16, fault: Option<FailureCause>, arrival: Arrival) {
         let exchange = self.streams[place as usize].exchange;
         // No response precedes its request: such a stamp is not this response's.
         let came_ns = if arrival.came_ns >= exchange.sent_ns { arrival.came_ns } else { arrival.seen_ns };
@@ -231,15 +231,15 @@ impl<D: Driver> Worker<'_, D> {
         // First: this response may be the one with which counting begins.
         self.recorder.turn_to(came_ns);
         self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
-        let cause = match (self.plan.expected_status.accepts(status), is_expected) {
-            (true, true) => {
+        let cause = match (self.plan.expected_status.accepts(status), fault) {
+            (true, None) => {
                 self.recorder.ok(exchange, status, came_ns);
                 if let Some(first_byte_ns) = arrival.first_byte_ns {
                     self.recorder.first_byte(exchange, first_byte_ns, came_ns);
                 }
                 return;
             }
-            (true, false) => FailureCause::UnexpectedBody,
+            (true, Some(fault)) => fault,
             (false, _) => FailureCause::UnexpectedStatus(status),
         };
         self.recorder.failed(exchange, cause, Some(status), came_ns);

@@ -312,7 +312,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
         let end_ns = if start.is_lead_in { end_ns.min(start.at_ns) } else { end_ns };
-        let until_ns = look_ns.min(end_ns).min(now_ns + HEARTBEAT_NS);
+        let latest_ns = if self.to_send.is_empty() { now_ns + HEARTBEAT_NS } else { now_ns };
+        let until_ns = look_ns.min(end_ns).min(latest_ns);
         Rest { until_ns, task_ns, needs_response: !has_room, wake }
     }
 
@@ -347,8 +348,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             return;
         }
         while self.pace.next_due_ns() <= now_ns {
+            let is_stale = self.is_stale(now_ns);
             let driver = &mut self.driver;
-            let is_stale = now_ns > self.known_ns.saturating_add(STALE_NS);
             let is_quiet = |slot| driver.is_quiet(slot, is_stale);
             let place = self.free.take_stream(self.width, &self.connections, &mut self.streams, is_quiet);
             if let Some(place) = place {
@@ -372,6 +373,11 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
+    /// Is too long ago what is known of the ends of connections?
+    pub(super) fn is_stale(&self, now_ns: Nanos) -> bool {
+        now_ns > self.known_ns.saturating_add(STALE_NS)
+    }
+
     /// The number of a slot's connection over all threads of all processes.
     pub(super) fn plan_connection(&self, slot: Slot) -> u32 {
         self.share.index() + slot * self.share.threads()
@@ -391,8 +397,18 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.end_lead_in();
         self.count_from_here();
         let start = self.start;
-        for stream in self.streams.iter().filter(|stream| stream.state != StreamState::Idle) {
-            self.recorder.unfinished(stream.exchange, ended_ns);
+        for stream in &self.streams {
+            match stream.state {
+                StreamState::Idle => {}
+                // It was held back until its connection had been read.
+                StreamState::Queued if self.pace.is_open() => {
+                    self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
+                }
+                StreamState::Queued => {}
+                StreamState::Waiting | StreamState::Busy => {
+                    self.recorder.unfinished(stream.exchange, ended_ns);
+                }
+            }
         }
         while let Some(due_ns) = self.pace.take_missed(ended_ns) {
             self.recorder.not_sent(due_ns, ended_ns);

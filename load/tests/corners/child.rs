@@ -33,15 +33,23 @@ pub fn start(test: &str, way: Way, port: u16) -> Child {
         .unwrap()
 }
 
-/// Stops the other process, and has it go on when `meanwhile` is done.
+/// Stops the other process in the middle of a system call, and has it go on when `meanwhile` is done. Elsewhere it may be about to
+/// do what it decided before.
 pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
     let pid = process.id();
     let signal = |signal| {
         // SAFETY: a system call; the process is a child that was not waited for.
         assert_eq!(unsafe { libc::kill(pid as libc::pid_t, signal) }, 0);
     };
-    signal(libc::SIGSTOP);
-    comes_true("it is stopped", || is_stopped(pid));
+    comes_true("it is stopped in a system call", || {
+        signal(libc::SIGSTOP);
+        comes_true("it is stopped", || is_stopped(pid));
+        let is_in_call = is_in_system_call(pid);
+        if !is_in_call {
+            signal(libc::SIGCONT);
+        }
+        is_in_call
+    });
     meanwhile();
     signal(libc::SIGCONT);
 }
@@ -52,5 +60,14 @@ fn is_stopped(pid: u32) -> bool {
     threads.all(|thread| {
         let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
         stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+    })
+}
+
+/// Is each thread of a stopped process in a system call (its number in proc_pid_syscall(5) is not -1)?
+fn is_in_system_call(pid: u32) -> bool {
+    let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    threads.all(|thread| {
+        let call = std::fs::read_to_string(thread.unwrap().path().join("syscall")).unwrap();
+        !call.starts_with('-')
     })
 }

@@ -16,7 +16,9 @@ fn a_408_on_an_idle_connection_is_its_end_and_no_failure() {
     over_each_way(|way| {
         for (farewell, is_apart) in REQUEST_TIMEOUTS.into_iter().zip([true, false]) {
             let server = Server::start(way.transport, move |_| Reply::answer_and_end(farewell, is_apart));
-            let (outcome, _) = logged("408", way, way.plan(&server, 1, open(1.0), requests(3)));
+            let plan = way.plan(&server, 1, open(1.0), requests(3));
+            let patient = plan.with(|plan| plan.connect_timeout = Duration::from_secs(60));
+            let (outcome, _) = logged("408", way, patient);
             assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 0), "{way:?} {:?}", outcome.failures);
             assert_eq!((outcome.connections_opened, outcome.unsolicited), (3, 0), "{way:?}");
             assert_eq!(server.requests(), 3);
@@ -34,9 +36,9 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
     });
 }
 
-/// A server that abandons its first connection, which took a second to open: that is what a round trip to it seems to take.
+/// The server abandons its first connection, which took a second to open: that is what a round trip to it seems to take.
 #[test]
-fn a_request_that_crossed_a_408_is_sent_again_and_has_another_status() {
+fn a_request_that_crossed_a_408_is_sent_again_whatever_its_method() {
     over(&[Transport::Plain, Transport::Tls], |way| {
         for farewell in REQUEST_TIMEOUTS {
             let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, move |request| {
@@ -45,7 +47,7 @@ fn a_request_that_crossed_a_408_is_sent_again_and_has_another_status() {
                     _ => Reply::answer("hi"),
                 }
             });
-            let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)));
+            let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)).with(post));
             assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
             assert_eq!(outcome.status.keys().collect::<Vec<_>>(), [&200], "{way:?}");
         }
@@ -61,6 +63,7 @@ fn post(plan: &mut LoadPlan) {
 fn load((way, port): (Way, u16)) {
     let plan = way.plan_to(port, 64, open(300.0), requests(900)).with(|plan| {
         post(plan);
+        plan.connect_timeout = Duration::from_secs(60);
         plan.streams_per_connection = NonZeroU32::MIN;
     });
     let (outcome, _) = logged("ended", way, plan);

@@ -131,6 +131,18 @@ fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
 }
 
 #[test]
+fn an_unexpected_body_that_is_compressed_is_named() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| {
+            Reply::answer("squeezed").with_field("content-encoding", "gzip".to_owned())
+        });
+        let plan = way.plan(&server, 1, Pacing::Closed, requests(2));
+        let outcome = outcome_of(&plan.with(|plan| plan.expected_body = Some(BodyCheck::contains("well"))));
+        assert_eq!(outcome.failures.get(&FailureCause::EncodedBody), Some(&2), "{way:?}");
+    });
+}
+
+#[test]
 fn values_and_cookies_of_a_response_are_sent_with_the_next_request_of_the_same_connection() {
     over_each_way(|way| {
         let (wrong, right) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());

@@ -9,15 +9,15 @@ use threadcount_load::report::LoadReport;
 
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// 600 requests at 500/s over four connections: a quarter of them falls due in the 300 ms.
+/// 1,000 requests at 500/s over four connections: 150 of them fall due in the 300 ms.
 fn load((way, port): (Way, u16), lateness: Duration) {
     let driver = way.driver;
-    let plan = way.plan_to(port, 4, open(500.0), requests(600)).with(|plan| plan.lateness = lateness);
+    let plan = way.plan_to(port, 4, open(500.0), requests(1_000)).with(|plan| plan.lateness = lateness);
     let outcome = outcome_of(&plan);
-    assert_eq!(outcome.counts.ok, 600, "{:?}", outcome.failures);
+    assert_eq!(outcome.counts.ok, 1_000, "{:?}", outcome.failures);
     let own_lag = |quantile| outcome.own_lag.at_quantile(quantile);
     assert!(own_lag(1.0) >= STOPPED.mul_f64(0.9), "{driver:?}: {:?}", outcome.own_lag.summary());
-    assert!(own_lag(0.9) >= STOPPED / 3, "{driver:?}: {:?}", outcome.own_lag.summary());
+    assert!(own_lag(0.92) >= STOPPED / 3, "{driver:?}: {:?}", outcome.own_lag.summary());
     let generator = LoadReport::new(&outcome, &plan).generator;
     assert!(generator.bottleneck, "{generator:?}");
     assert!(generator.why.unwrap().contains("after it was due"));
@@ -30,7 +30,8 @@ fn stop_in_the_middle() {
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
         let way = Way { transport: Transport::Plain, driver };
         let mut generator = child::start(&name, way, server.port);
-        comes_true("the load has begun", || server.requests() >= 20);
+        // The kernel begins to stamp a little after it was asked to.
+        comes_true("a part of the load is over", || server.requests() >= 200);
         child::stop_during(&generator, || {
             // While each of its connections waits for a response it is the server that is slow.
             server.catch_up();

@@ -111,9 +111,9 @@ struct Socket {
     is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
+    /// Its completions that were counted and are still to be taken ([`Pending`]).
+    pending: u16,
     receiving: Receiving,
-    /// The number of its last completion that is known ([`Pending`]).
-    last_completion: u64,
     outgoing: Outgoing,
 }
 
@@ -272,7 +272,7 @@ impl Driver for Uring {
         loop {
             let entry = self.ring.completion().next()?;
             // What the wait brought was there when it returned, whatever was submitted since then.
-            let at_ns = if self.pending.take() { self.waited_ns } else { self.seen_ns };
+            let at_ns = if self.count_off(&entry) { self.waited_ns } else { self.seen_ns };
             if let Some((slot, event)) = self.take(&entry) {
                 let stamp_ns = self.stamp_of(event, at_ns);
                 return Some(Completion { slot, event, at_ns, stamp_ns });
