@@ -30,6 +30,7 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
+pub mod wrapped;
 
 pub use threadcount_model::figures;
 
