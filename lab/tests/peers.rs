@@ -35,18 +35,13 @@ fn name(peer: &Path) -> &str {
     peer.file_name().unwrap().to_str().unwrap()
 }
 
-/// Builds it, one at a time; false: its toolchain is not here, and it says so.
-fn is_built(peer: &Path) -> bool {
+/// Builds it, one at a time. `./dev` installs the toolchains.
+fn build(peer: &Path) {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _alone = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(peer.join("build")).stdin(Stdio::null()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    if output.status.code() == Some(TOOLCHAIN_MISSING) {
-        println!("{} is not tested: {said}", name(peer));
-        return false;
-    }
     assert!(output.status.success(), "{}: {said}", peer.display());
-    true
 }
 
 struct Server {
@@ -137,14 +132,13 @@ fn image(head: &[String]) -> Option<u32> {
 }
 
 #[test]
-fn each_peer_that_can_be_built_here_gives_the_one_answer() {
-    let built: Vec<PathBuf> = peers().into_iter().filter(|peer| is_built(peer)).collect();
-    for peer in &built {
+fn each_peer_gives_the_one_answer() {
+    let peers = peers();
+    for peer in &peers {
+        build(peer);
         Server::of_peer(peer, &[]).check_redirects(name(peer));
     }
-    // Cargo is here, for it runs this test: it must not pass because everything was skipped.
-    let names: Vec<&str> = built.iter().map(|peer| name(peer)).collect();
-    assert!(names.contains(&"rust-tcp") && names.contains(&"rust-hyper"), "{names:?}");
+    assert!(peers.len() >= 10, "{peers:?}");
 }
 
 #[test]
@@ -163,17 +157,14 @@ fn a_peer_without_its_toolchain_says_in_one_sentence_what_to_install() {
 #[test]
 fn all_threads_of_the_cpp_peer_listen_on_the_one_port() {
     let peer = peers().into_iter().find(|peer| name(peer) == "cpp").unwrap();
-    if is_built(&peer) {
-        Server::of_peer(&peer, &["3"]).check_redirects("cpp with 3 threads");
-    }
+    build(&peer);
+    Server::of_peer(&peer, &["3"]).check_redirects("cpp with 3 threads");
 }
 
 #[test]
 fn the_svg_peer_redirects_to_a_colour_and_draws_it_in_the_published_size() {
     let peer = peers().into_iter().find(|peer| name(peer) == "go-svg").unwrap();
-    if !is_built(&peer) {
-        return;
-    }
+    build(&peer);
     let server = Server::of_peer(&peer, &[]);
     let (head, _) = server.get("1.1", "/random.svg");
     let colour = header(&head, "location").and_then(|it| it.strip_prefix('/')?.strip_suffix(".svg")).unwrap();

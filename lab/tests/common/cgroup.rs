@@ -11,19 +11,21 @@ use threadcount_machine::cgroup::Membership;
 pub struct Group(PathBuf);
 
 impl Group {
-    /// With so many microseconds of CPU time in each 100 ms. `None`: we may not make one here.
-    pub fn with_quota(name: &str, quota_us: u32) -> Option<Self> {
-        let cpu = Membership::of_process(std::process::id()).cpu?;
-        let folder = cpu.folders.first()?.join(format!("threadcount-test-{name}-{}", std::process::id()));
-        fs::create_dir(&folder).ok()?;
+    /// With so many microseconds of CPU time in each 100 ms. Only root may make one.
+    pub fn with_quota(name: &str, quota_us: u32) -> Self {
+        let cpu =
+            Membership::of_process(std::process::id()).cpu.expect("a control group of ours for the CPU");
+        let own = cpu.folders.first().expect("the folder of our control group");
+        let folder = own.join(format!("threadcount-test-{name}-{}", std::process::id()));
+        fs::create_dir(&folder).expect("root may make a control group: run the tests as root");
         let group = Self(folder);
         if cpu.is_v2 {
-            fs::write(group.0.join("cpu.max"), format!("{quota_us} 100000")).ok()?;
+            fs::write(group.0.join("cpu.max"), format!("{quota_us} 100000")).unwrap();
         } else {
-            fs::write(group.0.join("cpu.cfs_period_us"), "100000").ok()?;
-            fs::write(group.0.join("cpu.cfs_quota_us"), quota_us.to_string()).ok()?;
+            fs::write(group.0.join("cpu.cfs_period_us"), "100000").unwrap();
+            fs::write(group.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
         }
-        Some(group)
+        group
     }
 
     /// The file that takes the id of a process that is to belong to it.
