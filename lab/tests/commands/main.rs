@@ -1,0 +1,22 @@
+//! Commands as their users call them: input, options, exit codes and what is printed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod bad_input;
+mod history;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod load_command;
+mod load_settings;
+mod project_file;
+mod release;
+#[path = "../../../report/tests/results/schema.rs"]
+mod schema;
+mod shares;
+#[path = "../support/tiny_server.rs"]
+mod tiny_server;
