@@ -36,7 +36,7 @@ def page_name(path):
     """Where a Markdown file of the repository stands in the site."""
     if path == ROOT / "README.md":
         return "index.md"
-    if path.parent == ROOT / "docs":
+    if path.parent in (ROOT, ROOT / "docs"):
         return path.name
     return f"{path.relative_to(ROOT).parent}".replace("/", "-") + ".md"
 
