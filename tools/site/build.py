@@ -93,7 +93,7 @@ def main():
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", work / "mkdocs.yml"],
                    check=True, env=quiet)
     # At addresses that stay: an editor is told of them.
-    for schema in [*(ROOT / "lab" / "schema").glob("*.json"), *(ROOT / "load" / "schema").glob("*.json")]:
+    for schema in [*(ROOT / "schema").glob("*.json"), *(ROOT / "load" / "schema").glob("*.json")]:
         (out / "schema").mkdir(exist_ok=True)
         shutil.copyfile(schema, out / "schema" / schema.name)
     outside = re.compile(r'(?:src|href)="(https?:)?//[^"]*\.(?:js|css|woff2?)"')

@@ -12,7 +12,6 @@ mod history;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
 mod load_command;
-mod load_settings;
 mod project_file;
 mod release;
 #[path = "../../../report/tests/results/schema.rs"]

@@ -18,7 +18,7 @@ use threadcount_machine::probe::{ProbeChoice, attach, jar};
 
 const GIVE_UP: Duration = Duration::from_secs(120);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Busy.java");
-const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/watch-1.schema.json");
+const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../schema/watch-1.schema.json");
 
 /// A JVM that runs `Busy.java`.
 struct Busy {

@@ -16,6 +16,7 @@ mod external;
 #[path = "../support/java.rs"]
 mod java;
 mod launch;
+mod load_settings;
 mod observe;
 mod peers;
 mod resource_limits;
