@@ -37,6 +37,8 @@ pub struct LoadOutcome {
     pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
+    /// Sent → first byte received, of the same requests. An interim response (1xx) counts; of HTTP/2 it is the final header.
+    pub first_byte_time: Times,
     /// Due → failure, of failed requests.
     pub failed_time: Times,
     /// Due → sent, of all requests that were sent.
@@ -59,6 +61,9 @@ pub struct LoadOutcome {
     pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
+    /// Connections that were closed because the server sent bytes while they had no request. A response that ends the connection,
+    /// such as a 408, is not among them: a server may end an idle connection.
+    pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams_per_connection: u32,
@@ -95,6 +100,7 @@ impl LoadOutcome {
         self.response_time.merge(&worker.response_time);
         self.slowest.merge(worker.slowest);
         self.service_time.merge(&worker.service_time);
+        self.first_byte_time.merge(&worker.first_byte_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);
         self.own_lag.merge(&worker.own_lag);
@@ -109,6 +115,7 @@ impl LoadOutcome {
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
+        self.unsolicited += worker.unsolicited;
         self.waited_for_connection += worker.waited_for_connection;
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
@@ -121,6 +128,7 @@ impl LoadOutcome {
         self.in_flight_at_end_ns += other.in_flight_at_end_ns;
         self.response_time.merge(&other.response_time);
         self.service_time.merge(&other.service_time);
+        self.first_byte_time.merge(&other.first_byte_time);
         self.failed_time.merge(&other.failed_time);
         self.send_lag.merge(&other.send_lag);
         self.own_lag.merge(&other.own_lag);
@@ -138,6 +146,7 @@ impl LoadOutcome {
         self.bytes.received += other.bytes.received;
         self.connections_opened += other.connections_opened;
         self.streams_per_connection = self.streams_per_connection.max(other.streams_per_connection);
+        self.unsolicited += other.unsolicited;
         self.waited_for_connection += other.waited_for_connection;
         self.stamped += other.stamped;
         self.interrupted |= other.interrupted;

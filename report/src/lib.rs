@@ -4,6 +4,7 @@ pub mod answer;
 pub mod attached;
 pub mod browser;
 pub mod capacity;
+pub mod crossover;
 pub mod csv;
 pub mod diagnosis;
 pub mod html;
