@@ -14,8 +14,6 @@ mod kubernetes;
 mod load_command;
 mod project_file;
 mod release;
-#[path = "../../../report/tests/results/schema.rs"]
-mod schema;
 mod shares;
 #[path = "../support/tiny_server.rs"]
 mod tiny_server;

@@ -18,8 +18,8 @@ use threadcount_model::window::Window;
 use threadcount_servers::http_get::{BaseUrl, get};
 use threadcount_servers::{Launcher, RunningServer};
 
-/// `gc N`: collects N times. `keep MB`: collects while it holds so much, and after it has let go. `allocate MS LIVE`: for so
-/// long, with LIVE arrays of 100 kB alive. `serve PORT`: collects at each request. Each line it prints: what, from, to
+/// `gc N`: collects N times. `keep MB`: collects while it holds so much, and after it has let go. `allocate N LIVE`: N arrays
+/// of 100 kB, of which LIVE are alive. `serve PORT`: collects at each request. Each line it prints: what, from, to
 /// (`System.nanoTime()`).
 const PROGRAM: &str = r#"
 import com.sun.net.httpserver.*; import java.net.*;
@@ -37,7 +37,7 @@ class Known {
         kept = held = null;
         System.out.println(collect());
       }
-      case "allocate" -> allocate(number * 1_000_000L, new byte[Integer.parseInt(args[2])][]);
+      case "allocate" -> allocate(number, new byte[Integer.parseInt(args[2])][]);
       case "serve" -> {
         var server = HttpServer.create(new InetSocketAddress("127.0.0.1", number), 9);
         server.createContext("/", exchange -> {
@@ -55,9 +55,9 @@ class Known {
     System.gc();
     return "gc " + from + " " + System.nanoTime();
   }
-  static void allocate(long ns, byte[][] live) {
+  static void allocate(int arrays, byte[][] live) {
     long from = System.nanoTime(), before, now = from, longest = 0;
-    for (int i = 0; now - from < ns; i++) {
+    for (int i = 0; i < arrays; i++) {
       before = now;
       live[i % live.length] = new byte[100_000];
       now = System.nanoTime();
@@ -216,14 +216,14 @@ fn threads_that_wait_for_zgc_to_free_memory_are_seen_and_those_of_a_large_heap_d
     let bench = Bench::new();
     for java in [21, 25] {
         let jdk = java::runtime(java);
-        let spans = bench.run(&jdk, &["-XX:+UseZGC", "-Xmx40m"], &["allocate", "1000", "120"]);
+        let spans = bench.run(&jdk, &["-XX:+UseZGC", "-Xmx40m"], &["allocate", "20000", "120"]);
         let (all, longest) = (spans[0], spans[1].to_ns as f64 / 1e6);
         let stalls = bench.log(all).allocation_stalls;
         assert!(stalls.count >= 3 && stalls.longest_ms <= longest, "Java {java}: {stalls:?} of {longest} ms");
         let length_ms = (all.to_ns - all.from_ns) as f64 / 1e6;
         assert!(stalls.share <= 1.0 && stalls.total_ms <= length_ms, "one thread: {stalls:?}");
 
-        let spans = bench.run(&jdk, &["-XX:+UseSerialGC", "-Xmx40m"], &["allocate", "300", "120"]);
+        let spans = bench.run(&jdk, &["-XX:+UseSerialGC", "-Xmx40m"], &["allocate", "5000", "120"]);
         let log = bench.log(spans[0]);
         assert_eq!(log.allocation_stalls, Stopped::default());
         assert!(log.gc_pauses.count >= 3 && log.gc_pauses.share > 0.0, "{:?}", log.gc_pauses);

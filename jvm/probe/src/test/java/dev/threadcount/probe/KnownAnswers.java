@@ -200,8 +200,8 @@ public final class KnownAnswers {
         // Threads that spin would keep the flight recorder from beginning.
         await(() -> recordedMonitors().equals("true"));
         var done = new AtomicBoolean();
-        // So many that it has its share of the cores beside other programs, too.
-        for (int i = 0; i < 6 * Runtime.getRuntime().availableProcessors(); i++) {
+        // So many that they have a quarter of a core beside a hundred threads of other programs.
+        for (int i = 0; i < 24; i++) {
             Thread.ofPlatform().daemon().start(() -> {
                 while (!done.get()) {
                     Thread.onSpinWait();
