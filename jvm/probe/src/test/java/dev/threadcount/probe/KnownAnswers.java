@@ -172,10 +172,13 @@ public final class KnownAnswers {
     private static void contends(int number) throws InterruptedException {
         var held = new Semaphore(0);
         var entered = new Semaphore(0);
+        Thread contender = Thread.currentThread();
         Thread holder = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < number; i++) {
                 synchronized (MONITOR) {
                     held.release();
+                    // However late it comes, it waits for as long.
+                    await(() -> contender.getState() == Thread.State.BLOCKED);
                     sleep(HELD_MS);
                 }
                 entered.acquireUninterruptibly();
