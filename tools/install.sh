@@ -16,16 +16,29 @@ readonly NEXTEST_HASHES="--hash=sha256:76d7faec7ba7e1f15f888268761bb1449309b1eb8
 # setup [NEEDS...]: installs what everything needs, and what these functions name besides.
 setup() {
   local missing_packages=() needs
-  need_command cc gcc
-  need_command python3 python3
+  needs_of_rust
   need_command mvn maven
   need_command git git
-  python3 -m pip --version >/dev/null 2>&1 || missing_packages+=(python3-pip)
   for needs in "$@"; do "$needs"; done
   install_packages "${missing_packages[@]}"
   need_rust
   JAVA_HOME=$(find_jdk 25) || give_up "a JDK 25 is missing: install one, for example Temurin's package temurin-25-jdk, or set JAVA_HOME"
   export JAVA_HOME
+}
+
+# setup_rust: what the tests of a crate need, without a JVM.
+setup_rust() {
+  local missing_packages=()
+  needs_of_rust
+  install_packages "${missing_packages[@]}"
+  need_rust
+  install_nextest
+}
+
+needs_of_rust() {
+  need_command cc gcc
+  need_command python3 python3
+  python3 -m pip --version >/dev/null 2>&1 || missing_packages+=(python3-pip)
 }
 
 need_rust() {
