@@ -8,8 +8,9 @@
 mod common;
 
 use std::path::Path;
-use threadcount_judge::finding::{Explanation, Fact, Finding, KindAndNumber};
-use threadcount_judge::findings::explain;
+use threadcount_judge::finding::{Explanation, Fact, Finding};
+use threadcount_judge::findings::kind_and_number::KindAndNumber;
+use threadcount_judge::explain::explain;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_model::comparison::{Comparison, Ratio, TwoSpeeds, Verdict};

@@ -10,7 +10,7 @@ use schema::{complaints, result_file};
 use serde_json::json;
 use std::path::Path;
 use threadcount_judge::finding::{Explanation, Finding};
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 
 #[test]
 fn results_of_every_shape_are_what_the_schema_says() {

@@ -2,7 +2,7 @@
 
 use crate::request_time;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 use threadcount_model::record::Record;
 use threadcount_model::request_time::RequestTime;
 use threadcount_stats::request_time::OtherTraffic;
@@ -41,7 +41,8 @@ fn finding(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{Explanation, Fact, ResourceLimit};
+    use threadcount_judge::finding::{Explanation, Fact};
+    use threadcount_judge::findings::limits::ResourceLimit;
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::wait_profile::{
         ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,

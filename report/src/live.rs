@@ -2,7 +2,7 @@
 
 use super::figures::milliseconds as ms;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 use threadcount_model::record::jvm::VISIT;
 use threadcount_model::record::run_delay::{RunDelay, RunDelays};
 
@@ -78,7 +78,8 @@ pub fn problem(what: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{Explanation, Fact, ResourceLimit};
+    use threadcount_judge::finding::{Explanation, Fact};
+    use threadcount_judge::findings::limits::ResourceLimit;
 
     #[test]
     fn a_limit_has_its_sentence_and_what_to_try() {

@@ -1,10 +1,30 @@
 //! One cause that delays most of the requests beyond the 99th percentile, by the times at which both were.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::{DelayedTail, Fact, Finding, Rule};
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, Rule, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::pause_cause::cause_words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
 use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseCause, PauseLedger};
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct DelayedTail {
+    pub cause: PauseCause,
+    /// Share of the requests beyond the 99th percentile.
+    pub requests_share: f64,
+    /// Mean delay of these requests.
+    pub delay_ms: f64,
+    pub pauses_per_run: f64,
+    pub longest_pause_ms: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+}
 
 /// It explains at least this share of them.
 const MOST: f64 = 0.5;
@@ -23,7 +43,7 @@ fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
 }
 
 /// `named`: what other rules found for the same variant and load.
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
     find_any(runs_of_variant).filter(|(cause, _)| !is_named(*cause, named)).map(|(_, finding)| finding)
 }
 
@@ -60,10 +80,57 @@ fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.rule() == rule)
 }
 
+impl Words for DelayedTail {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "{} delay {} of the requests beyond the 99th percentile ({}, median {}), by {} on average; the longest is {}",
+            cause_words(self.cause).long,
+            percent(self.requests_share),
+            ms(self.p99_ms),
+            ms(self.p50_ms),
+            ms(self.delay_ms),
+            ms(self.longest_pause_ms)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self.cause {
+            PauseCause::GarbageCollection => {
+                "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request"
+            }
+            PauseCause::OtherSafepoint => {
+                "the reasons of the safepoints in the JVM's log (-Xlog:safepoint): thread dumps, heap inspections, and agents stop all threads"
+            }
+            PauseCause::TimeToSafepoint => {
+                "to find the thread that stops late (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=10): a long copy of an array, a page \
+                 fault in a mapped file, or a full machine"
+            }
+            PauseCause::AllocationStall => {
+                "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads)"
+            }
+            PauseCause::Compilation => "a longer `warmup`, or more cores",
+            PauseCause::Throttling => "a larger CPU quota, or none",
+            PauseCause::Steal => "a machine with cores of its own",
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("requests beyond the 99th percentile that it delays", Some(self.requests_share * 100.0), "%"),
+            ("mean delay of these", Some(self.delay_ms), "ms"),
+            ("pauses", Some(self.pauses_per_run), "in each run"),
+            ("longest pause", Some(self.longest_pause_ms), "ms"),
+            ("99th percentile", Some(self.p99_ms), "ms"),
+            ("median response", Some(self.p50_ms), "ms"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
 
     fn alone(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         find(runs_of_variant, &[])

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_judge::finding::{Finding, Rule};
-use threadcount_judge::findings::explain_attached;
+use threadcount_judge::explain::explain_attached;
 use threadcount_load::clock::Nanos;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};

@@ -240,7 +240,9 @@ mod tests {
     use super::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use threadcount_judge::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
+    use threadcount_judge::evidence::connection_pools::FullPool;
+    use threadcount_judge::finding::{Explanation, Fact, Finding};
+    use threadcount_judge::findings::waiting::WaitingPlace;
     use threadcount_machine::probe::line::parse;
     use threadcount_model::record::jvm::PoolKind;
 

@@ -2,7 +2,9 @@
 
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
-use threadcount_judge::finding::{Explanation, Fact, Finding, OvertakenWaits, Rule, WaitingPlace};
+use threadcount_judge::finding::{Explanation, Fact, Finding, Rule};
+use threadcount_judge::findings::overtaken_waits::OvertakenWaits;
+use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
 
 /// Two places at which about as many threads wait take turns from judgement to judgement. A new one is said when it has lasted.
@@ -65,7 +67,8 @@ fn place(finding: &Finding) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{FullPool, RequestWaits, WaitingPart};
+    use threadcount_judge::evidence::connection_pools::FullPool;
+    use threadcount_judge::findings::request_waits::{RequestWaits, WaitingPart};
     use threadcount_model::record::jvm::PoolKind;
     use threadcount_model::record::wait_profile::ThreadActivity;
 

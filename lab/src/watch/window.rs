@@ -114,7 +114,7 @@ impl LiveWindow {
 mod tests {
     use super::*;
     use threadcount_judge::finding::Rule;
-    use threadcount_judge::findings::explain_window;
+    use threadcount_judge::explain::explain_window;
     use threadcount_machine::probe::line::parse;
 
     /// A JVM on Java 21 that has been watched for so long; in the first seconds its two carriers are pinned all the time.

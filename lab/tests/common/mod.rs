@@ -5,7 +5,11 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
+use threadcount_judge::evidence::cpu_use::CpuUse;
 use threadcount_judge::finding::*;
+use threadcount_judge::findings::client_ceiling::ClientCeiling;
+use threadcount_judge::findings::cpu_ceiling::CpuCeiling;
+use threadcount_judge::findings::pool_ceiling::{PoolCeiling, PoolEvidence};
 use threadcount_judge::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::claim::Names;
 use threadcount_model::experiment::*;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use threadcount_judge::finding::Finding;
 use threadcount_judge::finding::Rule;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
