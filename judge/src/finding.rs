@@ -16,20 +16,17 @@ pub struct Finding {
     pub variant: Option<String>,
     /// The load; `None`: all.
     pub load: Option<String>,
-    /// How many of the complete runs show it; `None`: a result of an earlier version.
-    #[serde(default)]
+    /// How many of the complete runs show it; `None`: a window without runs (`watch`).
     pub runs: Option<RunsShowing>,
+    /// What it is, with its figures.
     #[serde(flatten)]
-    pub explanation: Explanation,
+    pub fact: Fact,
 }
 
 impl Finding {
     #[must_use]
     pub const fn rule(&self) -> Rule {
-        match &self.explanation {
-            Explanation::Fact(fact) => fact.rule(),
-            Explanation::Text(text) => text.rule,
-        }
+        self.fact.rule()
     }
 }
 
@@ -46,38 +43,6 @@ impl RunsShowing {
     pub(crate) const fn of(showing: usize, complete: usize) -> Self {
         Self { showing: showing as u32, complete: complete as u32 }
     }
-}
-
-/// A fact, or the text of an earlier version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-#[expect(clippy::large_enum_variant, reason = "a result has a few dozen at most")]
-pub enum Explanation {
-    /// With its figures.
-    Fact(Fact),
-    /// In results of versions that kept sentences instead of figures.
-    Text(FindingText),
-}
-
-/// A finding as an earlier version wrote it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct FindingText {
-    pub rule: Rule,
-    pub sentence: String,
-    #[serde(default)]
-    pub evidence: Vec<Evidence>,
-    #[serde(default)]
-    pub advice: Option<String>,
-}
-
-/// One figure behind a finding of an earlier version.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct Evidence {
-    pub what: String,
-    pub value: f64,
-    pub unit: String,
 }
 
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;

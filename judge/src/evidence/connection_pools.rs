@@ -7,15 +7,10 @@ use threadcount_model::figures::{percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{Pool, PoolKind};
 
-const fn hikari() -> PoolKind {
-    PoolKind::Hikari
-}
-
 /// A pool of connections for which threads, or requests without a thread, wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FullPool {
-    /// Its library; in results of earlier versions HikariCP.
-    #[serde(default = "hikari")]
+    /// Its library.
     pub kind: PoolKind,
     /// Its own name.
     pub name: String,

@@ -1,7 +1,7 @@
 //! What a rule judges: one variant under one load.
 
 use crate::evidence::cpu_use::CpuUse;
-use crate::finding::{Explanation, Fact, Finding, RunsShowing};
+use crate::finding::{Fact, Finding, RunsShowing};
 use threadcount_load::report::LoadReport;
 use threadcount_model::experiment::{LoadSpec, Variant};
 use threadcount_model::record::jvm::Pool;
@@ -234,7 +234,7 @@ impl<'a> VariantRuns<'a> {
             variant: Some(self.variant.name.clone()),
             load: Some(self.load.name.clone()),
             runs: Some(runs),
-            explanation: Explanation::Fact(fact),
+            fact,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use crate::finding::{Explanation, Finding, Rule};
+use crate::finding::{Finding, Rule};
 use crate::findings::FINDERS;
 use threadcount_model::record::Record;
 
@@ -9,8 +9,7 @@ use threadcount_model::record::Record;
 #[must_use]
 pub fn explain_window(record: &Record) -> Vec<Finding> {
     let facts = FINDERS.iter().filter_map(|it| it.in_window).filter_map(|find| find(record));
-    let finding =
-        |fact| Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+    let finding = |fact| Finding { variant: None, load: None, runs: None, fact };
     let mut found: Vec<Finding> = facts.map(finding).collect();
     // They limit nothing by themselves, and may be why the collector or the CPU does.
     if !found.iter().any(|it| matches!(it.rule(), Rule::Gc | Rule::CpuCeiling)) {

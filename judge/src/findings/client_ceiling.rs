@@ -124,7 +124,6 @@ impl Words for ClientCeiling {
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{found, run, sentence};
-    use crate::finding::Explanation;
     use crate::findings::accept_queue::AcceptQueueOverflow;
     use crate::findings::limits::ResourceLimit;
     use threadcount_model::record::{Record, WarmUp};
@@ -172,12 +171,7 @@ mod tests {
 
     #[test]
     fn where_a_limit_of_the_server_is_named_the_clients_are_not_it() {
-        let of = |rule: Fact| Finding {
-            variant: None,
-            load: None,
-            runs: None,
-            explanation: Explanation::Fact(rule),
-        };
+        let of = |rule: Fact| Finding { variant: None, load: None, runs: None, fact: rule };
         let overflow = AcceptQueueOverflow { overflows: 1, syn_retransmits: 1, clients: 20 };
         assert!(is_refuted(&[of(Fact::AcceptQueue(overflow))]));
         let files = ResourceLimit::ServerFiles { open: 9, at_most: 10 };

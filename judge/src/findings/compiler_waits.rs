@@ -151,7 +151,7 @@ mod tests {
             ("a full machine and little to compile", with(Some(0.01), Some(0.1))),
             ("an idle compiler", with(Some(0.0), Some(0.0))),
             ("no JVM", with(None, None)),
-            ("an older result", with(Some(0.12), None)),
+            ("waits that were not read", with(Some(0.12), None)),
         ];
         for (what, record) in silent {
             assert_eq!(found(find, "clients: 20", record), None, "{what}");

@@ -131,6 +131,7 @@ impl Words for DelayedTail {
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
+    use crate::findings::gc::GcPauses;
 
     fn alone(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         find(runs_of_variant, &[])
@@ -186,7 +187,10 @@ mod tests {
             ("one of several causes", delayed(cause, 0.4, 88.0, 400)),
             ("there is no tail", delayed(cause, 0.9, 51.0, 400)),
             ("too few requests", delayed(cause, 1.0, 88.0, 8)),
-            ("an older result", Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) }),
+            (
+                "nothing that could delay requests",
+                Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) },
+            ),
         ];
         for (what, record) in silent {
             assert_eq!(found(alone, "clients: 200", record), None, "{what}");
@@ -197,15 +201,15 @@ mod tests {
     fn what_the_finding_on_garbage_collection_says_is_not_said_twice() {
         let finding =
             found(alone, "clients: 200", delayed(PauseCause::GarbageCollection, 0.9, 88.0, 400)).unwrap();
-        let as_named: Finding = Finding {
-            explanation: crate::finding::Explanation::Text(crate::finding::FindingText {
-                rule: Rule::Gc,
-                sentence: String::new(),
-                evidence: Vec::new(),
-                advice: None,
-            }),
-            ..finding
+        let pauses = GcPauses {
+            paused_share: 0.2,
+            pauses_per_run: 9.0,
+            longest_pause_ms: 90.0,
+            slow_seconds: None,
+            tail: None,
+            allocates_more_than: None,
         };
+        let as_named = Finding { fact: Fact::Gc(pauses), ..finding };
         assert!(is_named(PauseCause::GarbageCollection, std::slice::from_ref(&as_named)));
         assert!(!is_named(PauseCause::OtherSafepoint, &[as_named]));
         assert!(!is_named(PauseCause::GarbageCollection, &[]));

@@ -69,7 +69,7 @@ impl Words for OvertakenWaits {
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, sentence};
-    use crate::finding::{Explanation, Finding};
+    use crate::finding::Finding;
     use threadcount_model::record::jvm::JvmReadings;
 
     fn overtaking() -> Turns {
@@ -96,7 +96,7 @@ mod tests {
             in_window(&Record { jvm: Some(jvm), ..Record::default() })
         };
         let Some(fact) = found(|_| ()) else { panic!("a finding") };
-        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         assert_eq!(
             sentence(&finding),
             "some starve waiting for the monitor of Object; 31 of 40 turns were those of requests that had come after \

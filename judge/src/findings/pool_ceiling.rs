@@ -149,7 +149,7 @@ impl Words for PoolCeiling {
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
-    use crate::finding::{Explanation, RunsShowing};
+    use crate::finding::RunsShowing;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
@@ -193,9 +193,7 @@ mod tests {
         let finding = found(find, "clients: 400", counted(platform(), 19)).expect("a finding");
         let end = "3,961/s measured; pool full in 95 % of its readings (JMX)";
         assert!(sentence(&finding).ends_with(end), "{}", sentence(&finding));
-        let Explanation::Fact(Fact::PoolCeiling(ceiling)) = finding.explanation else {
-            panic!("{finding:?}")
-        };
+        let Fact::PoolCeiling(ceiling) = finding.fact else { panic!("{finding:?}") };
         assert_eq!(ceiling.shown_by, PoolEvidence::Arithmetic);
         assert!(ceiling.full_share.is_some_and(|share| (share - 0.95).abs() < 1e-9), "{ceiling:?}");
     }

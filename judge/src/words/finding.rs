@@ -1,7 +1,7 @@
 //! Findings in words: the sentence, what to try, and the figures behind it.
 
-use super::figure::{figure, showing};
-use crate::finding::{Explanation, Finding, FindingText, RunsShowing};
+use super::figure::showing;
+use crate::finding::{Finding, RunsShowing};
 
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,16 +26,10 @@ pub(crate) trait Words {
     fn evidence(&self) -> Vec<String>;
 }
 
-/// A finding in words; one of an earlier version in the words of that version.
+/// A finding in words.
 #[must_use]
 pub fn words(finding: &Finding) -> FindingWords {
-    match &finding.explanation {
-        Explanation::Fact(fact) => of(fact.words(), finding.runs),
-        Explanation::Text(text) => as_written(text),
-    }
-}
-
-fn of(figures: &dyn Words, runs: Option<RunsShowing>) -> FindingWords {
+    let (figures, runs) = (finding.fact.words(), finding.runs);
     let seen_in = runs.map(|runs| format!("seen {}", showing(runs)));
     let sentence = figures.sentence(runs);
     let seen_by =
@@ -58,50 +52,22 @@ fn in_few_runs(runs: RunsShowing) -> String {
     }
 }
 
-fn as_written(text: &FindingText) -> FindingWords {
-    FindingWords {
-        sentence: text.sentence.clone(),
-        advice: text.advice.clone(),
-        evidence: text.evidence.iter().map(|it| figure(&it.what, it.value, &it.unit)).collect(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Evidence, Fact, Rule};
+    use crate::finding::Fact;
     use crate::findings::accept_queue::AcceptQueueOverflow;
     use crate::findings::generator::{GeneratorBottleneck, LimitedGenerator};
     use crate::findings::memory_growth::{GrowingMemory, MemoryGrowth};
 
-    fn finding(explanation: Explanation, runs: Option<RunsShowing>) -> Finding {
-        Finding { variant: Some("a".into()), load: Some("c4".into()), runs, explanation }
-    }
-
-    #[test]
-    fn a_finding_of_an_earlier_version_is_read_and_keeps_its_words() {
-        let text = r#"{"rule": "cpu-ceiling", "variant": "a", "load": "c4", "sentence": "the CPU is full", "advice": null,
-            "evidence": [{"what": "cores of the machine", "value": 2.0, "unit": "cores"}], "confidence": 0.8}"#;
-        let read: Finding = serde_json::from_str(text).unwrap();
-        let evidence =
-            vec![Evidence { what: "cores of the machine".into(), value: 2.0, unit: "cores".into() }];
-        let expected = FindingText {
-            rule: Rule::CpuCeiling,
-            sentence: "the CPU is full".into(),
-            evidence,
-            advice: None,
-        };
-        assert_eq!(read, finding(Explanation::Text(expected), None));
-        assert_eq!(words(&read).sentence, "the CPU is full");
-        assert_eq!(words(&read).evidence, ["cores of the machine 2 cores"]);
-        let written = serde_json::to_string(&read).unwrap();
-        assert_eq!(serde_json::from_str::<Finding>(&written).unwrap(), read);
+    fn finding(fact: Fact, runs: Option<RunsShowing>) -> Finding {
+        Finding { variant: Some("a".into()), load: Some("c4".into()), runs, fact }
     }
 
     #[test]
     fn a_finding_stands_in_the_result_with_its_rule_and_its_figures_and_without_a_sentence() {
         let fact = Fact::AcceptQueue(AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 200 });
-        let one = finding(Explanation::Fact(fact), Some(RunsShowing { showing: 2, complete: 3 }));
+        let one = finding(fact, Some(RunsShowing { showing: 2, complete: 3 }));
         let json = serde_json::to_value(&one).unwrap();
         let expected = serde_json::json!({
             "variant": "a", "load": "c4", "runs": {"showing": 2, "complete": 3}, "rule": "accept-queue",
@@ -121,7 +87,7 @@ mod tests {
             window_s: 10.0,
         };
         let said = |fact: Fact, showing, complete| {
-            words(&finding(Explanation::Fact(fact), Some(RunsShowing { showing, complete }))).sentence
+            words(&finding(fact, Some(RunsShowing { showing, complete }))).sentence
         };
         let all = said(Fact::MemoryGrowth(grown), 3, 3);
         assert_eq!(said(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
@@ -142,7 +108,7 @@ mod tests {
                 cpu_us_per_request: 10.0,
                 send_lag_p99_ms: None,
             };
-            words(&finding(Explanation::Fact(Fact::Generator(bottleneck)), None)).sentence
+            words(&finding(Fact::Generator(bottleneck), None)).sentence
         };
         assert_eq!(
             sentence(1, 1),

@@ -2,7 +2,7 @@
 
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
-use threadcount_judge::finding::{Explanation, Fact, Finding, Rule};
+use threadcount_judge::finding::{Fact, Finding, Rule};
 use threadcount_judge::findings::overtaken_waits::OvertakenWaits;
 use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
@@ -49,8 +49,7 @@ impl PrintedLimits {
 
 /// Where requests wait: the figures beside it change with each judgement.
 fn place(finding: &Finding) -> Option<Place> {
-    let Explanation::Fact(fact) = &finding.explanation else { return None };
-    match fact {
+    match &finding.fact {
         Fact::RequestWaits(waits) => {
             let activity = waits.part.activity.clone();
             Some((Some(activity.state), activity.resource, activity.application))
@@ -73,7 +72,7 @@ mod tests {
     use threadcount_model::record::wait_profile::ThreadActivity;
 
     fn of(fact: Fact) -> CurrentLimits {
-        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::answer::{more_threads, needed};
 use crate::load_words::load_words;
+use threadcount_judge::finding::Fact;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::finding::{Explanation, Fact};
 use threadcount_judge::findings::kind_and_number::confounded_advice;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::{bound, noun};
@@ -191,8 +191,8 @@ impl Headline<'_> {
     fn confounded(&self) -> String {
         let Comparison { variant, baseline, load, .. } = self.comparison;
         let here = self.findings.iter().filter(|finding| finding.load.as_ref() == Some(load));
-        let found = here.filter_map(|finding| match &finding.explanation {
-            Explanation::Fact(Fact::KindAndNumber(it)) => Some((finding.variant.as_ref()?, it)),
+        let found = here.filter_map(|finding| match &finding.fact {
+            Fact::KindAndNumber(it) => Some((finding.variant.as_ref()?, it)),
             _ => None,
         });
         let mut found = found.filter(|(threads, it)| {

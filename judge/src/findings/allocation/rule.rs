@@ -3,7 +3,7 @@
 use super::sites::BytesByPlace;
 use super::{AllocationDifference, ProcessorsMadeAnew};
 use crate::evidence::variant_runs::VariantRuns;
-use crate::finding::{Explanation, Fact, Finding, RunsShowing};
+use crate::finding::{Fact, Finding, RunsShowing};
 use threadcount_model::experiment::{Experiment, Server};
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
@@ -57,16 +57,16 @@ pub(crate) fn find(
 ///
 /// `found`: in the same runs.
 pub(crate) fn attribute(finding: &mut Finding, found: &[Finding]) {
-    let more = found.iter().find_map(|it| match &it.explanation {
-        Explanation::Fact(Fact::Allocation(more)) => Some(more),
+    let more = found.iter().find_map(|it| match &it.fact {
+        Fact::Allocation(more) => Some(more),
         _ => None,
     });
     let Some(more) = more else { return };
     let least = || Some(more.least_variant.clone());
-    match &mut finding.explanation {
-        Explanation::Fact(Fact::Gc(pauses)) => pauses.allocates_more_than = least(),
-        Explanation::Fact(Fact::AllocationStalls(stalls)) => stalls.allocates_more_than = least(),
-        Explanation::Fact(Fact::CpuCeiling(ceiling)) => ceiling.allocates_more_than = least(),
+    match &mut finding.fact {
+        Fact::Gc(pauses) => pauses.allocates_more_than = least(),
+        Fact::AllocationStalls(stalls) => stalls.allocates_more_than = least(),
+        Fact::CpuCeiling(ceiling) => ceiling.allocates_more_than = least(),
         _ => {}
     }
 }

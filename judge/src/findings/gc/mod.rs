@@ -19,7 +19,6 @@ pub struct GcPauses {
     /// The seconds with the slowest responses; `None`: the pauses do not explain them.
     pub slow_seconds: Option<SlowSeconds>,
     /// The slowest hundredth of the requests; `None`: the pauses alone do not make it.
-    #[serde(default)]
     pub tail: Option<PauseTail>,
     /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

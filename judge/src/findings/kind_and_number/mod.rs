@@ -24,6 +24,5 @@ pub struct KindAndNumber {
     /// A variant of the experiment with such a pool, which was not measured under this load; `None`: it has none.
     pub sized_variant: Option<String>,
     /// What makes so many requests be in flight where the load does not say it; `None`: the clients of a closed loop.
-    #[serde(default)]
     pub arrivals: Option<Arrivals>,
 }

@@ -138,7 +138,6 @@ fn sized_variant(
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, sentence};
-    use crate::finding::Explanation;
     use threadcount_config::parse;
     use threadcount_model::record::RequestThread;
     use threadcount_model::record::capacity::{CapacitySearch, SearchEnd};
@@ -195,7 +194,7 @@ mod tests {
             sized_variant: None,
             arrivals: None,
         };
-        assert_eq!(finding.explanation, Explanation::Fact(Fact::KindAndNumber(expected)));
+        assert_eq!(finding.fact, Fact::KindAndNumber(expected));
         assert_eq!((finding.variant.as_deref(), finding.load.as_deref()), (Some("virtual"), Some("load")));
         assert_eq!(
             sentence(finding),
@@ -310,8 +309,8 @@ mod tests {
         let variants = "cached: {threads: cached, jdk: 21}, platform: {}, virtual: {threads: virtual, compare_with: platform}";
         let cached = || runs("cached", "load", 17_000.0, None);
         let found = found(variants, CLOSED, &[cached(), platform(), threads()]);
-        let pools = found.iter().map(|finding| match &finding.explanation {
-            Explanation::Fact(Fact::KindAndNumber(it)) => it.pool_variant.as_str(),
+        let pools = found.iter().map(|finding| match &finding.fact {
+            Fact::KindAndNumber(it) => it.pool_variant.as_str(),
             other => panic!("{other:?}"),
         });
         assert_eq!(pools.collect::<Vec<_>>(), ["platform"], "cached has a thread for each request");

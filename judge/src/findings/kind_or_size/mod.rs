@@ -17,24 +17,14 @@ use threadcount_model::metric::Metric;
 pub struct KindOrSize {
     pub pool_threads: u32,
     /// What the load is run for: throughput, under an open load the median response time, of a search the capacity.
-    #[serde(default = "rate")]
     pub metric: Metric,
-    #[serde(alias = "rate_ratio")]
     pub ratio: f64,
-    #[serde(alias = "rate_interval")]
     pub interval: Interval,
     /// The interval lies so near 1 that the difference does not matter in practice.
-    #[serde(alias = "is_same_rate")]
     pub is_same: bool,
     pub pool_os_threads: f64,
     pub virtual_os_threads: Option<f64>,
     pub cpu_per_request_ratio: Option<f64>,
-    /// Of `cpu_per_request_ratio`; `None`: an older result.
-    #[serde(default)]
+    /// Of `cpu_per_request_ratio`.
     pub cpu_per_request_interval: Option<Interval>,
-}
-
-/// Of results of versions that compared the throughput only.
-const fn rate() -> Metric {
-    Metric::Rate
 }

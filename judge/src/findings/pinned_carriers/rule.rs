@@ -197,7 +197,6 @@ fn mean(all: &[PinFigures]) -> PinFigures {
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, carriers, found, run, sentence, site};
-    use crate::finding::Explanation;
     use threadcount_model::record::jvm::{CarrierSample, PinSample, SiteReason};
     use threadcount_model::record::run_delay::RunDelay;
     use threadcount_model::record::wait_profile::ThreadState;
@@ -249,9 +248,7 @@ mod tests {
             advice.contains("Java 24") && advice.contains("ReentrantLock") && advice.contains(HOLDER),
             "{advice}"
         );
-        let Explanation::Fact(Fact::PinnedCarriers(pinned)) = finding.explanation else {
-            panic!("{finding:?}")
-        };
+        let Fact::PinnedCarriers(pinned) = finding.fact else { panic!("{finding:?}") };
         assert_eq!((pinned.shown_by, pinned.worst.pinned_share), (PinEvidence::Events, 0.995));
     }
 

@@ -4,7 +4,7 @@ use super::{RequestWaits, WaitingPart};
 use crate::evidence::connection_pools;
 use crate::evidence::connection_pools::FullPool;
 use crate::evidence::variant_runs::VariantRuns;
-use crate::finding::{Explanation, Fact, Finding, RunsShowing};
+use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::file_io;
 use crate::findings::waiting;
 use crate::findings::waiting::WaitingPlace;
@@ -96,7 +96,7 @@ fn is_for_pool(finding: &Finding) -> bool {
 /// samples do not know: as many then wait at it. Of a library that they know a pool that `sampled` does not name keeps others waiting.
 fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
     let Some(waits) = waits_of(sampled) else { return false };
-    let Explanation::Fact(Fact::Waiting(place)) = &counted.explanation else { return false };
+    let Fact::Waiting(place) = &counted.fact else { return false };
     match place {
         WaitingPlace::Pool(pool) => {
             let of_library = |library| pool.kind.is_of_library(library);
@@ -112,8 +112,8 @@ fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
 }
 
 const fn waits_of(finding: &Finding) -> Option<&RequestWaits> {
-    match &finding.explanation {
-        Explanation::Fact(Fact::RequestWaits(waits)) => Some(waits),
+    match &finding.fact {
+        Fact::RequestWaits(waits) => Some(waits),
         _ => None,
     }
 }
@@ -368,8 +368,8 @@ mod tests {
     }
 
     fn said(record: &Record) -> Option<(String, String)> {
-        let explanation = Explanation::Fact(in_window(record)?);
-        let finding = Finding { variant: None, load: None, runs: None, explanation };
+        let fact = in_window(record)?;
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         Some((sentence(&finding), advice(&finding)))
     }
 
@@ -400,17 +400,6 @@ mod tests {
         assert_eq!((&figures["service_time_ms"], &part["threads"]), (&serde_json::Value::Null, &40.5.into()));
         assert!(part.get("ms").is_none() && part["state"] == "lock", "{json}");
         assert_eq!(serde_json::from_value::<Fact>(json).ok(), Some(fact));
-    }
-
-    #[test]
-    fn a_fact_of_an_earlier_version_is_read() {
-        let json = r#"{"rule": "request-waits", "figures": {"part": {"state": "pool", "resource": "HikariCP", "peer": null,
-            "application": "a.A.a:1", "library": null, "holder": null, "threads": 30.0, "ms": 375.0, "interval": null},
-            "service_time_ms": 500.0}}"#;
-        let fact: Fact = serde_json::from_str(json).expect("a fact");
-        let Fact::RequestWaits(waits) = fact else { panic!("{fact:?}") };
-        assert_eq!(waits.part.time.map(|time| time.ms), Some(375.0));
-        assert_eq!((waits.service_time_ms, waits.request_threads), (Some(500.0), None));
     }
 
     #[test]

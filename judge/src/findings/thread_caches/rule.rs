@@ -116,7 +116,6 @@ fn places(sites: &[AllocationSite], all_bytes: f64, per: Per) -> Vec<ThreadCache
 mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
-    use crate::finding::Explanation;
     use threadcount_model::record::allocation::Allocation;
     use threadcount_model::record::explaining::ExplainingWindow;
     use threadcount_model::record::jvm::JvmReadings;
@@ -166,8 +165,8 @@ mod tests {
 
     fn in_a_window(record: Record) -> Option<Finding> {
         let record = Record { explaining: None, measured: None, ..record };
-        let explanation = Explanation::Fact(in_window(&record)?);
-        Some(Finding { variant: None, load: None, runs: None, explanation })
+        let fact = in_window(&record)?;
+        Some(Finding { variant: None, load: None, runs: None, fact })
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub struct UnfairWaits {
     pub p50_ms: f64,
     /// Service time.
     pub p99_ms: f64,
-    /// Who goes first there; `None`: not seen, or an older result.
+    /// Who goes first there; `None`: not seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
     /// Age of the oldest request without a response at the end; `None`: all had one.
