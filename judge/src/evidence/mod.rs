@@ -5,5 +5,6 @@ pub mod carriers;
 pub mod connection_pools;
 pub mod cpu_use;
 pub mod in_flight;
+pub(crate) mod tail;
 pub mod variant_runs;
 pub mod workers;

@@ -8,9 +8,6 @@ use threadcount_model::record::jvm::Pool;
 use threadcount_model::record::{Cost, Record};
 use threadcount_stats::runs::complete;
 
-/// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time.
-pub(crate) const FULL_MACHINE: f64 = 0.85;
-
 /// One variant under one load, with its complete runs.
 #[derive(Debug)]
 pub struct VariantRuns<'a> {

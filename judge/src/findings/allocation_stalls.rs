@@ -1,5 +1,6 @@
 //! Threads that wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
 
+use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::allocation::fewer_allocations;
@@ -28,10 +29,8 @@ pub struct AllocationStalls {
 const MUCH_TIME: f64 = 0.1;
 /// ... or at least so many requests wait ...
 const SLOWEST_HUNDREDTH: f64 = 0.01;
-/// ... for this much of what the 99th percentile is above the median ...
+/// ... for this much of what the 99th percentile is above the median, where it stands out.
 const EXPLAINS: f64 = 0.5;
-/// ... which stands out by this factor.
-const STANDS_OUT: f64 = 1.2;
 
 /// One run.
 struct Stalls {

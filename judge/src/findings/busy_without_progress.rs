@@ -41,7 +41,7 @@ const MOSTLY: f64 = 0.5;
 /// And at least this much of them show a thread that yields: a scheduler that has much to do does not yield.
 const YIELDS: f64 = 0.1;
 /// Less CPU than this, in cores, is no storm.
-const WORTH_SAYING: f64 = 0.25;
+const STORM_CORES: f64 = 0.25;
 
 struct RunWithoutProgress {
     server_cpu_cores: f64,
@@ -71,7 +71,7 @@ impl RunWithoutProgress {
         (jvm.thread_samples.count >= FEWEST_SAMPLES
             && found.without_work >= MOSTLY
             && found.yields >= YIELDS
-            && server_cpu_cores >= WORTH_SAYING)
+            && server_cpu_cores >= STORM_CORES)
             .then_some(found)
     }
 }

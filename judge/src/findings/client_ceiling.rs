@@ -5,13 +5,14 @@
 //! measured window, when one had the server to itself.
 
 use crate::evidence::cpu_use::CpuUse;
-use crate::evidence::variant_runs::{FULL_MACHINE, RunFigures, VariantRuns};
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::{Fact, Finding, Rule, RunsShowing};
 use crate::words::figure::{cpu, figure};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{count, milliseconds as ms, whole};
+use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! The machine's CPU is full.
 
 use crate::evidence::cpu_use::CpuUse;
-use crate::evidence::variant_runs::{FULL_MACHINE, RunFigures, VariantRuns};
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::allocation::fewer_allocations;
 use crate::words::figure::{cpu, known};
@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{count, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,7 +48,7 @@ pub enum CpuPart {
 }
 
 /// Below this share of what the clients could request, the comparison with it shows nothing.
-const WORTH_SAYING: f64 = 0.3;
+const NEAR_CLIENTS: f64 = 0.3;
 /// A part of the server's CPU from here on is much.
 const MUCH: f64 = 0.25;
 
@@ -92,7 +93,7 @@ fn large_part(means: &RunFigures) -> Option<CpuPart> {
 fn near_clients(runs_of_variant: &VariantRuns<'_>, means: &RunFigures) -> Option<ClientLimit> {
     let clients = runs_of_variant.clients();
     let rate_per_s = means.ceiling_per_s(f64::from(clients));
-    (runs_of_variant.is_closed() && means.rate_per_s / rate_per_s >= WORTH_SAYING)
+    (runs_of_variant.is_closed() && means.rate_per_s / rate_per_s >= NEAR_CLIENTS)
         .then_some(ClientLimit { clients, rate_per_s })
 }
 

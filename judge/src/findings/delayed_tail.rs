@@ -1,5 +1,6 @@
 //! One cause that delays most of the requests beyond the 99th percentile, by the times at which both were.
 
+use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule, RunsShowing};
 use crate::words::figure::known;
@@ -30,8 +31,7 @@ pub struct DelayedTail {
 const MOST: f64 = 0.5;
 /// Fewer show no coincidence.
 const FEWEST_REQUESTS: u64 = 20;
-/// The 99th percentile stands out if it is this many times the median, and this much longer.
-const STANDS_OUT: f64 = 1.2;
+/// Where the 99th percentile stands out it is this much longer than the median as well.
 const LONGER_BY_MS: f64 = 2.0;
 
 fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {

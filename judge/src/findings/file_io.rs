@@ -37,7 +37,7 @@ pub struct CarrierFileIo {
 /// Of the carriers' time; less costs next to nothing ...
 const MUCH: f64 = 0.25;
 /// ... unless others wait for a carrier.
-const WORTH_SAYING: f64 = 0.1;
+const MUCH_WHILE_OTHERS_WAIT: f64 = 0.1;
 /// A virtual thread waits this long for a carrier, in one of a hundred cases.
 const LATE_MS: f64 = 10.0;
 /// Half of the time a carrier waits for a file: what others wait for is mostly that.
@@ -81,7 +81,7 @@ fn waits(record: &Record) -> Option<CarrierFileIo> {
     let virtual_delay_p99_ms = delay.map(|delay| delay.p99_ms);
     let all_ms: f64 = jvm.file_io.iter().map(|site| site.total.total_ms).sum();
     let others_wait = virtual_delay_p99_ms.is_some_and(|p99_ms| p99_ms >= LATE_MS);
-    let least = if others_wait { WORTH_SAYING } else { MUCH };
+    let least = if others_wait { MUCH_WHILE_OTHERS_WAIT } else { MUCH };
     (carriers > 0.0 && waiting_carriers >= least * carriers).then(|| CarrierFileIo {
         waiting_carriers,
         carriers,

@@ -1,7 +1,7 @@
 //! Threads that wait for seconds while those that come later go first, in a window without a load.
 
 use crate::finding::{Fact, RunsShowing};
-use crate::findings::unfair_waits::{OVERTAKING, TURNS, fairness, who_overtakes};
+use crate::findings::unfair_waits::{ENOUGH_TURNS, OVERTAKING, TURNS, fairness, who_overtakes};
 use crate::words::activity::what;
 use crate::words::figure::known;
 use crate::words::finding::Words;
@@ -18,15 +18,13 @@ pub struct OvertakenWaits {
     pub turns: Turns,
 }
 
-/// Overtaken in so many turns after a second of waiting.
-const ENOUGH_TURNS: u64 = 10;
 /// Most turns overtake.
-const MOSTLY: f64 = 0.5;
+const MOST_TURNS: f64 = 0.5;
 
 /// Without the times of requests: who waited for seconds was overtaken often, and so were most.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     // In a queue that is always long some wait for seconds, and a few are overtaken.
-    let is_the_rule = |it: &Turns| it.overtaking as f64 >= MOSTLY * it.turns as f64;
+    let is_the_rule = |it: &Turns| it.overtaking as f64 >= MOST_TURNS * it.turns as f64;
     // Monitors of one class of which the JVM does not say which it is may be many, and nobody overtakes at another.
     let is_known = |it: &Turns| it.state != ThreadState::Monitor || it.resource.is_some();
     let starves = |it: &&Turns| {

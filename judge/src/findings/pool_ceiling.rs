@@ -4,7 +4,7 @@
 //! rate can come near a ceiling by chance.
 
 use crate::evidence::cpu_use::CpuUse;
-use crate::evidence::variant_runs::{FULL_MACHINE, RunFigures, VariantRuns};
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::{cpu, known};
 use crate::words::finding::Words;
@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -19,7 +19,7 @@ use threadcount_stats::ratio::MARGIN;
 const CHANCE: &str = ", which may be chance among all figures that were compared";
 
 /// A smaller difference in cost is only in the table.
-const WORTH_SAYING: f64 = 0.05;
+const LEAST_COST_DIFFERENCE: f64 = 0.05;
 
 /// The comparison that a load's answer is about.
 #[derive(Clone, Copy)]
@@ -283,7 +283,7 @@ impl Headline<'_> {
         let threads = self.comparison.ratio(Metric::OsThreads).and_then(more_threads);
         let cost = |metric: Metric, noun: &str| {
             let ratio = self.comparison.ratio(metric).filter(|it| is_decided(it))?;
-            let is_worth_saying = (ratio.ratio - 1.0).abs() > WORTH_SAYING;
+            let is_worth_saying = (ratio.ratio - 1.0).abs() > LEAST_COST_DIFFERENCE;
             is_worth_saying.then(|| format!("{}x the {noun}", figures::ratio(ratio.ratio)))
         };
         // What is resident and not needed depends on how full the heap may get.

@@ -12,7 +12,7 @@ use threadcount_stats::runs::{figures, mean};
 /// More than this many times as much for each request ...
 const MUCH_MORE: f64 = 2.0;
 /// ... and this much more: less does not show in any other figure.
-const WORTH_SAYING_BYTES: f64 = 4_096.0;
+const LEAST_MORE_BYTES: f64 = 4_096.0;
 /// Tomcat's processors are named as the reason where they make at least this part of the difference.
 const MADE_BY_PROCESSORS: f64 = 0.3;
 /// Tomcat's own `processorCache` (`AbstractProtocol`, 10.0 to 11.0).
@@ -76,7 +76,7 @@ fn allocated(runs_of_variant: &VariantRuns<'_>) -> Vec<f64> {
 }
 
 fn is_much_more(bytes: f64, least: f64) -> bool {
-    bytes >= MUCH_MORE * least && bytes >= least + WORTH_SAYING_BYTES
+    bytes >= MUCH_MORE * least && bytes >= least + LEAST_MORE_BYTES
 }
 
 /// Are more requests in flight than the Connector keeps processors for, and do they allocate a good part of it?

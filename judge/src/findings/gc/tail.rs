@@ -2,11 +2,11 @@
 //! others, and still sets the 99th percentile.
 
 use super::PauseTail;
+use crate::evidence::tail::STANDS_OUT;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pause;
 
-/// The 99th percentile stands out if it is this many times the median, and this much longer.
-const STANDS_OUT: f64 = 1.2;
+/// Where it stands out it is this much longer than the median as well.
 const LONGER_BY_MS: f64 = 10.0;
 /// A pause explains a response if it delayed it by at least this much of what the response took above the median.
 const EXPLAINS: f64 = 0.5;

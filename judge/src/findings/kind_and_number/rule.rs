@@ -13,7 +13,7 @@ use threadcount_stats::comparison::Sides;
 use threadcount_stats::lost_on_purpose::LostOnPurpose;
 
 /// A ratio of single runs that is nearer to 1 is no difference that would need a reason.
-const WORTH_SAYING: f64 = 0.05;
+const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// What cannot be told apart in the comparisons under one load, those that `compare_with` asks for included.
 pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
@@ -112,7 +112,7 @@ fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec
         let Some(ratio) = sides.ratio(load.interim_analyses().len()) else { return false };
         match ratio.interval {
             Some(interval) => interval.low > 1.0 || interval.high < 1.0,
-            None => (ratio.ratio - 1.0).abs() > WORTH_SAYING,
+            None => (ratio.ratio - 1.0).abs() > LEAST_DIFFERENCE,
         }
     })
 }

@@ -16,7 +16,7 @@ use threadcount_stats::runs::{figures, is_healthy, mean};
 
 /// Figures whose interval lies within this factor of each other do the same for a person who chooses between them. The
 /// sentence names the largest difference that the interval leaves.
-const ALIKE: f64 = 1.05;
+const SAME: f64 = 1.05;
 
 /// What the comparison shows for one load; `None`: there is no such pair, or the runs do not decide. A difference is said
 /// where the whole page allows it: the pair has a share of its 5 % from the beginning.
@@ -55,7 +55,7 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
 }
 
 fn is_same(ratio: Interval) -> bool {
-    ratio.low >= 1.0 / ALIKE && ratio.high <= ALIKE
+    ratio.low >= 1.0 / SAME && ratio.high <= SAME
 }
 
 /// Two variants that differ in the kind of thread only.

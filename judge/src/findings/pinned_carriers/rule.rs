@@ -12,7 +12,7 @@ use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
 
 /// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
 /// costs next to nothing. A share of time, because their number shows nothing.
-const WORTH_SAYING: f64 = 0.1;
+const LEAST_PINNED: f64 = 0.1;
 /// Held in more of the readings than this without an event: chance does not do that.
 const MOSTLY_HELD: f64 = 0.5;
 /// More CPU than this for each carrier is no server whose carriers stand still, in cores. The server's own CPU, because
@@ -102,7 +102,7 @@ impl PinnedSite {
     }
 
     fn by_events(&self) -> bool {
-        self.parallelism > 0.0 && self.pinned >= WORTH_SAYING
+        self.parallelism > 0.0 && self.pinned >= LEAST_PINNED
     }
 
     /// Only where the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.

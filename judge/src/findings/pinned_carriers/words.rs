@@ -10,7 +10,7 @@ use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::jvm::SiteReason;
 
 /// All carriers pinned at once for less of the window than this is not worth saying.
-const WORTH_SAYING: f64 = 0.1;
+const LEAST_ALL_PINNED: f64 = 0.1;
 /// Of the code where threads stand on their carriers.
 const PLACES: usize = 2;
 /// How near carriers / pinned time has to come to the rate to be its reason.
@@ -81,7 +81,7 @@ fn by_events(pinned: &PinnedCarriers) -> String {
         "virtual threads are pinned at {site}: {} of the time of {carriers} carriers",
         percent(worst.pinned_share)
     );
-    if worst.all_pinned_share >= WORTH_SAYING {
+    if worst.all_pinned_share >= LEAST_ALL_PINNED {
         let all = percent(worst.all_pinned_share);
         sentence.push_str(&format!(", all carriers at once for at least {all}"));
     }

@@ -7,15 +7,13 @@ use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::file_io;
 use crate::findings::waiting;
-use crate::findings::waiting::WaitingPlace;
+use crate::findings::waiting::{AT_ONE_PLACE, WaitingPlace};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::request_time::request_time;
 
-/// The share of the service time that must be spent at one place ...
-const WORTH_SAYING: f64 = 0.2;
-/// ... and the least of it that its interval must leave.
+/// The least of the service time that the interval of what is spent at one place must leave.
 const AT_LEAST: f64 = 0.1;
 /// Without a load it is not known how long a request may take: one that waits keeps no other one waiting.
 const FEWEST_THREADS: f64 = 2.0;
@@ -77,7 +75,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
         time: None,
     });
     let part = parts.max_by(|a, b| a.threads.total_cmp(&b.threads))?;
-    let is_worth_saying = part.threads >= FEWEST_THREADS.max(WORTH_SAYING * request_threads);
+    let is_worth_saying = part.threads >= FEWEST_THREADS.max(AT_ONE_PLACE * request_threads);
     let pool = pool(&[record], &part.activity, part.threads);
     let waits = RequestWaits { part, service_time_ms: None, request_threads: Some(request_threads), pool };
     is_worth_saying.then_some(Fact::RequestWaits(waits))
@@ -123,7 +121,7 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
     let shows = |run: &&&Record| {
         request_time(&[run]).is_some_and(|time| {
             let same = time.parts.iter().filter(|it| is_same_place(it, part));
-            time.least_share(same.map(|it| it.time.ms).sum()) >= WORTH_SAYING
+            time.least_share(same.map(|it| it.time.ms).sum()) >= AT_ONE_PLACE
         })
     };
     runs.iter().filter(shows).count()
@@ -180,7 +178,7 @@ fn longest_wait<'a>(
     let parts = time.parts.iter().filter(|part| part.activity.has_place());
     let waits = parts.filter(|part| part.activity.state.waits_for_others());
     let mut sure = waits.filter(is_sure).filter(|part| !is_said(&part.activity));
-    sure.find(|part| time.least_share(part.time.ms) >= WORTH_SAYING)
+    sure.find(|part| time.least_share(part.time.ms) >= AT_ONE_PLACE)
 }
 
 fn is_sure(time: &RequestTime, part: &RequestTimePart) -> bool {

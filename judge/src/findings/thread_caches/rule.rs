@@ -8,11 +8,11 @@ use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
 
 /// A smaller part of what a request allocates shows in no other figure.
-const WORTH_SAYING: f64 = 0.1;
+const LEAST_SHARE: f64 = 0.1;
 /// Nor does less than this of a request ...
-const WORTH_SAYING_BYTES: f64 = 1_024.0;
+const LEAST_BYTES: f64 = 1_024.0;
 /// ... or, where the number of requests is not known, of a second.
-const WORTH_SAYING_BYTES_PER_S: f64 = 10_000_000.0;
+const LEAST_BYTES_PER_S: f64 = 10_000_000.0;
 /// Of a window without a load; in fewer chance decides.
 const FEWEST_SAMPLES: u64 = 50;
 /// A place with a smaller part of them is not named.
@@ -60,10 +60,10 @@ impl Per {
         }
     }
 
-    const fn worth_saying_bytes(self) -> f64 {
+    const fn least_bytes(self) -> f64 {
         match self {
-            Self::Request => WORTH_SAYING_BYTES,
-            Self::Second => WORTH_SAYING_BYTES_PER_S,
+            Self::Request => LEAST_BYTES,
+            Self::Second => LEAST_BYTES_PER_S,
         }
     }
 }
@@ -73,7 +73,7 @@ fn caches_of(sites: &[AllocationSite], all_bytes: f64, per: Per) -> Option<Threa
     let bytes = share * all_bytes;
     let (bytes_per_request, bytes_per_s) = per.figures(bytes);
     let (all_bytes_per_request, all_bytes_per_s) = per.figures(all_bytes);
-    (share >= WORTH_SAYING && bytes >= per.worth_saying_bytes()).then(|| ThreadCaches {
+    (share >= LEAST_SHARE && bytes >= per.least_bytes()).then(|| ThreadCaches {
         bytes_per_request,
         all_bytes_per_request,
         bytes_per_s,

@@ -8,7 +8,7 @@ mod words;
 
 pub(crate) use words::{OVERTAKING, TURNS, fairness, who_overtakes};
 
-pub(crate) use rule::find;
+pub(crate) use rule::{ENOUGH_TURNS, find};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -17,7 +17,7 @@ const TIMES_MEDIAN: f64 = 20.0;
 const MOSTLY: f64 = 0.5;
 /// So many that overtook are no chance; and so many turns at a lock without one that did show that all are served in the order of
 /// arrival. Of a lock the owner is known, and with it whoever got it without waiting; elsewhere only those who wait are seen.
-const ENOUGH_TURNS: u64 = 10;
+pub(crate) const ENOUGH_TURNS: u64 = 10;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     // Requests of different kinds take different times, and each may have a lock of its own.

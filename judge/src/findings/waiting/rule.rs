@@ -9,8 +9,8 @@ use threadcount_load::report::LoadReport;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{SiteReason, SiteTotal};
 
-/// The share of the requests in flight that must be waiting at one place.
-const WORTH_SAYING: f64 = 0.2;
+/// The share of the requests in flight, or of their time, that must be waiting at one place.
+pub(crate) const AT_ONE_PLACE: f64 = 0.2;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(place)?;
@@ -27,7 +27,7 @@ fn place(record: &Record) -> Option<WaitingPlace> {
     let figures = RunFigures::while_observed(record)?;
     // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
     let requests_in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
-    let pool = connection_pools::full(record, FEWEST_WAITING.max(WORTH_SAYING * requests_in_flight));
+    let pool = connection_pools::full(record, FEWEST_WAITING.max(AT_ONE_PLACE * requests_in_flight));
     pool.map(WaitingPlace::Pool).or_else(|| {
         let load = record.observed_window()?.0;
         let seconds = load.elapsed_s;
@@ -35,7 +35,7 @@ fn place(record: &Record) -> Option<WaitingPlace> {
         let is_of_a_request = |site: &&SiteTotal| is_of_a_request(site, longest_ms);
         let site = jvm.waits.iter().find(is_of_a_request)?.clone();
         let waiting_threads = site.total.total_ms / (seconds * 1_000.0);
-        (requests_in_flight > 0.0 && waiting_threads / requests_in_flight >= WORTH_SAYING)
+        (requests_in_flight > 0.0 && waiting_threads / requests_in_flight >= AT_ONE_PLACE)
             .then_some(WaitingPlace::Code { site, waiting_threads, requests_in_flight })
     })
 }
