@@ -94,6 +94,9 @@ pub struct Synchronizer {
     pub is_given_back: bool,
 }
 
+/// With fewer snapshots a thread that waits for a moment looks like one that hangs.
+pub(crate) const SNAPSHOTS: usize = 3;
+
 /// All of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {

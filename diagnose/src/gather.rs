@@ -2,7 +2,7 @@
 //! and collections.
 
 use super::commands::Commands;
-use super::evidence::{Evidence, Thread};
+use super::evidence::{Evidence, SNAPSHOTS, Thread};
 use super::gc_use::GcCounters;
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
@@ -24,7 +24,6 @@ use threadcount_machine::probe::target;
 /// In all; a diagnosis takes ten seconds at most.
 const LIMIT: Duration = Duration::from_secs(9);
 const BETWEEN: Duration = Duration::from_millis(1_400);
-const SNAPSHOTS: usize = 3;
 /// Before the first dump: shows whether the JVM is busy with collections.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
 /// A command that had less is no sign of a JVM that does not respond.

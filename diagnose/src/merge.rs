@@ -1,6 +1,6 @@
 //! Merges what was gathered, by thread.
 
-use super::evidence::{Synchronizer, Thread};
+use super::evidence::{SNAPSHOTS, Synchronizer, Thread};
 use super::locks::{LockSnapshot, LockWait};
 use super::run_time::RunTime;
 use super::thread_dump::DumpedThread;
@@ -8,8 +8,6 @@ use super::thread_print::PrintedThread;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-/// As many as a verdict needs.
-const SNAPSHOTS: usize = 3;
 /// Names of the scheduler's threads.
 const CARRIER: &str = "-worker-";
 

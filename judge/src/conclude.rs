@@ -1,6 +1,6 @@
 //! From the records of a session to its result.
 
-use crate::findings::explain;
+use crate::explain::explain;
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::machine::Machine;

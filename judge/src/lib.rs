@@ -1,7 +1,9 @@
-//! What follows from what was measured: ratios, intervals, claims and trust ([`stats`]), what limits each variant
-//! ([`findings`]), their sentences ([`words`]), and the document that holds all of it ([`result`]).
+//! What follows from what was measured: what limits each variant ([`findings`]), its sentences ([`words`]), and the document
+//! that holds all of it ([`result`]).
 
 pub mod conclude;
+pub mod evidence;
+pub mod explain;
 pub mod finding;
 pub mod findings;
 pub mod result;

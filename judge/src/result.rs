@@ -34,19 +34,16 @@ pub struct ResultDocument {
     /// One per run, in the order of the runs.
     pub records: Vec<Record>,
     /// Number of rounds of each load, and why they ended.
-    #[serde(default)]
     pub rounds: Vec<RoundsDone>,
     /// Each variant against the baseline, for each load.
     pub comparisons: Vec<Comparison>,
     /// What limits each variant.
     pub findings: Vec<Finding>,
     /// Where the time of a request goes, of each variant whose threads were sampled.
-    #[serde(default)]
     pub request_times: Vec<RequestTime>,
     /// Each claim with its measured figure.
     pub claims: Vec<ClaimResult>,
     /// Variants that could not run on this machine.
-    #[serde(default)]
     pub skipped: Vec<Skipped>,
     /// Conclusions may be drawn.
     pub trusted: bool,

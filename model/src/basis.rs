@@ -3,9 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a verdict rests on; empty in results of older versions.
+/// What a verdict rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
 pub struct Basis {
     /// Paired by rounds; otherwise the means of all runs were compared.
     pub paired: bool,

@@ -11,7 +11,6 @@ pub struct ClaimResult {
     /// As written.
     pub claim: String,
     /// What the study says, in our words.
-    #[serde(default)]
     pub says: Option<String>,
     /// Left side with the published figures; `None`: not all were published.
     pub published: Option<f64>,
@@ -22,13 +21,10 @@ pub struct ClaimResult {
     /// Why it was not tested.
     pub why: Option<NotTried>,
     /// The intervals agree with `holds`, not only the means.
-    #[serde(default)]
     pub decided: bool,
     /// The interval contains the bound: more runs may decide either way.
-    #[serde(default)]
     pub undecided: bool,
     /// Why no conclusion may be drawn from the figures in it.
-    #[serde(default)]
     pub doubt: Option<Doubt>,
 }
 

@@ -15,7 +15,6 @@ pub struct Comparison {
     /// One per metric, rate first.
     pub ratios: Vec<Ratio>,
     /// One per metric that is zero in a run, and so has no ratio.
-    #[serde(default)]
     pub differences: Vec<Difference>,
 }
 
@@ -47,7 +46,6 @@ pub struct Ratio {
     /// Number of runs of the variant and of the baseline that are compared.
     pub runs: (u32, u32),
     /// What the verdict rests on.
-    #[serde(default)]
     pub basis: Basis,
 }
 
@@ -66,7 +64,6 @@ pub struct Difference {
     /// Number of runs of the variant and of the baseline that are compared.
     pub runs: (u32, u32),
     /// What the verdict rests on.
-    #[serde(default)]
     pub basis: Basis,
 }
 

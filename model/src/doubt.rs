@@ -61,12 +61,7 @@ pub enum DoubtReason {
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// The warm-up ended before the steady state.
-    NotSteady {
-        judged_by: SteadyBy,
-        after_s: f64,
-        #[serde(default)]
-        unsteady: Vec<WarmUpFigure>,
-    },
+    NotSteady { judged_by: SteadyBy, after_s: f64, unsteady: Vec<WarmUpFigure> },
     /// The warm-up of this variant ended before the steady state, those of the variants that it is compared with did not: a
     /// difference may be that of a warm and a cold JVM.
     UnequallyWarm { than: Vec<String>, judged_runs: u32 },

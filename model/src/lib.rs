@@ -15,7 +15,6 @@ pub mod interval;
 pub mod kept_schema;
 pub mod machine;
 pub mod metric;
-mod one_or_several;
 pub mod parse;
 mod probe_level;
 pub mod record;

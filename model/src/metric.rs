@@ -18,17 +18,28 @@ struct Definition {
     name: &'static str,
     label: &'static str,
     unit: Unit,
-    can_be_zero: bool,
+    is: Properties,
     figure: fn(&Record) -> Option<f64>,
+}
+
+/// What else the table says of a metric, each by its word there.
+struct Properties {
+    zero: bool,
+    survivors: bool,
+    server_cpu: bool,
+}
+
+impl Properties {
+    const NONE: Self = Self { zero: false, survivors: false, server_cpu: false };
 }
 
 /// Declares [`Metric`], [`Metric::ALL`] in the order in which reports show them, and the definition of each.
 macro_rules! metrics {
-    ($($metric:ident = $name:literal, $label:literal, $unit:ident $($zero:ident)?, $figure:expr;)*) => {
+    ($($metric:ident = $name:literal, $label:literal, $unit:ident $($is:ident)*, $figure:expr;)*) => {
         const COUNT: usize = [$(Metric::$metric,)*].len();
 
         /// One figure of a run. In JSON it is its name.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(into = "String", try_from = "String")]
         #[expect(missing_docs, reason = "`label` says what each is")]
         pub enum Metric { $($metric,)* }
@@ -44,7 +55,7 @@ macro_rules! metrics {
                             name: $name,
                             label: $label,
                             unit: Unit::$unit,
-                            can_be_zero: metrics!(@ $($zero)?),
+                            is: Properties { $($is: true,)* ..Properties::NONE },
                             figure: $figure,
                         }
                     },)*
@@ -52,61 +63,60 @@ macro_rules! metrics {
             }
         }
     };
-    (@ zero) => { true };
-    (@) => { false };
 }
 
-// A new metric is one line here. `zero` behind the unit: the figure of a healthy run may be zero.
+// A new metric is one line here. Behind the unit: `zero`, the figure of a healthy run may be zero; `survivors`, it is about the requests
+// that got their response only; `server_cpu`, it holds what the JVM's compiler used.
 metrics! {
     Rate = "rate_per_s", "requests per second", PerSecond, |run| Some(load(run)?.rate_per_s.completed);
     Capacity = "capacity_per_s", "highest rate sustained under the limit", PerSecond,
         |run| run.capacity.as_ref()?.capacity_per_s();
     Score = "score_us", "time of one operation", Microseconds, |run| Some(run.benchmark.as_ref()?.score_us);
-    Min = "min_ms", "fastest response", Milliseconds, |run| Some(times(run)?.min);
-    Mean = "mean_ms", "mean response time", Milliseconds, |run| response(run, |own| own.mean, |tool| tool.mean_ms);
-    Stddev = "stddev_ms", "standard deviation of response times", Milliseconds zero, |run| Some(times(run)?.stddev);
-    P10 = "p10_ms", "10th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p10_ms);
-    P25 = "p25_ms", "25th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p25_ms);
-    P50 = "p50_ms", "median response time", Milliseconds, |run| response(run, |own| own.p50, |tool| tool.p50_ms);
-    P66 = "p66_ms", "66th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p66_ms);
-    P75 = "p75_ms", "75th percentile response time", Milliseconds,
+    Min = "min_ms", "fastest response", Milliseconds survivors, |run| Some(times(run)?.min);
+    Mean = "mean_ms", "mean response time", Milliseconds survivors, |run| response(run, |own| own.mean, |tool| tool.mean_ms);
+    Stddev = "stddev_ms", "standard deviation of response times", Milliseconds zero survivors, |run| Some(times(run)?.stddev);
+    P10 = "p10_ms", "10th percentile response time", Milliseconds survivors, |run| Some(run.more_percentiles?.p10_ms);
+    P25 = "p25_ms", "25th percentile response time", Milliseconds survivors, |run| Some(run.more_percentiles?.p25_ms);
+    P50 = "p50_ms", "median response time", Milliseconds survivors, |run| response(run, |own| own.p50, |tool| tool.p50_ms);
+    P66 = "p66_ms", "66th percentile response time", Milliseconds survivors, |run| Some(run.more_percentiles?.p66_ms);
+    P75 = "p75_ms", "75th percentile response time", Milliseconds survivors,
         |run| response(run, |own| own.p75, |tool| tool.p75_ms);
-    P80 = "p80_ms", "80th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p80_ms);
-    P90 = "p90_ms", "90th percentile response time", Milliseconds,
+    P80 = "p80_ms", "80th percentile response time", Milliseconds survivors, |run| Some(run.more_percentiles?.p80_ms);
+    P90 = "p90_ms", "90th percentile response time", Milliseconds survivors,
         |run| response(run, |own| own.p90, |tool| tool.p90_ms);
-    P95 = "p95_ms", "95th percentile response time", Milliseconds,
+    P95 = "p95_ms", "95th percentile response time", Milliseconds survivors,
         |run| response(run, |own| own.p95, |tool| tool.p95_ms);
-    P98 = "p98_ms", "98th percentile response time", Milliseconds, |run| Some(run.more_percentiles?.p98_ms);
-    P99 = "p99_ms", "99th percentile response time", Milliseconds,
+    P98 = "p98_ms", "98th percentile response time", Milliseconds survivors, |run| Some(run.more_percentiles?.p98_ms);
+    P99 = "p99_ms", "99th percentile response time", Milliseconds survivors,
         |run| response(run, |own| own.p99, |tool| tool.p99_ms);
-    P99_9 = "p99_9_ms", "99.9th percentile response time", Milliseconds, |run| Some(times(run)?.p99_9);
-    P99_99 = "p99_99_ms", "99.99th percentile response time", Milliseconds, |run| Some(times(run)?.p99_99);
-    Max = "max_ms", "slowest response", Milliseconds, |run| response(run, |own| own.max, |tool| tool.max_ms);
+    P99_9 = "p99_9_ms", "99.9th percentile response time", Milliseconds survivors, |run| Some(times(run)?.p99_9);
+    P99_99 = "p99_99_ms", "99.99th percentile response time", Milliseconds survivors, |run| Some(times(run)?.p99_99);
+    Max = "max_ms", "slowest response", Milliseconds survivors, |run| response(run, |own| own.max, |tool| tool.max_ms);
     TimeBehind = "time_behind_ms", "time in which requests piled up or more than 1 % failed", Milliseconds zero,
         Record::time_behind_ms;
     Unanswered = "unanswered_percent", "requests without an expected response", Percent zero,
         |run| load(run).map(unanswered_percent);
     Elapsed = "elapsed_ms", "time the whole load took", Milliseconds, |run| Some(load(run)?.elapsed_s * 1e3);
-    CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero,
+    CpuPerRequest = "cpu_us_per_request", "server CPU per request", Microseconds zero survivors server_cpu,
         |run| run.cost?.cpu_us_per_request;
-    UserCpuPerRequest = "user_cpu_us_per_request", "server CPU per request outside the kernel", Microseconds zero,
+    UserCpuPerRequest = "user_cpu_us_per_request", "server CPU per request outside the kernel", Microseconds zero survivors server_cpu,
         |run| run.cost?.user_cpu_us_per_request();
-    KernelCpuPerRequest = "system_cpu_us_per_request", "server CPU per request in the kernel", Microseconds zero,
+    KernelCpuPerRequest = "system_cpu_us_per_request", "server CPU per request in the kernel", Microseconds zero survivors server_cpu,
         |run| run.cost?.system_cpu_us_per_request();
-    VoluntarySwitches = "voluntary_switches_per_request", "voluntary context switches per request", PerRequest zero,
+    VoluntarySwitches = "voluntary_switches_per_request", "voluntary context switches per request", PerRequest zero survivors,
         |run| per_request(run, run.cost?.voluntary_switches_per_s?);
-    InvoluntarySwitches = "involuntary_switches_per_request", "involuntary context switches per request", PerRequest zero,
+    InvoluntarySwitches = "involuntary_switches_per_request", "involuntary context switches per request", PerRequest zero survivors,
         |run| per_request(run, run.cost?.involuntary_switches_per_s?);
-    ReadCalls = "read_calls_per_request", "read system calls per request (read, readv; not recv)", PerRequest zero,
+    ReadCalls = "read_calls_per_request", "read system calls per request (read, readv; not recv)", PerRequest zero survivors,
         |run| Some(io_calls(run)?.0);
-    WriteCalls = "write_calls_per_request", "write system calls per request (write, writev; not send)", PerRequest zero,
+    WriteCalls = "write_calls_per_request", "write system calls per request (write, writev; not send)", PerRequest zero survivors,
         |run| Some(io_calls(run)?.1);
-    GcPausePerRequest = "gc_pause_us_per_request", "garbage collection pauses, per request", Microseconds zero,
+    GcPausePerRequest = "gc_pause_us_per_request", "garbage collection pauses, per request", Microseconds zero survivors,
         |run| per_request(run, gc_pauses(run)? * 1e3);
-    AllocatedPerRequest = "allocated_bytes_per_request", "memory allocated per request (explaining window)", Bytes zero,
+    AllocatedPerRequest = "allocated_bytes_per_request", "memory allocated per request (explaining window)", Bytes zero survivors,
         |run| run.allocated_bytes_per_request();
-    CpuCores = "cpu_cores", "cores the server used", Cores zero, |run| Some(run.cost?.cpu_cores);
-    CpuPeak = "cpu_cores_peak", "cores the server used in its busiest second", Cores zero,
+    CpuCores = "cpu_cores", "cores the server used", Cores zero server_cpu, |run| Some(run.cost?.cpu_cores);
+    CpuPeak = "cpu_cores_peak", "cores the server used in its busiest second", Cores zero server_cpu,
         |run| run.cost?.cpu_cores_peak;
     GcPauses = "gc_pauses_ms_per_s", "garbage collection pauses, per second", Milliseconds zero, gc_pauses;
     MemoryNeeded = "memory_needed_bytes", "memory needed (live heap and everything outside the heap)", Bytes,
@@ -278,7 +288,7 @@ impl Metric {
     /// May the figure of a healthy run be zero? Such figures have no ratio; they are compared by their difference.
     #[must_use]
     pub const fn can_be_zero(self) -> bool {
-        self.definition().can_be_zero
+        self.definition().is.zero
     }
 
     /// The smallest difference the figure can show, in its own unit: a thread, a page of memory.
@@ -310,31 +320,35 @@ impl Metric {
     /// Does it hold what the JVM's compiler used?
     #[must_use]
     pub const fn is_server_cpu(self) -> bool {
-        matches!(
-            self,
-            Self::CpuPerRequest
-                | Self::UserCpuPerRequest
-                | Self::KernelCpuPerRequest
-                | Self::CpuCores
-                | Self::CpuPeak
-        )
+        self.definition().is.server_cpu
     }
 
     /// Is it about the requests that got their response only? Where many get none, on purpose, it says nothing of the server.
     #[must_use]
-    pub fn is_of_survivors(self) -> bool {
-        let response_times = Self::Min..=Self::Max;
-        let per_request = Self::CpuPerRequest..=Self::AllocatedPerRequest;
-        response_times.contains(&self) || per_request.contains(&self)
+    pub const fn is_of_survivors(self) -> bool {
+        self.definition().is.survivors
     }
 
     /// Is it a time that a request waits, and that a capacity may be searched under?
     #[must_use]
-    pub const fn is_response_time(self) -> bool {
-        matches!(
-            self,
-            Self::Mean | Self::P50 | Self::P75 | Self::P90 | Self::P95 | Self::P99 | Self::P99_9 | Self::Max
-        )
+    pub fn is_response_time(self) -> bool {
+        self.response_time_in(&TimesSummary::default()).is_some()
+    }
+
+    /// The time that it names; `None`: it is none that a request waits.
+    #[must_use]
+    pub const fn response_time_in(self, times: &TimesSummary) -> Option<f64> {
+        Some(match self {
+            Self::Mean => times.mean,
+            Self::P50 => times.p50,
+            Self::P75 => times.p75,
+            Self::P90 => times.p90,
+            Self::P95 => times.p95,
+            Self::P99 => times.p99,
+            Self::P99_9 => times.p99_9,
+            Self::Max => times.max,
+            _ => return None,
+        })
     }
 }
 
@@ -380,6 +394,16 @@ mod tests {
             ["rate", "p99_9", "os_threads"]
         );
         assert_eq!(Metric::from_name("speed"), None);
+    }
+
+    #[test]
+    fn response_times_and_costs_per_request_are_those_of_survivors() {
+        for metric in Metric::ALL {
+            let is_time = metric.unit() == Unit::Milliseconds && metric.label().contains("response");
+            let is_cost = metric.name().ends_with("_per_request");
+            assert_eq!(metric.is_of_survivors(), is_time || is_cost, "{}", metric.name());
+            assert!(!metric.is_response_time() || is_time, "{}", metric.name());
+        }
     }
 
     #[test]

@@ -9,7 +9,6 @@ pub struct Skipped {
     /// Its name.
     pub variant: String,
     /// `None`: the variant could not be started.
-    #[serde(default)]
     pub load: Option<String>,
     /// The reason, as a sentence.
     pub why: String,

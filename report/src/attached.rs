@@ -2,7 +2,7 @@
 
 use crate::request_time;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 use threadcount_model::record::Record;
 use threadcount_model::request_time::RequestTime;
 use threadcount_stats::request_time::OtherTraffic;
@@ -41,7 +41,8 @@ fn finding(finding: &Finding) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{Explanation, Fact, ResourceLimit};
+    use threadcount_judge::finding::Fact;
+    use threadcount_judge::findings::limits::ResourceLimit;
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::wait_profile::{
         ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
@@ -69,7 +70,7 @@ mod tests {
         let record = record(WaitProfile { samples: 10, groups, ..WaitProfile::default() });
         let times: Vec<RequestTime> = request_time(&[&record]).into_iter().collect();
         let fact = Fact::Limits(ResourceLimit::GeneratorFiles { failed_requests: 3 });
-        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         let lines = lines(&record, &times, &[finding]);
         assert_eq!(lines[0], "  time: 31.0 ms = 31.0 waiting for a HikariCP connection (Orders.find:42)");
         assert_eq!(

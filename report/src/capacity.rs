@@ -137,7 +137,6 @@ pub fn failure(failure: &StepFailure, limited: Metric) -> String {
             let lag = words::milliseconds(*send_lag_p99_ms);
             format!("the load generator had a send lag p99 of {lag} with a connection free")
         }
-        StepFailure::Text(text) => text.clone(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::figures::milliseconds as ms;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 use threadcount_model::record::jvm::VISIT;
 use threadcount_model::record::run_delay::{RunDelay, RunDelays};
 
@@ -78,12 +78,13 @@ pub fn problem(what: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{Explanation, Fact, ResourceLimit};
+    use threadcount_judge::finding::Fact;
+    use threadcount_judge::findings::limits::ResourceLimit;
 
     #[test]
     fn a_limit_has_its_sentence_and_what_to_try() {
         let fact = Fact::Limits(ResourceLimit::ServerFiles { open: 1_022, at_most: 1_024 });
-        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         let [limit] = &limits(10.0, &[finding])[..] else { panic!("one limit") };
         let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one";
         assert_eq!(limit.sentence, expected);

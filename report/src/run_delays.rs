@@ -1,7 +1,7 @@
 //! How long threads that could run waited until they did, in words.
 
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings::{does, place_of_held};
+use threadcount_judge::words::held_carrier::{does, place};
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
@@ -88,7 +88,7 @@ fn holders(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
                 record.variant,
                 ms(held.held_ms),
                 does(held.state),
-                place_of_held(held)
+                place(held)
             )
         };
         held.iter().take(MOST_PLACES).map(sentence).collect()

@@ -15,12 +15,23 @@ pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocume
     let text =
         format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {variants}\nloads: {loads}\n");
     let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
-    let document = serde_json::json!({
-        "schema": SCHEMA, "threadcount": "0", "command": [], "created_at": "",
-        "experiment": experiment, "machine": Machine::default(), "records": records,
-        "comparisons": [], "findings": [], "claims": [], "trusted": true, "why_not": []
-    });
-    serde_json::from_value(document).expect("a document")
+    ResultDocument {
+        schema: SCHEMA.to_owned(),
+        threadcount: "0".to_owned(),
+        command: Vec::new(),
+        created_at: String::new(),
+        experiment,
+        machine: Machine::default(),
+        records: records.to_vec(),
+        rounds: Vec::new(),
+        comparisons: Vec::new(),
+        findings: Vec::new(),
+        request_times: Vec::new(),
+        claims: Vec::new(),
+        skipped: Vec::new(),
+        trusted: true,
+        why_not: Vec::new(),
+    }
 }
 
 /// A request that sleeps in several places, each to a tenth more or less; what is left is on no thread.

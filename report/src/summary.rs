@@ -13,8 +13,8 @@ use crate::{capacity, pause_ledger, run_delays};
 use serde::Serialize;
 use threadcount_judge::finding::Finding;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings;
-use threadcount_judge::words::findings::FindingWords;
+use threadcount_judge::words::finding::FindingWords;
+use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::comparison::Comparison;
@@ -152,7 +152,7 @@ pub(super) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 fn whys(document: &ResultDocument, wanted: impl Fn(&Finding) -> bool) -> Vec<Why> {
     let why = |finding: &Finding| {
-        let FindingWords { sentence, advice, evidence } = findings::words(finding);
+        let FindingWords { sentence, advice, evidence } = finding_words(finding);
         Why { variant: finding.variant.clone().unwrap_or_default(), sentence, advice, evidence }
     };
     document.findings.iter().filter(|finding| wanted(finding)).map(why).collect()

@@ -13,8 +13,8 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsEnd;
 
-/// A ratio whose interval is no wider than this to each side is known as well as anybody asked.
-const NARROW: f64 = 0.02;
+/// What is known this well, to each side, is known as well as anybody asked: a ratio, and the two sides of a claim.
+pub(crate) const NARROW: f64 = 0.02;
 
 /// Why this load needs no more runs; `None`: it does.
 ///

@@ -1,6 +1,7 @@
 //! What could delay requests: stops from the JVM's log, and what the samples of the machine show.
 
 use super::pause_ledger::{Delay, ObservedCause};
+use crate::runs::FULL_MACHINE;
 use threadcount_load::clock::Nanos;
 use threadcount_machine::Samples;
 use threadcount_machine::jvm_log::intervals::Interval;
@@ -10,8 +11,6 @@ use threadcount_machine::samples::RawSample;
 use threadcount_model::record::pause_ledger::PauseCause;
 use threadcount_model::record::resource_limits::Throttling;
 
-/// From this share of the machine's cores on, a thread that computes takes the core of another.
-const FULL_MACHINE: f64 = 0.85;
 /// What took less of a core between two samples is chance: a tick of the kernel's clock is 10 ms.
 const LEAST_NS: Nanos = 2_000_000;
 

@@ -5,6 +5,10 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::SearchEnd;
 
+/// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time, and a thread that
+/// computes takes the core of another.
+pub const FULL_MACHINE: f64 = 0.85;
+
 /// Was it measured from beginning to end?
 #[must_use]
 pub fn is_complete(record: &Record) -> bool {

@@ -1,16 +1,13 @@
 //! Nothing hangs: the JVM works, or it has nothing to do.
 
 use super::waits::{ASLEEP, waits_in};
-use crate::evidence::{Evidence, Thread};
+use crate::evidence::{Evidence, SNAPSHOTS, Thread};
 use crate::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;
 
 /// What the dumps and the JVM's own threads need is well below.
 const WORKS_CORES: f64 = 0.25;
 const GROUPS: usize = 5;
-
-/// With fewer, a thread that waits for a moment looks like one that hangs.
-pub(super) const SNAPSHOTS: usize = 3;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.snapshots < SNAPSHOTS {

@@ -1,11 +1,26 @@
 //! The kernel had no room for connections that the server had not yet accepted.
 
-use super::{VariantRuns, showing};
-use crate::finding::{AcceptQueueOverflow, Fact, Finding};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::figure;
+use crate::words::figure::in_runs;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::count;
 use threadcount_model::record::NetworkCounters;
 
+/// Sums over the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AcceptQueueOverflow {
+    pub overflows: u64,
+    pub syn_retransmits: u64,
+    pub clients: u32,
+}
+
 /// SYN retransmits alone are no evidence: the kernel counts them for the whole machine, and a packet can be lost.
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let networks = runs_of_variant.runs.iter().filter_map(|run| run.network);
     let overflowed: Vec<_> = networks.filter(|network| network.listen_overflows > 0).collect();
     if overflowed.is_empty() {
@@ -17,14 +32,41 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         syn_retransmits: sum(|network| network.syn_retransmits),
         clients: runs_of_variant.clients(),
     };
-    let runs = showing(overflowed.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::of(overflowed.len(), runs_of_variant.runs.len());
     Some(runs_of_variant.finding(Fact::AcceptQueue(overflow), runs))
+}
+
+impl Words for AcceptQueueOverflow {
+    fn sentence(&self, runs: Option<RunsShowing>) -> String {
+        format!(
+            "the accept queue overflowed {} times{}, and {} connection attempts were retried after 1 s: a limit of the \
+             backlog, not of the thread model",
+            count(self.overflows),
+            in_runs(runs),
+            count(self.syn_retransmits)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(
+            "`accept_count` (Tomcat: acceptCount) and the kernel's net.core.somaxconn above the number of clients"
+                .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        vec![
+            figure("accept queue overflows", self.overflows as f64, "connections"),
+            figure("connection attempts repeated", self.syn_retransmits as f64, "segments"),
+            figure("clients", self.clients.into(), "clients"),
+        ]
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
 
     fn counted(listen_overflows: u64, syn_retransmits: u64) -> Option<Finding> {
         let mut record = run(200.0, 1000.0, 1010.0, 0.2);

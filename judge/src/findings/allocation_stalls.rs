@@ -1,18 +1,36 @@
 //! Threads that wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::{AllocationStalls, Fact, Finding};
+use crate::evidence::tail::STANDS_OUT;
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::findings::allocation::fewer_allocations;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
+
+/// Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct AllocationStalls {
+    pub stalls_per_run: f64,
+    pub mean_ms: f64,
+    pub longest_ms: f64,
+    /// Share of the window in which at least one thread waited.
+    pub waiting_share: f64,
+    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocates_more_than: Option<String>,
+}
 
 /// Some thread waits in at least this share of the time ...
 const MUCH_TIME: f64 = 0.1;
 /// ... or at least so many requests wait ...
 const SLOWEST_HUNDREDTH: f64 = 0.01;
-/// ... for this much of what the 99th percentile is above the median ...
+/// ... for this much of what the 99th percentile is above the median, where it stands out.
 const EXPLAINS: f64 = 0.5;
-/// ... which stands out by this factor.
-const STANDS_OUT: f64 = 1.2;
 
 /// One run.
 struct Stalls {
@@ -40,7 +58,7 @@ impl Stalls {
     }
 }
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(Stalls::of)?;
     let mean = |figure: fn(&Stalls) -> f64| mean_of(found.iter().map(figure));
     let stalls = AllocationStalls {
@@ -53,10 +71,36 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::AllocationStalls(stalls), runs))
 }
 
+impl Words for AllocationStalls {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "threads wait for memory that the garbage collector has not freed yet, {} each time and up to {}: at least one \
+             thread waits in {} of the time",
+            ms(self.mean_ms),
+            ms(self.longest_ms),
+            percent(self.waiting_share)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let larger_heap = "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads), or fewer allocations per request";
+        Some(self.allocates_more_than.as_deref().map_or_else(|| larger_heap.to_owned(), fewer_allocations))
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("allocation stalls", Some(self.stalls_per_run), "in each run"),
+            ("mean stall", Some(self.mean_ms), "ms"),
+            ("longest stall", Some(self.longest_ms), "ms"),
+            ("time in which at least one thread waits", Some(self.waiting_share * 100.0), "%"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
     use threadcount_model::record::jvm_log::{JvmLog, Stopped};
 
     /// 40,000 requests of 50 ms; the slowest hundredth took `p99_ms`.

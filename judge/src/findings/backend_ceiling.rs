@@ -1,12 +1,28 @@
 //! A server behind the server is the limit: its CPU or its connections are used up.
 
-use super::VariantRuns;
-use super::variant_runs::{RunFigures, mean_of};
-use crate::finding::{BackendCeiling, Fact, Finding};
+use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::reasons;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use threadcount_model::backend_limit::BackendLimit;
+use threadcount_model::figures;
 use threadcount_stats::backend_limit::backend_limit;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+/// Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct BackendCeiling {
+    pub backend: String,
+    pub limit: BackendLimit,
+    pub rate_per_s: f64,
+    pub server_cpu_cores: f64,
+    pub machine_cores: u32,
+}
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(|run| {
         let (backend, limit) = backend_limit(run, &runs_of_variant.runs)?;
         let figures = RunFigures::of(run)?;
@@ -72,10 +88,57 @@ fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
     }
 }
 
+impl Words for BackendCeiling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "limited by the backend `{}`: {}; {}/s say nothing about the server's threads",
+            self.backend,
+            reasons::backend_limit(&self.limit),
+            figures::whole(self.rate_per_s)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let name = &self.backend;
+        Some(match self.limit {
+            BackendLimit::Connections { .. } => {
+                format!(
+                    "more connections at `{name}`, or fewer in the server's pool, which is the same for all variants"
+                )
+            }
+            _ => format!("a faster `{name}`, cores of its own (`cores`), or a load below what it can do"),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let (cpu, in_use, thread, connections, limit) = match self.limit {
+            BackendLimit::Cpu { cpu_cores, cores_in_use, .. } => {
+                (Some(cpu_cores), Some(cores_in_use), None, None, None)
+            }
+            BackendLimit::OneThread { thread_cores, cpu_cores } => {
+                (Some(cpu_cores), None, Some(thread_cores), None, None)
+            }
+            BackendLimit::Connections { connections, limit } => {
+                (None, None, None, Some(connections), Some(f64::from(limit)))
+            }
+        };
+        known(&[
+            ("CPU of the backend", cpu, "cores"),
+            ("CPU in use on its cores", in_use, "cores"),
+            ("CPU of its busiest thread", thread, "cores"),
+            ("its connections", connections, "connections"),
+            ("connections that it accepts", limit, "connections"),
+            ("CPU of the server", Some(self.server_cpu_cores), "cores"),
+            ("cores of the machine", Some(f64::from(self.machine_cores)), "cores"),
+            ("measured throughput", Some(self.rate_per_s), "requests/s"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, found_in, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, found_in, run, sentence};
     use threadcount_model::record::{BackendFigures, Record};
     use threadcount_model::sample::with_cost;
 

@@ -4,9 +4,35 @@
 //! response is then hardly faster than the mean. What a request takes that waits for no other is known from before the
 //! measured window, when one had the server to itself.
 
-use super::VariantRuns;
-use super::variant_runs::{FULL_MACHINE, RunFigures};
-use crate::finding::{ClientCeiling, Fact, Finding, Rule};
+use crate::evidence::cpu_use::CpuUse;
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use crate::finding::{Fact, Finding, Rule, RunsShowing};
+use crate::words::figure::{cpu, figure};
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{count, milliseconds as ms, whole};
+use threadcount_stats::runs::FULL_MACHINE;
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct ClientCeiling {
+    pub clients: u32,
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub fastest_ms: f64,
+    pub rate_per_s: f64,
+    pub cpu: CpuUse,
+}
+
+impl ClientCeiling {
+    /// The most that the clients can request.
+    #[must_use]
+    pub fn limit_per_s(&self) -> f64 {
+        f64::from(self.clients) * 1_000.0 / self.mean_ms
+    }
+}
 
 /// A median and a mean this much above the fastest response leave no room for a queue. The median alone would: where every
 /// tenth request waits for something in the server, shorter waits let the same clients request more.
@@ -14,7 +40,7 @@ const NEARLY_THE_FASTEST: f64 = 1.15;
 /// How near clients / response time has to come to the rate: then the clients did nothing but wait.
 const SAME_RATE: f64 = 0.05;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     if !runs_of_variant.is_closed() {
         return None;
     }
@@ -36,6 +62,11 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::ClientCeiling(ceiling), runs))
 }
 
+/// Unless one of `found` in the same runs is the limit.
+pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
+    if is_refuted(found) { None } else { find(runs_of_variant) }
+}
+
 /// The fastest response, whenever it was.
 fn unqueued_ms(run: &RunFigures) -> f64 {
     run.fastest_before_ms.map_or(run.fastest_ms, |before| before.min(run.fastest_ms))
@@ -43,7 +74,7 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 
 /// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
 /// the clients that limit it, however alike the responses are.
-pub(super) fn is_refuted(named: &[Finding]) -> bool {
+pub(crate) fn is_refuted(named: &[Finding]) -> bool {
     const LIMITS: [Rule; 14] = [
         Rule::Generator,
         Rule::BackendCeiling,
@@ -63,11 +94,39 @@ pub(super) fn is_refuted(named: &[Finding]) -> bool {
     named.iter().any(|finding| LIMITS.contains(&finding.rule()))
 }
 
+impl Words for ClientCeiling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "limited by the load: {} clients cannot request more than {}/s at {} per request",
+            count(self.clients.into()),
+            whole(self.limit_per_s()),
+            ms(self.mean_ms)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some("more clients, or a rate, to find the limit of the server".to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let mut figures = vec![
+            figure("clients", self.clients.into(), "clients"),
+            figure("mean response time", self.mean_ms, "ms"),
+            figure("median response time", self.p50_ms, "ms"),
+            figure("fastest response", self.fastest_ms, "ms"),
+            figure("measured throughput", self.rate_per_s, "requests/s"),
+        ];
+        figures.extend(cpu(&self.cpu));
+        figures
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
-    use crate::finding::{AcceptQueueOverflow, Explanation, ResourceLimit};
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
+    use crate::findings::accept_queue::AcceptQueueOverflow;
+    use crate::findings::limits::ResourceLimit;
     use threadcount_model::record::{Record, WarmUp};
 
     #[test]
@@ -113,12 +172,7 @@ mod tests {
 
     #[test]
     fn where_a_limit_of_the_server_is_named_the_clients_are_not_it() {
-        let of = |rule: Fact| Finding {
-            variant: None,
-            load: None,
-            runs: None,
-            explanation: Explanation::Fact(rule),
-        };
+        let of = |rule: Fact| Finding { variant: None, load: None, runs: None, fact: rule };
         let overflow = AcceptQueueOverflow { overflows: 1, syn_retransmits: 1, clients: 20 };
         assert!(is_refuted(&[of(Fact::AcceptQueue(overflow))]));
         let files = ResourceLimit::ServerFiles { open: 9, at_most: 10 };

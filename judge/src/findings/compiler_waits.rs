@@ -2,13 +2,54 @@
 //!
 //! A compiler that is merely busy shows in the parts of the CPU. Here its threads could run, and others do.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::compiler_waits::is_starved;
-use crate::finding::{CompilerWaits, Fact, Finding};
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::number;
 use threadcount_model::record::Record;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+/// Threads that wait, on average: a compiler with less to do is done soon.
+const MANY_WAIT: f64 = 0.2;
+/// Its work takes so many times as long as with a core of its own.
+const LONG: f64 = 3.0;
+
+/// Does a compiler with so many threads, on average, have work and no core?
+#[must_use]
+pub fn is_starved(waiting_threads: f64, running_threads: f64) -> bool {
+    waiting_threads >= MANY_WAIT && times_as_long(waiting_threads, running_threads) >= LONG
+}
+
+fn times_as_long(waiting_threads: f64, running_threads: f64) -> f64 {
+    (waiting_threads + running_threads) / running_threads.max(f64::MIN_POSITIVE)
+}
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CompilerWaits {
+    /// Threads of the compiler that could run and waited for a core.
+    pub waiting_threads: f64,
+    /// Those that ran.
+    pub running_threads: f64,
+    /// CPU use of the whole machine.
+    pub machine_cpu_cores: f64,
+    pub machine_cores: f64,
+    /// The load had a warm-up; `None`: no load was sent (`watch`).
+    pub warmed_up: Option<bool>,
+}
+
+impl CompilerWaits {
+    /// So many times as long as with a core of its own.
+    #[must_use]
+    pub fn times_as_long(&self) -> f64 {
+        times_as_long(self.waiting_threads, self.running_threads)
+    }
+}
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(waits)?;
     let mean = |figure: fn(&CompilerWaits) -> f64| mean_of(found.iter().map(figure)).unwrap_or_default();
     let means = CompilerWaits {
@@ -22,7 +63,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// Of a window without a load.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     waits(record).map(Fact::CompilerWaits)
 }
 
@@ -38,12 +79,45 @@ fn waits(record: &Record) -> Option<CompilerWaits> {
     is_starved(found.waiting_threads, found.running_threads).then_some(found)
 }
 
+impl Words for CompilerWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "the JIT compiler waits for a core: {} of its threads could run and {} did, so that code stays slow {}x as long",
+            number(self.waiting_threads + self.running_threads),
+            number(self.running_threads),
+            number(self.times_as_long())
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(
+            match self.warmed_up {
+                Some(true) => {
+                    "a longer `warmup`, or a warm-up under a smaller load, which leaves the compiler a core"
+                }
+                Some(false) => "a `warmup` under a smaller load, which leaves the compiler a core",
+                None => "less load until the JVM is warm, or more cores",
+            }
+            .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("compiler threads that waited for a core (kernel)", Some(self.waiting_threads), "threads"),
+            ("compiler threads that ran", Some(self.running_threads), "threads"),
+            ("CPU in use on the machine", Some(self.machine_cpu_cores), "cores"),
+            ("cores of the machine", Some(self.machine_cores), "cores"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
+    use crate::explain::explain_window;
     use crate::finding::Rule;
-    use crate::findings::explain_window;
 
     fn with(running: Option<f64>, waiting: Option<f64>) -> Record {
         let mut record = run(190.0, 1.0, 3.0, 1.95);
@@ -77,7 +151,7 @@ mod tests {
             ("a full machine and little to compile", with(Some(0.01), Some(0.1))),
             ("an idle compiler", with(Some(0.0), Some(0.0))),
             ("no JVM", with(None, None)),
-            ("an older result", with(Some(0.12), None)),
+            ("waits that were not read", with(Some(0.12), None)),
         ];
         for (what, record) in silent {
             assert_eq!(found(find, "clients: 20", record), None, "{what}");

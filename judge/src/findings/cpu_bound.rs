@@ -1,10 +1,18 @@
 //! Requests that compute: threads of another kind give them no more cores.
 
-use super::alike::is_alike;
-use super::workers::kind;
-use super::{VariantRuns, showing};
-use crate::finding::{CpuBound, Fact, Finding};
+use crate::evidence::alike::is_alike;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::evidence::workers::kind;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::figure;
+use crate::words::finding::Words;
+use crate::words::metric::{bound, metric_noun};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::figures::{interval, milliseconds as ms, percent};
+use threadcount_model::interval::Interval;
+use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::ThreadRole;
 use threadcount_model::request_time::RequestTime;
@@ -13,11 +21,28 @@ use threadcount_stats::lost_on_purpose::LostOnPurpose;
 use threadcount_stats::request_time::request_time;
 use threadcount_stats::runs::is_healthy;
 
+/// Requests that compute: another kind of thread does not change how many there can be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuBound {
+    /// The variant on threads of the other kind.
+    pub other: String,
+    /// Of the mean service time, running or waiting for a core or a carrier, with this variant.
+    pub on_cpu_share: f64,
+    /// The mean service time of this variant.
+    pub service_time_ms: f64,
+    /// What the load is run for.
+    pub metric: Metric,
+    /// This variant divided by the other.
+    pub ratio: f64,
+    /// Of the ratio.
+    pub interval: Interval,
+}
+
 /// So much of the service time is running, or could be.
 const MOST: f64 = 0.6;
 
 /// Of each planned comparison of threads of two kinds that the runs decide.
-pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
+pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
     let pairs = experiment.pairs(load).into_iter().filter(|pair| pair.variant.is_application_of(pair.other));
     let found = pairs.filter_map(|pair| {
         let [one, other] = [pair.variant, pair.other].map(|variant| VariantRuns::of(variant, load, records));
@@ -46,7 +71,7 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
         interval,
     };
     let runs = one.runs.len().min(other.runs.len());
-    (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), showing(runs, runs)))
+    (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), RunsShowing::of(runs, runs)))
 }
 
 /// `None`: threads of an unknown server, which may be jobs of the application.
@@ -55,10 +80,37 @@ fn on_cpu_share(time: &RequestTime) -> Option<f64> {
     (time.counted == ThreadRole::Request).then(|| time.least_share(on_cpu.map(|part| part.time.ms).sum()))
 }
 
+impl Words for CpuBound {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "requests compute: {} of their {} they run or wait for a core, so threads of another kind change nothing: the same {} as {} \
+             within {} {}",
+            percent(self.on_cpu_share),
+            ms(self.service_time_ms),
+            metric_noun(self.metric),
+            self.other,
+            bound(self.interval.largest_difference()),
+            interval(self.interval)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some("less CPU per request (the flame graphs say where it goes), or more cores".to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        vec![
+            figure("of the mean service time, running or waiting for a core", self.on_cpu_share * 100.0, "%"),
+            figure("mean service time", self.service_time_ms, "ms"),
+            figure(&format!("{} by that of {}", metric_noun(self.metric), self.other), self.ratio, ""),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::sentence;
     use super::*;
+    use crate::evidence::variant_runs::stage::sentence;
     use threadcount_config::parse;
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};

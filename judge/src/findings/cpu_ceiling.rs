@@ -1,16 +1,58 @@
 //! The machine's CPU is full.
 
-use super::VariantRuns;
-use super::variant_runs::{FULL_MACHINE, RunFigures};
-use crate::finding::{ClientLimit, CpuCeiling, CpuPart, Fact, Finding};
+use crate::evidence::cpu_use::CpuUse;
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::findings::allocation::fewer_allocations;
+use crate::words::figure::{cpu, known};
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{count, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_stats::runs::FULL_MACHINE;
+
+/// Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuCeiling {
+    pub cpu: CpuUse,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
+    /// The most that the clients can request, if the throughput comes near it.
+    pub near_clients: Option<ClientLimit>,
+    /// A large part of the server's CPU outside its own code.
+    pub large_part: Option<CpuPart>,
+    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allocates_more_than: Option<String>,
+}
+
+/// The highest rate of so many clients, if each response takes as long as the fastest.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct ClientLimit {
+    pub clients: u32,
+    pub rate_per_s: f64,
+}
+
+/// A part of a JVM's CPU that is not the application's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum CpuPart {
+    GarbageCollection,
+    Compilation,
+}
 
 /// Below this share of what the clients could request, the comparison with it shows nothing.
-const WORTH_SAYING: f64 = 0.3;
+const NEAR_CLIENTS: f64 = 0.3;
 /// A part of the server's CPU from here on is much.
 const MUCH: f64 = 0.25;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (means, runs) =
         runs_of_variant.mostly(|run| run.cores > 0.0 && run.machine_share() >= FULL_MACHINE)?;
     let ceiling = CpuCeiling {
@@ -25,7 +67,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// Of a window without a load.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let ceiling = CpuCeiling {
         cpu: figures.cpu_use(),
@@ -51,14 +93,95 @@ fn large_part(means: &RunFigures) -> Option<CpuPart> {
 fn near_clients(runs_of_variant: &VariantRuns<'_>, means: &RunFigures) -> Option<ClientLimit> {
     let clients = runs_of_variant.clients();
     let rate_per_s = means.ceiling_per_s(f64::from(clients));
-    (runs_of_variant.is_closed() && means.rate_per_s / rate_per_s >= WORTH_SAYING)
+    (runs_of_variant.is_closed() && means.rate_per_s / rate_per_s >= NEAR_CLIENTS)
         .then_some(ClientLimit { clients, rate_per_s })
+}
+
+impl Words for CpuCeiling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let cpu = &self.cpu;
+        let generator = self.rate_per_s.map(|_| format!(", load generator {:.2}", cpu.generator_cores));
+        let generator = generator.unwrap_or_default();
+        let has_backends = cpu.backend_cores > 0.0;
+        let backends = if has_backends {
+            format!(", servers behind it {:.2}", cpu.backend_cores)
+        } else {
+            String::new()
+        };
+        format!(
+            "the CPU is full, {:.2} of {} cores: {} {:.2}{}{}{}, other processes {:.2}{}",
+            cpu.in_use_cores,
+            whole(cpu.machine_cores),
+            if self.rate_per_s.is_some() { "server" } else { "this JVM" },
+            cpu.server_cores,
+            parts(cpu),
+            backends,
+            generator,
+            cpu.other_cores(),
+            nearness(self)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self.large_part {
+            Some(CpuPart::GarbageCollection) if self.allocates_more_than.is_some() => {
+                return self.allocates_more_than.as_deref().map(fewer_allocations);
+            }
+            Some(CpuPart::GarbageCollection) => {
+                "a larger heap (-Xmx) or fewer allocations, as much of the CPU time is garbage collection"
+            }
+            Some(CpuPart::Compilation) if self.rate_per_s.is_none() => {
+                "a look after the warm-up, as much of the CPU time is compilation"
+            }
+            None if self.rate_per_s.is_none() => "more cores, or a CPU profile of what uses them",
+            Some(CpuPart::Compilation) => "a longer `warmup`, as much of the CPU time is compilation",
+            None => "the load generator on another machine; on this one, compare CPU per request",
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let mut figures = cpu(&self.cpu);
+        figures.extend(known(&[
+            ("measured throughput", self.rate_per_s, "requests/s"),
+            ("fastest response", self.fastest_ms, "ms"),
+        ]));
+        figures
+    }
+}
+
+/// What of the server's CPU is not its own code: the collector and the compiler (some of which is the kernel's too).
+fn parts(cpu: &CpuUse) -> String {
+    let jvm = [("GC", cpu.server_gc_cores), ("compilation", cpu.server_compilation_cores)];
+    let mut parts: Vec<String> =
+        jvm.iter().filter_map(|(name, cores)| Some(format!("{name} {:.2}", (*cores)?))).collect();
+    if cpu.server_kernel_cores > 0.0 {
+        parts.push(format!("kernel {:.2}", cpu.server_kernel_cores));
+    }
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// How near the throughput came to what the clients could request.
+fn nearness(ceiling: &CpuCeiling) -> String {
+    let Some((limit, (rate_per_s, fastest_ms))) =
+        ceiling.near_clients.zip(ceiling.rate_per_s.zip(ceiling.fastest_ms))
+    else {
+        return String::new();
+    };
+    format!(
+        "; {}/s is {} of the {}/s that {} clients can request at {} each",
+        whole(rate_per_s),
+        percent(rate_per_s / limit.rate_per_s),
+        whole(limit.rate_per_s),
+        count(limit.clients.into()),
+        ms(fastest_ms)
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
     use threadcount_model::record::Record;
     use threadcount_model::sample::{with_cost, with_load};
 

@@ -1,17 +1,37 @@
 //! One cause that delays most of the requests beyond the 99th percentile, by the times at which both were.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::{DelayedTail, Fact, Finding, Rule};
+use crate::evidence::tail::STANDS_OUT;
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, Rule, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::pause_cause::cause_words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
 use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseCause, PauseLedger};
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct DelayedTail {
+    pub cause: PauseCause,
+    /// Share of the requests beyond the 99th percentile.
+    pub requests_share: f64,
+    /// Mean delay of these requests.
+    pub delay_ms: f64,
+    pub pauses_per_run: f64,
+    pub longest_pause_ms: f64,
+    pub p50_ms: f64,
+    pub p99_ms: f64,
+}
 
 /// It explains at least this share of them.
 const MOST: f64 = 0.5;
 /// Fewer show no coincidence.
 const FEWEST_REQUESTS: u64 = 20;
-/// The 99th percentile stands out if it is this many times the median, and this much longer.
-const STANDS_OUT: f64 = 1.2;
+/// Where the 99th percentile stands out it is this much longer than the median as well.
 const LONGER_BY_MS: f64 = 2.0;
 
 fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
@@ -23,7 +43,7 @@ fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
 }
 
 /// `named`: what other rules found for the same variant and load.
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
     find_any(runs_of_variant).filter(|(cause, _)| !is_named(*cause, named)).map(|(_, finding)| finding)
 }
 
@@ -60,10 +80,58 @@ fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
     findings.iter().any(|finding| finding.rule() == rule)
 }
 
+impl Words for DelayedTail {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "{} delay {} of the requests beyond the 99th percentile ({}, median {}), by {} on average; the longest is {}",
+            cause_words(self.cause).long,
+            percent(self.requests_share),
+            ms(self.p99_ms),
+            ms(self.p50_ms),
+            ms(self.delay_ms),
+            ms(self.longest_pause_ms)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self.cause {
+            PauseCause::GarbageCollection => {
+                "a larger heap (-Xmx), a collector with shorter pauses (-XX:+UseZGC), or fewer allocations per request"
+            }
+            PauseCause::OtherSafepoint => {
+                "the reasons of the safepoints in the JVM's log (-Xlog:safepoint): thread dumps, heap inspections, and agents stop all threads"
+            }
+            PauseCause::TimeToSafepoint => {
+                "to find the thread that stops late (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=10): a long copy of an array, a page \
+                 fault in a mapped file, or a full machine"
+            }
+            PauseCause::AllocationStall => {
+                "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads)"
+            }
+            PauseCause::Compilation => "a longer `warmup`, or more cores",
+            PauseCause::Throttling => "a larger CPU quota, or none",
+            PauseCause::Steal => "a machine with cores of its own",
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("requests beyond the 99th percentile that it delays", Some(self.requests_share * 100.0), "%"),
+            ("mean delay of these", Some(self.delay_ms), "ms"),
+            ("pauses", Some(self.pauses_per_run), "in each run"),
+            ("longest pause", Some(self.longest_pause_ms), "ms"),
+            ("99th percentile", Some(self.p99_ms), "ms"),
+            ("median response", Some(self.p50_ms), "ms"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
+    use crate::findings::gc::GcPauses;
 
     fn alone(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         find(runs_of_variant, &[])
@@ -119,7 +187,10 @@ mod tests {
             ("one of several causes", delayed(cause, 0.4, 88.0, 400)),
             ("there is no tail", delayed(cause, 0.9, 51.0, 400)),
             ("too few requests", delayed(cause, 1.0, 88.0, 8)),
-            ("an older result", Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) }),
+            (
+                "nothing that could delay requests",
+                Record { pause_ledger: None, ..delayed(cause, 0.9, 88.0, 400) },
+            ),
         ];
         for (what, record) in silent {
             assert_eq!(found(alone, "clients: 200", record), None, "{what}");
@@ -130,15 +201,15 @@ mod tests {
     fn what_the_finding_on_garbage_collection_says_is_not_said_twice() {
         let finding =
             found(alone, "clients: 200", delayed(PauseCause::GarbageCollection, 0.9, 88.0, 400)).unwrap();
-        let as_named: Finding = Finding {
-            explanation: crate::finding::Explanation::Text(crate::finding::FindingText {
-                rule: Rule::Gc,
-                sentence: String::new(),
-                evidence: Vec::new(),
-                advice: None,
-            }),
-            ..finding
+        let pauses = GcPauses {
+            paused_share: 0.2,
+            pauses_per_run: 9.0,
+            longest_pause_ms: 90.0,
+            slow_seconds: None,
+            tail: None,
+            allocates_more_than: None,
         };
+        let as_named = Finding { fact: Fact::Gc(pauses), ..finding };
         assert!(is_named(PauseCause::GarbageCollection, std::slice::from_ref(&as_named)));
         assert!(!is_named(PauseCause::OtherSafepoint, &[as_named]));
         assert!(!is_named(PauseCause::GarbageCollection, &[]));

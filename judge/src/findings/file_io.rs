@@ -3,34 +3,59 @@
 //! By the JVM's events of 1 ms and longer, so that a file that is read from memory does not count. Platform threads that wait for a file
 //! keep nobody from running.
 
-use super::VariantRuns;
-use super::carriers::Carriers;
-use crate::finding::{CarrierFileIo, Fact, Finding};
+use crate::evidence::carriers::Carriers;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::site::waits_for;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{number, percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::SiteTotal;
+
+/// Of the run in which carriers waited longest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CarrierFileIo {
+    /// Carriers that wait for a file, on average, by events of 1 ms and longer.
+    pub waiting_carriers: f64,
+    pub carriers: f64,
+    /// Where most of it is.
+    pub site: SiteTotal,
+    /// Its share of the whole.
+    pub site_share: f64,
+    /// Number of reads, writes and forces.
+    pub count: u64,
+    /// Virtual threads that wait for a carrier; `None`: not read.
+    pub queued_threads: Option<f64>,
+    /// Until a virtual thread that could run had a carrier, p99; `None`: not read.
+    pub virtual_delay_p99_ms: Option<f64>,
+}
 
 /// Of the carriers' time; less costs next to nothing ...
 const MUCH: f64 = 0.25;
 /// ... unless others wait for a carrier.
-const WORTH_SAYING: f64 = 0.1;
+const MUCH_WHILE_OTHERS_WAIT: f64 = 0.1;
 /// A virtual thread waits this long for a carrier, in one of a hundred cases.
 const LATE_MS: f64 = 10.0;
 /// Half of the time a carrier waits for a file: what others wait for is mostly that.
 const MOSTLY: f64 = 0.5;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(waits)?;
     let worst = found.into_iter().max_by(|a, b| a.waiting_carriers.total_cmp(&b.waiting_carriers))?;
     Some(runs_of_variant.finding(Fact::FileIo(worst), runs))
 }
 
 /// Of a window without a load.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     waits(record).map(Fact::FileIo)
 }
 
 /// Does a file keep a carrier for most of the time? Then threads that wait for a monitor or a carrier wait for the file.
-pub(super) fn is_what_others_wait_for(record: &Record) -> bool {
+pub(crate) fn is_what_others_wait_for(record: &Record) -> bool {
     waiting_carriers(record).is_some_and(|carriers| carriers >= MOSTLY)
 }
 
@@ -56,28 +81,63 @@ fn waits(record: &Record) -> Option<CarrierFileIo> {
     let virtual_delay_p99_ms = delay.map(|delay| delay.p99_ms);
     let all_ms: f64 = jvm.file_io.iter().map(|site| site.total.total_ms).sum();
     let others_wait = virtual_delay_p99_ms.is_some_and(|p99_ms| p99_ms >= LATE_MS);
-    let least = if others_wait { WORTH_SAYING } else { MUCH };
+    let least = if others_wait { MUCH_WHILE_OTHERS_WAIT } else { MUCH };
     (carriers > 0.0 && waiting_carriers >= least * carriers).then(|| CarrierFileIo {
         waiting_carriers,
         carriers,
         site_share: site.total.total_ms / all_ms,
         site,
-        count: jvm.file_io.iter().map(number).sum(),
+        count: jvm.file_io.iter().map(|site| site.total.count).sum(),
         queued_threads: readings.map(|it| it.queued),
         virtual_delay_p99_ms,
     })
 }
 
-const fn number(site: &SiteTotal) -> u64 {
-    site.total.count
+impl Words for CarrierFileIo {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let library = self.site.top.as_ref().filter(|top| self.site.application.as_ref() != Some(top));
+        let library = library.map_or_else(String::new, |frame| format!(" in {frame}"));
+        format!(
+            "virtual threads wait for files and keep their carrier: {} of {} carriers, {} of it at {} ({}{library})",
+            number(self.waiting_carriers),
+            whole(self.carriers),
+            percent(self.site_share),
+            place(self),
+            waits_for(&self.site)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(format!(
+            "the work with files at {} on platform threads of a pool of its own, or fewer and larger writes: no Java leaves the carrier \
+             for a file",
+            place(self)
+        ))
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("carriers that wait for a file, on average", Some(self.waiting_carriers), "carriers"),
+            ("carriers", Some(self.carriers), "carriers"),
+            ("reads, writes and forces of 1 ms and longer", Some(self.count as f64), ""),
+            ("the longest at that place", Some(self.site.total.longest_ms), "ms"),
+            ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
+            ("delay until a virtual thread had a carrier, p99", self.virtual_delay_p99_ms, "ms"),
+        ])
+    }
+}
+
+fn place(files: &CarrierFileIo) -> &str {
+    let frame = files.site.application.as_ref().or(files.site.top.as_ref());
+    frame.map_or("a place in the JDK", String::as_str)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, carriers, found, run, sentence, site};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, carriers, found, run, sentence, site};
+    use crate::explain::explain_window;
     use crate::finding::Rule;
-    use crate::findings::explain_window;
     use threadcount_model::record::jvm::{JvmReadings, SiteReason};
     use threadcount_model::record::run_delay::{RunDelay, RunDelays};
     use threadcount_model::sample::with_cost;
@@ -115,7 +175,7 @@ mod tests {
 
     #[test]
     fn carriers_that_stand_still_because_of_a_file_are_not_called_pinned() {
-        let pinned = super::super::pinned::find;
+        let pinned = crate::findings::pinned_carriers::find;
         assert!(found(pinned, "clients: 5", with("21.0.8", 12_000.0, 40.0)).is_none(), "a file");
         assert!(found(pinned, "clients: 5", with("21.0.8", 400.0, 40.0)).is_some(), "something else");
     }

@@ -1,11 +1,46 @@
 //! The load generator was the bottleneck: the figures are its own.
 
-use super::{VariantRuns, showing};
-use crate::finding::{Fact, Finding, GeneratorBottleneck, LimitedGenerator};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::in_runs;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::percent;
 use threadcount_model::record::Record;
 use threadcount_stats::runs::is_healthy;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+/// Figures of the run in which the generator was busiest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct GeneratorBottleneck {
+    pub limited: LimitedGenerator,
+    /// Of the busiest thread, of one core.
+    pub cpu_share: f64,
+    pub cpu_us_per_request: f64,
+    pub send_lag_p99_ms: Option<f64>,
+}
+
+/// Which load generator it was.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LimitedGenerator {
+    /// Threadcount's; `why` is its own report.
+    Own {
+        /// `None`: it reported nothing.
+        why: Option<String>,
+    },
+    /// An external load tool, whose processes have one thread each.
+    External {
+        /// Number of processes that used a whole core.
+        full_processes: u32,
+        /// Number of all processes.
+        processes: u32,
+    },
+}
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let limited: Vec<_> = runs_of_variant
         .runs
         .iter()
@@ -20,7 +55,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         cpu_us_per_request: load.generator.cpu_us_per_request,
         send_lag_p99_ms: load.generator.send_lag_ms.map(|lag| lag.p99),
     };
-    let runs = showing(limited.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::of(limited.len(), runs_of_variant.runs.len());
     Some(runs_of_variant.finding(Fact::Generator(bottleneck), runs))
 }
 
@@ -36,10 +71,56 @@ fn generator_of(run: &Record) -> LimitedGenerator {
     }
 }
 
+impl Words for GeneratorBottleneck {
+    fn sentence(&self, runs: Option<RunsShowing>) -> String {
+        let runs = in_runs(runs);
+        match &self.limited {
+            LimitedGenerator::Own { why } => {
+                let why = why.as_deref().unwrap_or("the reason is not known");
+                format!("the load generator was the bottleneck{runs}, so no verdict is drawn: {why}")
+            }
+            LimitedGenerator::External { full_processes, processes } => {
+                let share = percent(self.cpu_share);
+                let used = match processes {
+                    1 => format!("it used {share} of a core and can use no more than one"),
+                    _ => format!(
+                        "{full_processes} of its {processes} processes used up to {share} of a core and can use no more \
+                         than one each"
+                    ),
+                };
+                format!(
+                    "the load tool was the bottleneck{runs}: {used}, so the figures are those of the tool, not of the \
+                     server"
+                )
+            }
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self.limited {
+            LimitedGenerator::Own { .. } => {
+                "more generator threads, another machine for the generator, or a lower rate"
+            }
+            LimitedGenerator::External { .. } => {
+                "more processes of the tool, or Threadcount's own load generator"
+            }
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("busiest generator thread's share of a core", Some(self.cpu_share), "of a core"),
+            ("generator CPU per request", Some(self.cpu_us_per_request), "µs"),
+            ("send lag, 99th percentile", self.send_lag_p99_ms, "ms"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
     use threadcount_model::sample::with_load;
 
     #[test]

@@ -4,25 +4,48 @@
 //! another one, which was due long ago, has not run. On a machine with many more threads than cores a short request stays mounted for
 //! long as well, because its carrier waits for a core: that time is none of its own.
 
-use super::{VariantRuns, showing};
-use crate::finding::{Fact, Finding, HeldCarriers};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::held_carrier::{does, place};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::milliseconds as ms;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
-use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier};
+use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay};
 use threadcount_model::record::wait_profile::ThreadState;
 
+/// Of the run in which virtual threads waited longest for a carrier.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldCarriers {
+    /// The place that kept carriers longest.
+    pub place: HeldCarrier,
+    /// Its share of the time for which carriers were kept.
+    pub place_share: f64,
+    /// Until a virtual thread that could run had a carrier.
+    pub virtual_delay: RunDelay,
+    /// Until a platform thread that could run had a core.
+    pub platform_delay: RunDelay,
+    /// Carriers; `None`: not read.
+    pub carriers: Option<u32>,
+    /// The share of the carriers' time in which they could run and waited for a core, by the kernel; `None`: not read.
+    pub core_wait_share: Option<f64>,
+}
+
 /// A hundredth of the virtual threads waits this long for a carrier.
-pub(super) const LATE_MS: f64 = 100.0;
+pub(crate) const LATE_MS: f64 = 100.0;
 /// A request that keeps its carrier for less than this, without the time in which the carrier waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
 /// Of the time for which carriers were kept; the rest is pinned, which is another finding.
 const MOSTLY: f64 = 0.5;
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let observed = runs_of_variant.observed();
     let found: Vec<HeldCarriers> = observed.runs.iter().filter_map(|run| held(run)).collect();
     // Rare long holds need not fall into each window.
-    let runs = showing(found.len(), observed.runs.len());
+    let runs = RunsShowing::of(found.len(), observed.runs.len());
     let by_delay =
         |a: &HeldCarriers, b: &HeldCarriers| a.virtual_delay.p99_ms.total_cmp(&b.virtual_delay.p99_ms);
     let worst = found.into_iter().max_by(by_delay)?;
@@ -30,7 +53,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// The same in a window of a running JVM.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     held(record).map(Fact::HeldCarriers)
 }
 
@@ -61,7 +84,7 @@ fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
 }
 
 /// A thread that waits on its carrier is pinned, which has a finding of its own.
-pub(super) fn works(held: &&HeldCarrier) -> bool {
+pub(crate) fn works(held: &&HeldCarrier) -> bool {
     matches!(
         held.state,
         ThreadState::Running | ThreadState::File | ThreadState::Native | ThreadState::NameLookup
@@ -72,15 +95,54 @@ fn parallelism(jvm: &JvmReadings) -> Option<u32> {
     jvm.carriers.iter().map(|reading| reading.parallelism).max()
 }
 
-pub(super) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
+pub(crate) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
     let all_ms: f64 = carriers.iter().map(|it| it.window_s * 1_000.0).sum();
     (all_ms > 0.0).then(|| carriers.iter().map(|it| it.waited_ms).sum::<f64>() / all_ms)
 }
 
+impl Words for HeldCarriers {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "virtual threads wait for a carrier for up to {} (p99 {}), because others stay on theirs: they {} at {} for {} and longer",
+            ms(self.virtual_delay.max_ms),
+            ms(self.virtual_delay.p99_ms),
+            does(self.place.state),
+            place(&self.place),
+            ms(self.place.longest_ms)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let at = place(&self.place);
+        Some(match self.place.state {
+            ThreadState::Running => format!(
+                "the work of {at} on a platform thread of a pool of its own, or a wait that blocks (a lock's condition, a queue) if it spins"
+            ),
+            _ => format!(
+                "the call at {at} on a platform thread of a pool of its own: it does not leave its carrier"
+            ),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let percent = |share: f64| share * 100.0;
+        known(&[
+            ("delay until a virtual thread had a carrier, median", Some(self.virtual_delay.p50_ms), "ms"),
+            ("the same, p99", Some(self.virtual_delay.p99_ms), "ms"),
+            ("the same, longest", Some(self.virtual_delay.max_ms), "ms"),
+            ("delay until a platform thread had a core, p99", Some(self.platform_delay.p99_ms), "ms"),
+            ("samples of held carriers there", Some(self.place.samples as f64), "samples"),
+            ("share of the time for which carriers were held", Some(percent(self.place_share)), "%"),
+            ("carriers", self.carriers.map(f64::from), "threads"),
+            ("carriers waiting for a core (kernel)", self.core_wait_share.map(percent), "%"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, carriers, found, found_in, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, carriers, found, found_in, run, sentence};
     use crate::finding::RunsShowing;
     use threadcount_model::record::run_delay::{RunDelay, RunDelays};
 

@@ -1,23 +1,38 @@
 //! Limits of the operating system: files that a process may have open, ports that a connection may come from.
 
-use super::{VariantRuns, showing};
-use crate::finding::{Fact, Finding, ResourceLimit};
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::{figure, showing};
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use threadcount_load::failure::FailureCause;
+use threadcount_model::figures::{count, percent};
 use threadcount_model::record::Record;
+
+/// What ran out, or nearly; figures of the first run in which it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "limit", rename_all = "kebab-case")]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub enum ResourceLimit {
+    ServerFiles { open: u64, at_most: u64 },
+    SourcePorts { failed_requests: u64, time_wait: u64, ports: u64 },
+    GeneratorFiles { failed_requests: u64 },
+}
 
 /// More than this much of a limit in use: the next burst ends at it.
 const NEAR: f64 = 0.9;
 
 /// One run is enough: a limit is no matter of chance.
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let found: Vec<ResourceLimit> = runs_of_variant.runs.iter().filter_map(|run| reached(run)).collect();
-    let runs = showing(found.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::of(found.len(), runs_of_variant.runs.len());
     let first = found.into_iter().next()?;
     Some(runs_of_variant.finding(Fact::Limits(first), runs))
 }
 
 /// Of a window without a load, and of one run.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     reached(record).map(Fact::Limits)
 }
 
@@ -54,10 +69,71 @@ fn failures(record: &Record, cause: FailureCause) -> u64 {
     record.measured.as_ref().map_or(0, |load| load.failures_by(cause))
 }
 
+impl Words for ResourceLimit {
+    fn sentence(&self, runs: Option<RunsShowing>) -> String {
+        let what = match *self {
+            Self::ServerFiles { open, at_most } => format!(
+                "the server had {} of at most {} files open ({}); each connection takes one",
+                count(open),
+                count(at_most),
+                percent(open as f64 / at_most as f64)
+            ),
+            Self::SourcePorts { failed_requests, ports: 0, .. } => {
+                format!("{} requests failed for lack of a source port", count(failed_requests))
+            }
+            Self::SourcePorts { failed_requests, time_wait, ports } => format!(
+                "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
+                count(failed_requests),
+                count(time_wait),
+                count(ports)
+            ),
+            Self::GeneratorFiles { failed_requests } => format!(
+                "{} requests failed because the load generator reached its limit of open files",
+                count(failed_requests)
+            ),
+        };
+        runs.map_or_else(|| what.clone(), |runs| format!("{what} ({})", showing(runs)))
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::ServerFiles { .. } => {
+                "a higher limit before the server starts (ulimit -n, or LimitNOFILE= in its systemd unit), or fewer \
+                 connections"
+            }
+            Self::SourcePorts { .. } => {
+                "keep-alive (Tomcat: maxKeepAliveRequests=\"-1\"), a minute between runs, or a wider \
+                 net.ipv4.ip_local_port_range"
+            }
+            Self::GeneratorFiles { .. } => {
+                "a higher limit (ulimit -n) before threadcount starts, or fewer connections"
+            }
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        match *self {
+            Self::ServerFiles { open, at_most } => vec![
+                figure("files the server had open", open as f64, "files"),
+                figure("files it may have open", at_most as f64, "files"),
+            ],
+            Self::SourcePorts { failed_requests, time_wait, ports } => vec![
+                figure("requests without a source port", failed_requests as f64, "requests"),
+                figure("connections in TIME_WAIT", time_wait as f64, "connections"),
+                figure("ports for connecting sockets", ports as f64, "ports"),
+            ],
+            Self::GeneratorFiles { failed_requests } => {
+                vec![figure("requests without a file descriptor", failed_requests as f64, "requests")]
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
     use threadcount_model::record::NetworkCounters;
     use threadcount_model::sample::{with_cost, with_load};
 

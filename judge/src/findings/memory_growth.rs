@@ -5,10 +5,34 @@
 //! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
 //! leaves what has died in the old part, and that grows in every server until it is collected.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::{Fact, Finding, GrowingMemory, MemoryGrowth};
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::figure;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::memory as mb;
 use threadcount_model::record::Record;
+
+/// Means of the runs that show it: the lowest of the first and of the last fifth of the window.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct MemoryGrowth {
+    pub memory: GrowingMemory,
+    pub from_bytes: f64,
+    pub to_bytes: f64,
+    pub window_s: f64,
+}
+
+/// Which memory grew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GrowingMemory {
+    /// The heap after collections of the whole heap.
+    HeapAfterCollections,
+    /// The resident set.
+    ResidentSet,
+}
 
 const PARTS: usize = 5;
 const GROWN_BY: f64 = 0.1;
@@ -76,7 +100,7 @@ fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
     series.iter().filter(|(t_s, _)| of_part(*t_s)).map(|(_, bytes)| *bytes).reduce(f64::min)
 }
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (grown, runs) = runs_of_variant.in_most(GrownMemory::of)?;
     let memory = grown.first()?.memory;
     let mean =
@@ -90,10 +114,53 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::MemoryGrowth(growth), runs))
 }
 
+const fn name(memory: GrowingMemory) -> &'static str {
+    match memory {
+        GrowingMemory::HeapAfterCollections => "the heap after full collections",
+        GrowingMemory::ResidentSet => "resident memory",
+    }
+}
+
+impl Words for MemoryGrowth {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "{} grew throughout the measured window: from {} to {} in {:.0} s, {:.1} MB/s",
+            name(self.memory),
+            mb(self.from_bytes),
+            mb(self.to_bytes),
+            self.window_s,
+            (self.to_bytes - self.from_bytes) / 1e6 / self.window_s
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = match self.memory {
+            GrowingMemory::HeapAfterCollections => {
+                "a longer measurement, as a cache reaches a steady state; else compare two class histograms (jcmd PID \
+                 GC.class_histogram)"
+            }
+            GrowingMemory::ResidentSet => {
+                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as \
+                 the heap does not explain it"
+            }
+        };
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let name = name(self.memory);
+        vec![
+            figure(&format!("{name}, lowest in the first fifth"), self.from_bytes / 1e6, "MB"),
+            figure(&format!("{name}, lowest in the last fifth"), self.to_bytes / 1e6, "MB"),
+            figure("window", self.window_s, "s"),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
     use threadcount_model::record::ProcessSample;
     use threadcount_model::record::jvm::{HeapAfterGc, JvmReadings, JvmSample};
 

@@ -1,203 +1,100 @@
-//! Findings: which ceiling was hit, with the evidence.
+//! The kinds of finding. Each has a file, or a folder, of its name in JSON: its figures, its rule, its words, and tests with known
+//! answers.
 //!
 //! A rule judges one variant under one load. Without evidence it finds nothing.
 
-mod accept_queue;
-mod alike;
-mod allocation;
-mod allocation_sites;
-mod allocation_stalls;
-mod attached;
-mod backend_ceiling;
-mod carriers;
-mod client_ceiling;
-mod compiler_waits;
-mod connection_pools;
-mod cpu_bound;
-mod cpu_ceiling;
-mod delayed_tail;
-mod file_io;
-mod gc;
-mod gc_tail;
-mod generator;
-mod held_carriers;
-mod in_flight;
-mod kind_and_number;
-mod kind_or_size;
-mod limits;
-mod live;
-mod memory_growth;
-mod pinned;
-mod pool_ceiling;
-mod request_bound;
-mod request_waits;
-mod thread_caches;
-mod throttled;
-mod unbounded_requests;
-mod unfair_waits;
-mod variant_runs;
-mod waiting;
-mod without_progress;
-mod workers;
+pub mod accept_queue;
+pub mod allocation;
+pub mod allocation_stalls;
+pub mod backend_ceiling;
+pub mod busy_without_progress;
+pub mod client_ceiling;
+pub mod compiler_waits;
+pub mod cpu_bound;
+pub mod cpu_ceiling;
+pub mod delayed_tail;
+pub mod file_io;
+pub mod gc;
+pub mod generator;
+pub mod held_carriers;
+pub mod kind_and_number;
+pub mod kind_or_size;
+pub mod limits;
+pub mod memory_growth;
+pub mod overtaken_waits;
+pub mod pinned_carriers;
+pub mod pool_ceiling;
+pub mod request_bound;
+pub mod request_waits;
+pub mod thread_caches;
+pub mod throttled;
+pub mod unbounded_requests;
+pub mod unfair_waits;
+pub mod waiting;
 
-pub use attached::explain_attached;
-pub use live::explain_window;
-pub use variant_runs::{RunFigures, VariantRuns};
+use crate::finding::{Finders, findings};
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::finding::{Finding, Rule, RunsShowing};
-use threadcount_model::experiment::Experiment;
-use threadcount_model::record::Record;
-
-/// What a rule finds in one variant under one load; `None`: the evidence is not there.
-type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
-
-/// The rules, those that put the measurement itself in doubt first ...
-const RULES: [Find; 12] = [
-    generator::find,
-    backend_ceiling::find,
-    accept_queue::find,
-    limits::find,
-    throttled::find,
-    pinned::find,
-    held_carriers::find,
-    file_io::find,
-    without_progress::find,
-    pool_ceiling::find,
-    what_requests_wait_for,
-    unfair_waits::find,
-];
-
-/// ... and those that come after what requests allocate, because that may be the reason for them.
-const RULES_AFTER_ALLOCATION: [Find; 7] = [
-    gc::find,
-    allocation_stalls::find,
-    cpu_ceiling::find,
-    compiler_waits::find,
-    client_ceiling::find,
-    memory_growth::find,
-    // What is made anew costs something, and limits nothing by itself.
-    thread_caches::find,
-];
-
-/// Samples tell how long requests wait for a pool and where; of other waits events know the length of each. Where samples show a larger
-/// wait than events do, at another place, it is named.
-fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let sampled = request_waits::find(runs_of_variant);
-    let counted = waiting::find(runs_of_variant).filter(|counted| {
-        sampled.as_ref().is_none_or(|sampled| {
-            !request_waits::is_for_pool(sampled) && !request_waits::is_larger_elsewhere(sampled, counted)
-        })
-    });
-    counted.or(sampled)
-}
-
-/// What every rule finds, load by load and variant by variant, and last what a pair of variants shows.
-#[must_use]
-pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    for load in &experiment.loads {
-        let first_of_load = findings.len();
-        for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
-            let runs_of_variant = VariantRuns::of(variant, load, records);
-            let mut found: Vec<Finding> = RULES.iter().filter_map(|find| find(&runs_of_variant)).collect();
-            let allocation = allocation::find(experiment, &runs_of_variant, records);
-            let mut after: Vec<Finding> =
-                RULES_AFTER_ALLOCATION.iter().filter_map(|find| find(&runs_of_variant)).collect();
-            after.iter_mut().for_each(|finding| allocation::attribute(finding, allocation.as_ref()));
-            let unbounded = unbounded_requests::find(experiment, &runs_of_variant, records);
-            found.extend(unbounded.into_iter().chain(allocation).chain(after));
-            if client_ceiling::is_refuted(&found) {
-                found.retain(|finding| finding.rule() != Rule::ClientCeiling);
-            }
-            let tail = delayed_tail::find(&runs_of_variant, &found);
-            findings.extend(found.into_iter().chain(tail));
-        }
-        // Where a server behind the server is the limit, nothing is said of threads.
-        if findings[first_of_load..].iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
-            findings.extend(cpu_bound::find(experiment, load, records));
-            findings.extend(request_bound::find(experiment, load, records));
-            findings.extend(kind_or_size::find(experiment, load, records));
-            findings.extend(kind_and_number::find(experiment, load, records));
-        }
-    }
-    findings
-}
-
-/// So many of the complete runs show it.
-const fn showing(runs: usize, complete: usize) -> RunsShowing {
-    RunsShowing { showing: runs as u32, complete: complete as u32 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::variant_runs::stage::{self, site};
-    use super::*;
-    use threadcount_config::parse;
-    use threadcount_model::record::jvm::{JvmReadings, SiteReason};
-    use threadcount_model::record::wait_profile::{
-        ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
-    };
-    use threadcount_model::sample::{run, times, with_cost, with_load};
-
-    /// 80 requests a second of 500 ms each: 40 in flight. By events so many of them wait for a monitor, by samples so many at a place.
-    fn waiting(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Record {
-        let (state, place, threads) = by_samples;
-        let activity = ThreadActivity {
-            state,
-            resource: Some("a.B".to_owned()),
-            application: Some(place.to_owned()),
-            ..ThreadActivity::default()
-        };
-        let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
-        let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
-        let monitor = Some(SiteReason::Monitor("shop.Stock".to_owned()));
-        let mut site = site(None, Some("shop.Stock.take:9"), monitor, 800, by_events * 10_000.0);
-        site.total.longest_ms = 50.0;
-        let mut record = with_load(stage::run(80.0, 50.1, 500.0, 0.2), |load| {
-            load.service_time_ms = Some(times(500.0));
-        });
-        record.jvm =
-            Some(JvmReadings { waits: vec![site], wait_profile: Some(profile), ..JvmReadings::default() });
-        record
-    }
-
-    fn named(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Option<Rule> {
-        let record = waiting(by_events, by_samples);
-        stage::found(what_requests_wait_for, "clients: 40", record).map(|it| it.rule())
-    }
-
-    #[test]
-    fn the_larger_of_two_waits_is_named_whether_events_or_samples_show_it() {
-        use ThreadState::{Monitor, Pool, Semaphore, Sleep};
-        let orders = "shop.Orders.find:42";
-        assert_eq!(named(9.0, (Semaphore, orders, 26.0)), Some(Rule::RequestWaits), "23 % and 65 %");
-        assert_eq!(named(26.0, (Semaphore, orders, 9.0)), Some(Rule::Waiting), "65 % and 23 %");
-        assert_eq!(named(26.0, (Monitor, "shop.Stock.take:9", 30.0)), Some(Rule::Waiting), "the same place");
-        assert_eq!(named(9.0, (Pool, orders, 26.0)), Some(Rule::RequestWaits));
-        assert_eq!(named(9.0, (Sleep, orders, 31.0)), Some(Rule::Waiting));
-        assert_eq!(named(4.0, (Sleep, orders, 36.0)), None);
-    }
-
-    #[test]
-    fn findings_name_their_variant_and_load_and_nothing_is_said_without_runs() {
-        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {platform: {}, virtual: {}}\n\
-            loads: [{clients: 400, duration: 1s}, {clients: 1000, duration: 1s, variants: [virtual]}]\n";
-        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-        assert_eq!(explain(&experiment, &[]), []);
-        let full = |variant: &str, load: &str| {
-            with_cost(run(variant, load, 7_990.0, 50.0), |cost| cost.machine_cpu_cores = 1.95)
-        };
-        let found = explain(&experiment, &[full("virtual", "c1000"), full("platform", "c400")]);
-        let named: Vec<_> = found
-            .iter()
-            .map(|finding| (finding.rule(), finding.variant.as_deref(), finding.load.as_deref()))
-            .collect();
-        assert_eq!(
-            named,
-            [
-                (Rule::CpuCeiling, Some("platform"), Some("c400")),
-                (Rule::CpuCeiling, Some("virtual"), Some("c1000"))
-            ]
-        );
-    }
+// The order is that of the rules: those that put the measurement itself in doubt come first, and what requests allocate comes before
+// what it may be the reason for. A name in JSON is the name here, in kebab case.
+findings! {
+    /// The load generator was the bottleneck: the figures are its own.
+    Generator(generator::GeneratorBottleneck) { find: generator::find }
+    /// A server behind the server is the limit: the figures are its own.
+    BackendCeiling(backend_ceiling::BackendCeiling) { find: backend_ceiling::find }
+    /// The kernel dropped connections that the server had not yet accepted.
+    AcceptQueue(accept_queue::AcceptQueueOverflow) { find: accept_queue::find }
+    /// A limit of the operating system.
+    Limits(limits::ResourceLimit) { find: limits::find, in_window: limits::in_window }
+    /// The CPU quota of the server's control group is used up.
+    Throttled(throttled::CpuThrottling) { find: throttled::find, in_window: throttled::in_window }
+    /// Virtual threads block without leaving their carrier.
+    PinnedCarriers(pinned_carriers::PinnedCarriers) { find: pinned_carriers::find, in_window: pinned_carriers::in_window }
+    /// Virtual threads that stay on their carrier while others wait for one.
+    HeldCarriers(held_carriers::HeldCarriers) { find: held_carriers::find, in_window: held_carriers::in_window }
+    /// Virtual threads keep their carrier while they wait for a file.
+    FileIo(file_io::CarrierFileIo) { find: file_io::find, in_window: file_io::in_window }
+    /// Running threads that only yield or wait for a carrier.
+    BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
+    /// All threads of the pool are busy.
+    PoolCeiling(pool_ceiling::PoolCeiling) { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
+    // In runs `request_waits` says which of the two it is.
+    /// Requests wait for a connection of a pool, a lock, or another service.
+    Waiting(waiting::WaitingPlace) { in_window: waiting::in_window }
+    /// Requests wait for what others hold, by samples of their threads.
+    RequestWaits(request_waits::RequestWaits) { find: request_waits::what_requests_wait_for, in_window: request_waits::in_window }
+    /// Most requests are fast, and some wait for seconds for what the others hold.
+    UnfairWaits(unfair_waits::UnfairWaits) { find: unfair_waits::find }
+    /// Whoever comes later goes first, while others wait for seconds.
+    OvertakenWaits(overtaken_waits::OvertakenWaits) { in_window: overtaken_waits::in_window }
+    /// The requests in the server at once fill its heap, and nothing limits them.
+    UnboundedRequests(unbounded_requests::UnboundedRequests) { find_beside: unbounded_requests::find }
+    /// Each request allocates more than with another variant under the same load.
+    Allocation(allocation::AllocationDifference) { find_beside: allocation::find }
+    /// Pauses of the garbage collector.
+    Gc(gc::GcPauses) { find: gc::find, in_window: gc::in_window }
+    /// Threads wait for memory that a concurrent collector has not freed yet.
+    AllocationStalls(allocation_stalls::AllocationStalls) { find: allocation_stalls::find }
+    /// The machine's CPU is full.
+    CpuCeiling(cpu_ceiling::CpuCeiling) { find: cpu_ceiling::find, in_window: cpu_ceiling::in_window }
+    /// The JIT compiler waits for a core.
+    CompilerWaits(compiler_waits::CompilerWaits) { find: compiler_waits::find, in_window: compiler_waits::in_window }
+    /// The load is the limit.
+    ClientCeiling(client_ceiling::ClientCeiling) { find_after: client_ceiling::find_after }
+    /// Memory that grew all through the window.
+    MemoryGrowth(memory_growth::MemoryGrowth) { find: memory_growth::find }
+    /// Caches of threads that each virtual thread makes anew.
+    ThreadCaches(thread_caches::ThreadCaches) { find: thread_caches::find, in_window: thread_caches::in_window }
+    /// One cause delays most of the requests beyond the 99th percentile.
+    DelayedTail(delayed_tail::DelayedTail) { find_after: delayed_tail::find }
+    /// Requests that compute, on threads of two kinds.
+    CpuBound(cpu_bound::CpuBound) { find_pairs: cpu_bound::find }
+    /// Virtual threads with a limit of the requests at once, and without one.
+    RequestBound(request_bound::RequestBound) { find_pair: request_bound::find }
+    /// Virtual threads against a platform pool as large as the load has clients.
+    KindOrSize(kind_or_size::KindOrSize) { find_pair: kind_or_size::find }
+    /// Virtual threads against a smaller platform pool: kind and number of threads differ, and no run tells them apart.
+    KindAndNumber(kind_and_number::KindAndNumber) { find_pairs: kind_and_number::find }
 }

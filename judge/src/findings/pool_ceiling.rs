@@ -3,15 +3,48 @@
 //! Two kinds of evidence: the arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
 //! rate can come near a ceiling by chance.
 
-use super::VariantRuns;
-use super::variant_runs::{FULL_MACHINE, RunFigures};
-use crate::finding::{Fact, Finding, PoolCeiling, PoolEvidence};
+use crate::evidence::cpu_use::CpuUse;
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::{cpu, known};
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_stats::runs::FULL_MACHINE;
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct PoolCeiling {
+    pub shown_by: PoolEvidence,
+    pub threads: f64,
+    /// `None`: no load was sent (`watch`).
+    pub clients: Option<u32>,
+    /// `None`: no load was sent (`watch`).
+    pub fastest_ms: Option<f64>,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    pub os_threads: f64,
+    /// Share of the pool's own readings in which all threads were busy.
+    pub full_share: Option<f64>,
+    pub cpu: CpuUse,
+}
+
+/// What shows that a pool is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoolEvidence {
+    /// Threads / fastest response is the measured throughput.
+    Arithmetic,
+    /// The pool's own counters (JMX).
+    Counters,
+}
 
 /// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
 /// the unqueued ones.
 const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.02;
-
 /// Full in this much of its own readings.
 const MOSTLY_FULL: f64 = 0.9;
 /// In so few of them that the arithmetic must be wrong.
@@ -27,7 +60,7 @@ fn by_count(run: &RunFigures) -> bool {
     run.pool_full.is_some_and(|full| full >= MOSTLY_FULL)
 }
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let clients = runs_of_variant.clients();
     let (means, runs) = runs_of_variant.observed().mostly(|run| {
         run.pool.is_some_and(|pool| {
@@ -52,7 +85,7 @@ pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 }
 
 /// Of a window without a load: only the pool's own counters show it there.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let is_limit = figures.machine_share() < FULL_MACHINE && by_count(&figures);
     let ceiling = PoolCeiling {
@@ -68,11 +101,56 @@ pub(super) fn in_window(record: &Record) -> Option<Fact> {
     is_limit.then_some(Fact::PoolCeiling(ceiling))
 }
 
+impl Words for PoolCeiling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let threads = whole(self.threads);
+        let mut sentence = format!("all {threads} pool threads are busy");
+        match (self.shown_by, self.rate_per_s, self.fastest_ms) {
+            (PoolEvidence::Arithmetic, Some(rate), Some(fastest_ms)) => sentence.push_str(&format!(
+                ": {threads} / {} = {}/s at most, {}/s measured",
+                ms(fastest_ms),
+                whole(self.threads * 1_000.0 / fastest_ms),
+                whole(rate)
+            )),
+            (PoolEvidence::Counters, Some(rate), _) => {
+                // Little's law the other way round.
+                let held = ms(self.threads * 1_000.0 / rate);
+                sentence.push_str(&format!(", {held} per request: {threads} / {held} = {}/s", whole(rate)));
+            }
+            _ => {}
+        }
+        if let Some(full) = self.full_share {
+            sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
+        }
+        sentence
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some("a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full".to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let most = self.fastest_ms.filter(|ms| *ms > 0.0).map(|ms| self.threads * 1_000.0 / ms);
+        let full = self.full_share.map(|full| full * 100.0);
+        let mut figures = known(&[
+            ("threads of the pool", Some(self.threads), "threads"),
+            ("clients", self.clients.map(f64::from), "clients"),
+            ("fastest response", self.fastest_ms, "ms"),
+            ("maximum throughput of the pool", most, "requests/s"),
+            ("measured throughput", self.rate_per_s, "requests/s"),
+            ("most OS threads", Some(self.os_threads), "threads"),
+            ("readings of the pool (JMX) with all threads busy", full, "%"),
+        ]);
+        figures.extend(cpu(&self.cpu));
+        figures
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, found, run, sentence};
     use super::*;
-    use crate::finding::{Explanation, RunsShowing};
+    use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
+    use crate::finding::RunsShowing;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
@@ -116,9 +194,7 @@ mod tests {
         let finding = found(find, "clients: 400", counted(platform(), 19)).expect("a finding");
         let end = "3,961/s measured; pool full in 95 % of its readings (JMX)";
         assert!(sentence(&finding).ends_with(end), "{}", sentence(&finding));
-        let Explanation::Fact(Fact::PoolCeiling(ceiling)) = finding.explanation else {
-            panic!("{finding:?}")
-        };
+        let Fact::PoolCeiling(ceiling) = finding.fact else { panic!("{finding:?}") };
         assert_eq!(ceiling.shown_by, PoolEvidence::Arithmetic);
         assert!(ceiling.full_share.is_some_and(|share| (share - 0.95).abs() < 1e-9), "{ceiling:?}");
     }

@@ -1,20 +1,64 @@
 //! A limit of the requests at once: what it saves in an overload, and what it costs otherwise.
 
-use super::alike::is_alike;
-use super::workers::Workers;
-use super::{VariantRuns, showing};
-use crate::finding::{BoundEffect, Fact, Finding, RequestBound, RunsShowing};
+use crate::evidence::alike::is_alike;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::evidence::workers::Workers;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::{figure, known};
+use crate::words::finding::Words;
+use crate::words::metric::{bound, metric_noun};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use threadcount_model::experiment::{Experiment, LoadSpec, ThreadKind};
+use threadcount_model::figures::{interval, milliseconds as ms, whole};
+use threadcount_model::interval::Interval;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::comparison::Sides;
 use threadcount_stats::runs::is_healthy;
 
+/// Virtual threads with a limit of the requests at once, beside the same without one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestBound {
+    /// The variant without a limit.
+    pub unlimited: String,
+    /// Requests at once.
+    pub at_once: f64,
+    /// What it changes.
+    pub effect: BoundEffect,
+}
+
+/// What a limit changes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "effect", rename_all = "kebab-case")]
+pub enum BoundEffect {
+    /// In an overload more is done. Means of the runs that show it.
+    Saves {
+        /// Expected responses with the limit.
+        goodput_per_s: f64,
+        /// Without it.
+        unlimited_goodput_per_s: f64,
+        /// How long requests piled up with the limit; `None`: not known of both.
+        behind_ms: Option<f64>,
+        /// Without it.
+        unlimited_behind_ms: Option<f64>,
+    },
+    /// Under an ordinary load the answer is the same.
+    CostsNothing {
+        /// What the load is run for.
+        metric: Metric,
+        /// With the limit divided by without it.
+        ratio: f64,
+        /// Of the ratio.
+        interval: Interval,
+    },
+}
+
 /// So many times the goodput is more than two runs of one server differ by, whatever is behind it.
 const MUCH_MORE: f64 = 1.3;
 
 /// Of the first variant with a limit and the first without one that are the same application on virtual threads.
-pub(super) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
+pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let ran: Vec<VariantRuns<'_>> = experiment
         .variants
         .iter()
@@ -60,7 +104,7 @@ fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(Boun
         behind_ms: mean(&|(one, _)| Metric::TimeBehind.of(one)),
         unlimited_behind_ms: mean(&|(_, other)| Metric::TimeBehind.of(other)),
     };
-    (2 * shown.len() > rounds.len()).then(|| (effect, showing(shown.len(), rounds.len())))
+    (2 * shown.len() > rounds.len()).then(|| (effect, RunsShowing::of(shown.len(), rounds.len())))
 }
 
 fn costs_nothing(
@@ -77,13 +121,62 @@ fn costs_nothing(
     let answer = sides.ratio(limited.load.interim_analyses().len())?;
     let interval = answer.interval.filter(is_alike)?;
     let runs = limited.runs.len().min(unlimited.runs.len());
-    Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, showing(runs, runs)))
+    Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, RunsShowing::of(runs, runs)))
+}
+
+impl Words for RequestBound {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let (limit, unlimited) = (whole(self.at_once), &self.unlimited);
+        match self.effect {
+            BoundEffect::Saves { goodput_per_s, unlimited_goodput_per_s, behind_ms, unlimited_behind_ms } => {
+                let behind =
+                    behind_ms.zip(unlimited_behind_ms).map_or_else(String::new, |(with, without)| {
+                        format!("; behind for {} instead of {}", ms(with), ms(without))
+                    });
+                format!(
+                    "a limit of {limit} requests at once saves the service in this overload: {} expected responses per second, {} with \
+                     {unlimited}{behind}",
+                    whole(goodput_per_s),
+                    whole(unlimited_goodput_per_s)
+                )
+            }
+            BoundEffect::CostsNothing { metric, interval: within, .. } => format!(
+                "a limit of {limit} requests at once costs nothing here: the same {} as {unlimited} within {} {}",
+                metric_noun(metric),
+                bound(within.largest_difference()),
+                interval(within)
+            ),
+        }
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md)";
+        matches!(self.effect, BoundEffect::Saves { .. }).then(|| advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let limit = figure("requests at once", self.at_once, "requests");
+        let figures = match self.effect {
+            BoundEffect::Saves { goodput_per_s, unlimited_goodput_per_s, behind_ms, unlimited_behind_ms } => {
+                known(&[
+                    ("goodput with the limit", Some(goodput_per_s), "requests/s"),
+                    ("goodput without it", Some(unlimited_goodput_per_s), "requests/s"),
+                    ("time behind with the limit", behind_ms, "ms"),
+                    ("time behind without it", unlimited_behind_ms, "ms"),
+                ])
+            }
+            BoundEffect::CostsNothing { metric, ratio, .. } => {
+                vec![figure(&format!("{} by that without it", metric_noun(metric)), ratio, "")]
+            }
+        };
+        std::iter::once(limit).chain(figures).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, sentence};
     use threadcount_config::parse;
     use threadcount_model::sample::run;
 

@@ -1,10 +1,30 @@
 //! A CPU quota that is used up: everything in the server's control group waits for the next period, however idle the machine is.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use crate::finding::{CpuThrottling, Fact, Finding};
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{milliseconds as ms, number, percent};
 use threadcount_model::record::Record;
 use threadcount_model::record::resource_limits::Throttling;
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuThrottling {
+    pub quota_cores: f64,
+    pub period_ms: f64,
+    pub throttled_periods_per_run: f64,
+    /// Share of the periods that fit into the window.
+    pub throttled_share: f64,
+    /// Sum over all CPUs.
+    pub throttled_ms: f64,
+    pub server_cpu_cores: Option<f64>,
+    /// In at least one run.
+    pub generator_shares_quota: bool,
+}
 
 /// Fewer periods than this share end without throttling by chance: a burst of the compiler is enough for one.
 const OFTEN: f64 = 0.05;
@@ -28,13 +48,13 @@ impl ThrottledRun {
     }
 }
 
-pub(super) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(ThrottledRun::of)?;
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
 /// Of a window without a load.
-pub(super) fn in_window(record: &Record) -> Option<Fact> {
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     fact(&[ThrottledRun::of(record)?])
 }
 
@@ -52,10 +72,37 @@ fn fact(found: &[ThrottledRun]) -> Option<Fact> {
     Some(Fact::Throttled(throttling))
 }
 
+impl Words for CpuThrottling {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "limited by a CPU quota of {} cores: the server was throttled in {} of the periods of {}{}",
+            number(self.quota_cores),
+            percent(self.throttled_share),
+            ms(self.period_ms),
+            if self.generator_shares_quota { "; the load generator is under the same quota" } else { "" }
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some("a larger quota (cpu.max, `docker --cpus`, `resources.limits.cpu`), or none".to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("CPU quota", Some(self.quota_cores), "cores"),
+            ("CPU of the server", self.server_cpu_cores, "cores"),
+            ("throttled periods", Some(self.throttled_periods_per_run), "in each run"),
+            ("of the periods of the window", Some(self.throttled_share * 100.0), "%"),
+            ("length of a period", Some(self.period_ms), "ms"),
+            ("time for which CPUs were throttled, all added up", Some(self.throttled_ms), "ms"),
+        ])
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{found, run, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
     use threadcount_model::record::resource_limits::ResourceLimits;
 
     fn limited(throttled_periods: u64, generator_shares_quota: bool) -> Record {

@@ -2,12 +2,31 @@
 //!
 //! A cache or a leak fills the heap of every variant; requests at once only that of one without a limit.
 
-use super::VariantRuns;
-use super::variant_runs::mean_of;
-use super::workers::Workers;
-use crate::finding::{Fact, Finding, UnboundedRequests};
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::evidence::workers::Workers;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::figure;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use threadcount_model::experiment::{Experiment, ThreadKind};
+use threadcount_model::figures::{memory as mb, whole};
 use threadcount_model::record::Record;
+
+/// Requests on virtual threads that fill the heap. Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnboundedRequests {
+    /// Stacks of parked virtual threads in the heap; a thread with a deep stack has several.
+    pub virtual_thread_stacks: f64,
+    /// Reachable objects under load, counted at the same time.
+    pub live_bytes: f64,
+    /// The largest heap that the JVM may have.
+    pub heap_bytes: f64,
+    /// The variant with the fewest live bytes under the same load.
+    pub least_variant: String,
+    /// Its live bytes.
+    pub least_live_bytes: f64,
+}
 
 /// Twice the threads of Tomcat's pool, which would have been a limit.
 const MANY_STACKS: u64 = 400;
@@ -23,7 +42,7 @@ struct FullHeap {
     heap_bytes: f64,
 }
 
-pub(super) fn find(
+pub(crate) fn find(
     experiment: &Experiment,
     runs_of_variant: &VariantRuns<'_>,
     records: &[Record],
@@ -69,10 +88,39 @@ fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
     jvm_flags.iter().find_map(|flag| flag.strip_prefix("-XX:MaxHeapSize=")?.parse().ok())
 }
 
+impl Words for UnboundedRequests {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "no limit of the requests at once is known, and they fill the heap: {} of {} are live, with the stacks of {} parked virtual \
+             threads; {} with {}",
+            mb(self.live_bytes),
+            mb(self.heap_bytes),
+            whole(self.virtual_thread_stacks),
+            mb(self.least_live_bytes),
+            self.least_variant
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md), or a lower one: what cannot be served is refused at \
+                      once; a larger heap lets more requests in, until it is full as well";
+        Some(advice.to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        vec![
+            figure("stacks of parked virtual threads in the heap", self.virtual_thread_stacks, "stacks"),
+            figure("live objects under load", self.live_bytes / 1e6, "MB"),
+            figure("largest heap", self.heap_bytes / 1e6, "MB"),
+            figure(&format!("live objects with {}", self.least_variant), self.least_live_bytes / 1e6, "MB"),
+        ]
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::variant_runs::stage::{advice, sentence};
     use super::*;
+    use crate::evidence::variant_runs::stage::{advice, sentence};
     use threadcount_config::parse;
     use threadcount_model::record::memory::{LiveHeap, MemoryUnderLoad};
     use threadcount_model::sample::run;

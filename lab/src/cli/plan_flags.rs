@@ -46,9 +46,9 @@ fn plan_error(error: &PlanError) -> String {
             )
         }
         PlanError::DuplicateCapture { name } => format!("--capture {name}=..: there are two of this name"),
-        PlanError::Places { .. } => {
-            error.to_string().replace("`connections`", "-c").replace("`streams_per_connection`", "--streams")
-        }
+        PlanError::Places { places, most } => format!(
+            "-c times --streams is {places}, and at most {most} requests can be under way at once: lower one of them"
+        ),
         PlanError::UnixSocketAndResolve => {
             "--unix-socket has no host and port: leave out --resolve and --connect-to".to_owned()
         }

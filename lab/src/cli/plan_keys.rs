@@ -65,10 +65,10 @@ fn plan_error(error: &PlanError) -> String {
             };
             format!("`{key}` needs connections that are kept alive: leave out `keep_alive: false`")
         }
-        PlanError::Places { .. } => {
-            let text = error.to_string().replace("`streams_per_connection`", "`streams`");
-            text.replace("`connections`", "`clients` or `connections`")
-        }
+        PlanError::Places { places, most } => format!(
+            "`clients` or `connections` times `streams` is {places}, and at most {most} requests can be under way at once: \
+             lower one of them"
+        ),
         PlanError::UnixSocketAndResolve => {
             "`unix_socket` has no host and port: leave out `resolve` and `connect_to`".to_owned()
         }

@@ -12,7 +12,7 @@
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
 
-use threadcount_judge::finding::compiler_waits::is_starved;
+use threadcount_judge::findings::compiler_waits::is_starved;
 use threadcount_model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
 
 /// The fewest and the most seconds that the test takes.

@@ -240,7 +240,9 @@ mod tests {
     use super::*;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use threadcount_judge::finding::{Explanation, Fact, Finding, FullPool, WaitingPlace};
+    use threadcount_judge::evidence::connection_pools::FullPool;
+    use threadcount_judge::finding::{Fact, Finding};
+    use threadcount_judge::findings::waiting::WaitingPlace;
     use threadcount_machine::probe::line::parse;
     use threadcount_model::record::jvm::PoolKind;
 
@@ -285,8 +287,8 @@ mod tests {
             full_share: 1.0,
             waiting_threads: 31.0,
         };
-        let explanation = Explanation::Fact(Fact::Waiting(WaitingPlace::Pool(pool)));
-        let finding = Finding { variant: None, load: None, runs: None, explanation };
+        let fact = Fact::Waiting(WaitingPlace::Pool(pool));
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
         let mut screen = pinned();
         (screen.limits, screen.dropped_lines) = (limits, 12);

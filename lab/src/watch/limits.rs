@@ -2,8 +2,8 @@
 
 use super::window::LiveWindow;
 use std::time::{Duration, Instant};
+use threadcount_judge::explain::explain_window;
 use threadcount_judge::finding::{Finding, Rule};
-use threadcount_judge::findings::explain_window;
 use threadcount_machine::probe::line::Line;
 
 /// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.

@@ -2,7 +2,9 @@
 
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
-use threadcount_judge::finding::{Explanation, Fact, Finding, OvertakenWaits, Rule, WaitingPlace};
+use threadcount_judge::finding::{Fact, Finding, Rule};
+use threadcount_judge::findings::overtaken_waits::OvertakenWaits;
+use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
 
 /// Two places at which about as many threads wait take turns from judgement to judgement. A new one is said when it has lasted.
@@ -47,8 +49,7 @@ impl PrintedLimits {
 
 /// Where requests wait: the figures beside it change with each judgement.
 fn place(finding: &Finding) -> Option<Place> {
-    let Explanation::Fact(fact) = &finding.explanation else { return None };
-    match fact {
+    match &finding.fact {
         Fact::RequestWaits(waits) => {
             let activity = waits.part.activity.clone();
             Some((Some(activity.state), activity.resource, activity.application))
@@ -65,12 +66,13 @@ fn place(finding: &Finding) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_judge::finding::{FullPool, RequestWaits, WaitingPart};
+    use threadcount_judge::evidence::connection_pools::FullPool;
+    use threadcount_judge::findings::request_waits::{RequestWaits, WaitingPart};
     use threadcount_model::record::jvm::PoolKind;
     use threadcount_model::record::wait_profile::ThreadActivity;
 
     fn of(fact: Fact) -> CurrentLimits {
-        let finding = Finding { variant: None, load: None, runs: None, explanation: Explanation::Fact(fact) };
+        let finding = Finding { variant: None, load: None, runs: None, fact };
         CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] }
     }
 

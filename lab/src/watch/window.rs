@@ -113,8 +113,8 @@ impl LiveWindow {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_judge::explain::explain_window;
     use threadcount_judge::finding::Rule;
-    use threadcount_judge::findings::explain_window;
     use threadcount_machine::probe::line::parse;
 
     /// A JVM on Java 21 that has been watched for so long; in the first seconds its two carriers are pinned all the time.

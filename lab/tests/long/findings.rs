@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use threadcount_judge::words::findings::{FindingWords, words};
+use threadcount_judge::words::finding::{FindingWords, words};
 use threadcount_servers::distribution::DistributionStore;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 

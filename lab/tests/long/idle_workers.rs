@@ -6,7 +6,7 @@ use crate::one_session;
 
 use threadcount_judge::finding::Rule;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 use threadcount_machine::probe::ProbeChoice;
 
 /// Ten workers wait in `BlockingQueue.take` for tasks that come every 40 ms and take no time, so that no wait is longer than a

@@ -12,7 +12,6 @@ pub const ONLY: &str = "backend";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backend {
     /// Its role, e.g. `database`.
-    #[serde(default = "only")]
     pub name: String,
     pub server: Server,
     /// The readiness path of its server was written, and is not the one that follows from the requests.
@@ -35,10 +34,6 @@ pub struct Backend {
     pub cores: Vec<usize>,
 }
 
-fn only() -> String {
-    ONLY.to_owned()
-}
-
 impl Backend {
     /// A backend with defaults for the rest.
     #[must_use]
@@ -54,27 +49,5 @@ impl Backend {
             stop_within_s: None,
             cores: Vec::new(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::experiment::Variant;
-
-    #[test]
-    fn the_one_backend_of_an_older_result_is_read() {
-        let server = r#"{"command": {"command": "x {port}", "url": "http://h", "ready": "/"}}"#;
-        let variant = |backend: &str| {
-            let text = format!(
-                r#"{{"name": "a", "note": null, "server": {server}, "jdk": null, "jvm": [], "env": {{}}, {backend}}}"#
-            );
-            serde_json::from_str::<Variant>(&text).expect("a variant")
-        };
-        assert_eq!(variant(r#""backend": null"#).backends, []);
-        let read = variant(&format!(r#""backend": {{"server": {server}, "jdk": 25, "jvm": ["-Xmx64m"]}}"#));
-        let [backend] = read.backends.as_slice() else { panic!("one backend") };
-        assert_eq!((backend.name.as_str(), backend.jdk), ("backend", Some(25)));
-        let json = serde_json::to_string(&read).expect("JSON");
-        assert_eq!(serde_json::from_str::<Variant>(&json).expect("the same"), read);
     }
 }

@@ -37,7 +37,6 @@ pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
-use super::one_or_several::one_or_several;
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,17 +58,14 @@ pub struct Experiment {
     /// Longest warm-up with the same load, in seconds: it ends earlier at the steady state.
     pub warmup_s: f64,
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
-    #[serde(default)]
     pub warmup_auto: bool,
     /// Time budget in seconds; `None`: unlimited.
-    #[serde(default)]
     pub budget_s: Option<f64>,
     /// Figures that were published before.
     pub published: Vec<Published>,
     /// Statements about the measured figures.
     pub claims: Vec<StatedClaim>,
     /// Statements of the study that are not testable.
-    #[serde(default)]
     pub unavailable: Vec<Unavailable>,
     /// `None`: no role is pinned to cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,28 +178,19 @@ pub struct Variant {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Servers behind this one, started before it in their order.
-    #[serde(
-        default,
-        alias = "backend",
-        deserialize_with = "one_or_several",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    #[schemars(with = "Vec<Backend>")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<Backend>,
     /// Cores that its processes are pinned to; empty: not pinned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
     /// The kind of thread that has to handle requests; `None`: not specified, or given by `threads`.
-    #[serde(default)]
     pub answers_on: Option<ThreadKind>,
     /// Level of the probe; `None`: that of the command line.
-    #[serde(default)]
     pub probe: Option<ProbeLevel>,
     /// Another variant that it is compared with besides the baseline: one that differs in a single setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare_with: Option<String>,
     /// Why it cannot run on this machine; checked when a session begins.
-    #[serde(default)]
     pub skipped: Option<String>,
 }
 
@@ -282,26 +269,20 @@ pub struct LoadSpec {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
     /// Connection settings, and which responses are expected.
-    #[serde(default)]
     pub sending: Sending,
     /// The most rounds (runs of each variant).
     pub runs: u32,
     /// When they end.
-    #[serde(default)]
     pub protocol: Protocol,
     /// Empty: all variants run under it.
     pub only_variants: Vec<String>,
     /// In seconds; `None`: that of the experiment.
-    #[serde(default)]
     pub warmup_s: Option<f64>,
     /// Take a dump of all threads in the middle of the explaining window.
-    #[serde(default)]
     pub thread_dump: bool,
     /// `false`: a new connection for each request.
-    #[serde(default = "yes")]
     pub keep_alive: bool,
     /// Why it cannot be sent on this machine; checked when a session begins.
-    #[serde(default)]
     pub skipped: Option<String>,
 }
 
@@ -340,10 +321,6 @@ impl LoadSpec {
     pub fn all_requests(&self) -> impl Iterator<Item = &RequestSpec> {
         std::iter::once(&self.request).chain(&self.more_requests)
     }
-}
-
-const fn yes() -> bool {
-    true
 }
 
 /// Published figures of one variant under one load.

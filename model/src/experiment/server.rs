@@ -27,7 +27,6 @@ pub struct TomcatServer {
     /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
     pub accept_count: u32,
     /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
-    #[serde(default)]
     pub max_connections: Option<u32>,
     /// The Connector's `processorCache`: idle processors (with their buffers) that are kept for the next request, -1 for all;
     /// `None`: Tomcat's own.

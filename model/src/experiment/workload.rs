@@ -205,7 +205,6 @@ impl From<LoadKind> for Workload {
 struct StoredWorkload {
     kind: StoredKind,
     /// `None`: the built-in load generator.
-    #[serde(default)]
     tool: Option<Tool>,
 }
 

@@ -1,6 +1,5 @@
 //! A server behind the server: how it was started, and what was observed of it.
 
-use crate::experiment::ONLY_BACKEND;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +7,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendFacts {
     /// Its role.
-    #[serde(default = "only")]
     pub name: String,
     /// The exact command line.
     pub command: Vec<String>,
@@ -17,16 +15,10 @@ pub struct BackendFacts {
     pub java: Option<String>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
-    /// Its process id; `None`: an older result.
-    #[serde(default)]
+    /// Its process id; `None`: not known.
     pub pid: Option<u32>,
-    /// From launch until it was ready; `None`: an older result.
-    #[serde(default)]
+    /// From launch until it was ready; `None`: not known.
     pub ready_after_ms: Option<f64>,
-}
-
-fn only() -> String {
-    ONLY_BACKEND.to_owned()
 }
 
 /// CPU, threads, memory and connections of a server behind the server, over the measured window.

@@ -23,6 +23,5 @@ pub struct BenchmarkScore {
     /// Each measured iteration, fork by fork.
     pub iterations_us: Vec<Vec<f64>>,
     /// JMH's own file, relative to the result folder.
-    #[serde(default)]
     pub file: Option<String>,
 }

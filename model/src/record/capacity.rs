@@ -11,7 +11,6 @@ pub struct CapacitySearch {
     pub sustained_per_s: Option<f64>,
     pub ended: SearchEnd,
     /// The last line of the server's log with an error or a warning.
-    #[serde(default)]
     pub log_trouble: Option<String>,
     /// Every step, in the order of time.
     pub steps: Vec<CapacityStep>,
@@ -71,9 +70,8 @@ pub struct CapacityStep {
     /// CPU of the server, in cores.
     pub cpu_cores: Option<f64>,
     /// CPU use of the whole machine, in cores.
-    #[serde(default)]
     pub machine_cpu_cores: Option<f64>,
-    /// The servers behind the server; empty: none, or an older result.
+    /// The servers behind the server; empty: none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFigures>,
     /// The busiest generator thread's share of one core.
@@ -115,9 +113,6 @@ pub enum StepFailure {
     GeneratorLate {
         send_lag_p99_ms: f64,
     },
-    /// As an earlier version wrote it.
-    #[serde(untagged)]
-    Text(String),
 }
 
 /// Verdict on a step.
@@ -137,12 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reasons_of_an_earlier_version_are_read() {
-        let old = r#"{"limit":"p99 within 200 ms","sustained_per_s":1000.0,"ended":"found","why":"at 1050/s p99 was 201 ms",
-            "steps":[{"asked_per_s":1050.0,"reached_per_s":1040.0,"length_s":3.0,"p50_ms":null,"p99_ms":201.0,"max_ms":null,
-            "failed":0,"cpu_cores":null,"generator_share":0.1,"verdict":"broken","why":"p99 was 201 ms"}]}"#;
-        let search: CapacitySearch = serde_json::from_str(old).unwrap();
-        assert_eq!(search.steps[0].why, Some(StepFailure::Text("p99 was 201 ms".to_owned())));
+    fn a_reason_has_its_kind_and_its_figures() {
         let typed = StepFailure::LimitExceeded { time_ms: 201.0 };
         let json = serde_json::to_string(&typed).unwrap();
         assert_eq!(json, r#"{"kind":"limit-exceeded","time_ms":201.0}"#);

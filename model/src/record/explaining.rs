@@ -13,8 +13,7 @@ pub struct ExplainingWindow {
     #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
     pub cost: Option<Cost>,
-    /// Between attaching and this window. `None`: nothing was to attach, or an older result.
-    #[serde(default)]
+    /// Between attaching and this window. `None`: nothing was to attach.
     pub recompiling: Option<Recompiling>,
 }
 
@@ -50,7 +49,7 @@ impl ExplainingWindow {
 }
 
 impl Record {
-    /// Load and cost while the probe read the JVM: of the explaining window, in older results of the measured window.
+    /// Load and cost while the probe read the JVM: of the explaining window.
     #[must_use]
     pub fn observed_window(&self) -> Option<(&LoadReport, Cost)> {
         match &self.explaining {

@@ -1,4 +1,4 @@
-//! Readings of the probe in the server's JVM, cut to the explaining window (in older results to the measured window).
+//! Readings of the probe in the server's JVM, cut to the explaining window.
 
 use super::allocation::Allocation;
 use super::allocation_profile::AllocationProfile;
@@ -21,8 +21,7 @@ pub struct JvmReadings {
     pub level: ProbeLevel,
     /// Heap, allocation, CPU and threads over time.
     pub samples: Vec<JvmSample>,
-    /// `None`: fewer than two readings, or an older result.
-    #[serde(default)]
+    /// `None`: fewer than two readings.
     pub allocation: Option<Allocation>,
     /// Over time; empty if the JVM does not report them.
     pub carriers: Vec<CarrierSample>,
@@ -38,18 +37,14 @@ pub struct JvmReadings {
     /// Virtual threads that blocked without leaving their carrier, by site.
     pub pins: Vec<SiteTotal>,
     /// Pins per second, all sites together; empty if there were none.
-    #[serde(default)]
     pub pins_series: Vec<PinSample>,
     /// The heap in use right after each collection.
-    #[serde(default)]
     pub heap_after_gc: Vec<HeapAfterGc>,
     /// Samples of running threads, a few per second.
-    #[serde(default, alias = "looks")]
     pub thread_samples: ThreadSamples,
-    /// Which code runs, by samples of its stacks; `None`: none were taken, or an older result.
-    #[serde(default)]
+    /// Which code runs, by samples of its stacks; `None`: none were taken.
     pub cpu_profile: Option<CpuProfile>,
-    /// Which code allocates, by samples of its stacks; `None`: none were taken, or an older result.
+    /// Which code allocates, by samples of its stacks; `None`: none were taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
@@ -57,10 +52,9 @@ pub struct JvmReadings {
     /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_io: Vec<SiteTotal>,
-    /// What threads do, by samples of their stacks; `None`: none were taken, or an older result.
-    #[serde(default)]
+    /// What threads do, by samples of their stacks; `None`: none were taken.
     pub wait_profile: Option<WaitProfile>,
-    /// How long threads that could run waited; `None`: not read, or an older result.
+    /// How long threads that could run waited; `None`: not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
     /// Who goes first among threads that wait for the same thing; those with the most turns first.
@@ -327,6 +321,5 @@ pub struct VirtualThreads {
     pub ended: u64,
     pub submit_failed: u64,
     /// Alive at the end of the window, of those that started after the probe; only at level `full`.
-    #[serde(default)]
     pub alive: Option<u64>,
 }

@@ -23,7 +23,6 @@ pub mod wait_profile;
 
 pub use backend::{BackendConnections, BackendFacts, BackendFigures};
 
-use crate::one_or_several::one_or_several;
 use crate::thread_kind::ThreadKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,13 +43,10 @@ pub struct Record {
     pub failure: Option<RunFailure>,
     pub server: ServerFacts,
     /// It belongs to the first rounds, which are left out of every figure (`drop`).
-    #[serde(default)]
     pub dropped: bool,
     /// A run with interference is repeated within bounds, and left out of figures if enough runs without exist.
-    #[serde(default, alias = "disturbed")]
     pub interference: Option<interference::Interference>,
     /// `None`: no warm-up.
-    #[serde(default)]
     pub warm_up: Option<WarmUp>,
     /// Per second of the warm-up.
     pub warmup_rate_per_s: Vec<f64>,
@@ -58,53 +54,40 @@ pub struct Record {
     #[schemars(schema_with = "load_schema::load_report")]
     pub measured: Option<LoadReport>,
     /// Of an external load tool.
-    #[serde(default, alias = "foreign")]
     pub external: Option<external::ExternalLoad>,
     /// Of a microbenchmark, which has no server.
-    #[serde(default)]
     pub benchmark: Option<benchmark::BenchmarkScore>,
     /// Percentiles of the response time that studies publish and the load generator's report does not contain.
-    #[serde(default)]
     pub more_percentiles: Option<MorePercentiles>,
     /// For charts.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
     pub response_histogram: Option<String>,
     pub cost: Option<Cost>,
-    /// Of each server behind the server; empty: there is none, or an older result.
+    /// Of each server behind the server; empty: there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFigures>,
     /// Of the server and the load generator, with the effects of quotas.
-    #[serde(default)]
     pub resource_limits: Option<resource_limits::ResourceLimits>,
     /// Before and after the load; only of JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
-    /// The live heap under load; `None`: no JVM, or an older result.
-    #[serde(default)]
+    /// The live heap under load; `None`: no JVM.
     pub memory: Option<memory::MemoryUnderLoad>,
     /// Of a capacity load. All other figures are those of its highest sustained step.
-    #[serde(default)]
     pub capacity: Option<capacity::CapacitySearch>,
     /// `None`: no JVM, or no log (`--no-jvm-log`).
-    #[serde(default)]
     pub jvm_log: Option<jvm_log::JvmLog>,
     /// `None`: nothing was observed that could delay requests, or an external load tool.
-    #[serde(default)]
     pub pause_ledger: Option<pause_ledger::PauseLedger>,
     /// `None`: this run has no explaining window.
-    #[serde(default)]
     pub explaining: Option<explaining::ExplainingWindow>,
     /// Readings of the probe in the explaining window.
-    #[serde(default)]
     pub jvm: Option<jvm::JvmReadings>,
     /// Why there are no reasons although they were looked for: what ended the explaining window.
-    #[serde(default)]
     pub unexplained: Option<String>,
     /// Why the probe could not be loaded, or no flight recording started.
-    #[serde(default)]
     pub probe_refused: Option<String>,
     /// Dump of all threads as JSON; a file relative to the result folder.
-    #[serde(default)]
     pub thread_dump: Option<String>,
     /// TCP counters of the kernel over the window, machine-wide.
     pub network: Option<NetworkCounters>,
@@ -124,20 +107,16 @@ pub struct WarmUp {
     pub levelled: Option<bool>,
     /// Figures that had to be steady.
     pub judged_by: SteadyBy,
-    /// Figures that were not steady at the end; empty in an older result.
-    #[serde(default)]
+    /// Figures that were not steady at the end.
     pub unsteady: Vec<WarmUpFigure>,
-    /// The compiler's share of the server's CPU in its last seconds; `None`: too short, or an older result.
-    #[serde(default)]
+    /// The compiler's share of the server's CPU in its last seconds; `None`: too short.
     pub compiler_share: Option<f64>,
     /// Classes that the JVM loaded per second in its last seconds; `None`: too short, not counted by the JVM, or an older
     /// result.
-    #[serde(default)]
     pub classes_per_s: Option<f64>,
     /// The fastest response before the measured window: of the warm-up, and of one request that had the server to itself
     /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
-    /// `None`: an open load, or an older result.
-    #[serde(default)]
+    /// `None`: an open load.
     pub fastest_ms: Option<f64>,
 }
 
@@ -199,23 +178,15 @@ pub struct ServerFacts {
     /// From launch to the first response.
     pub ready_after_ms: f64,
     /// The thread that handles a request, as the server reports it.
-    #[serde(default, alias = "thread_seen")]
     pub request_thread: Option<RequestThread>,
     /// `None`: unlimited or unknown.
     pub pool_max_threads: Option<u32>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
     /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
-    #[serde(default)]
     pub jvm_flags: Vec<String>,
     /// The servers behind it, in the order of their start.
-    #[serde(
-        default,
-        alias = "backend",
-        deserialize_with = "one_or_several",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    #[schemars(with = "Vec<BackendFacts>")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFacts>,
 }
 
@@ -271,36 +242,28 @@ pub struct Cost {
     pub cpu_s: f64,
     /// The same as a mean number of cores.
     pub cpu_cores: f64,
-    /// In the busiest second; `None`: a window below one second, or an older result.
-    #[serde(default)]
+    /// In the busiest second; `None`: a window below one second.
     pub cpu_cores_peak: Option<f64>,
     /// CPU time per completed request.
     pub cpu_us_per_request: Option<f64>,
     /// The part of `cpu_cores` in the kernel.
-    #[serde(default)]
     pub kernel_cpu_cores: f64,
     /// The part of `cpu_cores` in garbage collection and the VM thread; `None`: no JVM.
-    #[serde(default)]
     pub gc_cpu_cores: Option<f64>,
     /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
-    #[serde(default)]
     pub jit_cpu_cores: Option<f64>,
-    /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM, or an older result.
+    /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jit_waiting_threads: Option<f64>,
     /// The most open files (sockets included) of the server's process that came nearest to its limit.
-    #[serde(default)]
     pub open_files_peak: Option<u64>,
     /// Its limit.
-    #[serde(default)]
     pub open_files_limit: Option<u64>,
     /// CPU use of the whole machine, generator and kernel included, in cores.
     pub machine_cpu_cores: f64,
     /// CPU of the process trees of all backends, in cores; not part of `cpu_cores`.
-    #[serde(default)]
     pub backend_cpu_cores: f64,
     /// CPU steal, in cores.
-    #[serde(default)]
     pub stolen_cores: f64,
     /// Cores that this process may use.
     pub machine_cores: u32,
@@ -310,16 +273,12 @@ pub struct Cost {
     pub pss_peak_bytes: Option<u64>,
     pub os_threads_peak: u32,
     /// Of threads that wait; `None` here and below: too few readings.
-    #[serde(default)]
     pub voluntary_switches_per_s: Option<f64>,
     /// Of preempted threads.
-    #[serde(default)]
     pub involuntary_switches_per_s: Option<f64>,
     /// Calls of `read` and its kind per second, on files, sockets and event descriptors; `recv` and its kind are not counted.
-    #[serde(default)]
     pub read_calls_per_s: Option<f64>,
     /// Calls of `write` and its kind per second; `send` and its kind are not counted.
-    #[serde(default)]
     pub write_calls_per_s: Option<f64>,
 }
 
@@ -360,27 +319,20 @@ pub struct NativeMemory {
     /// Total.
     pub reserved_bytes: u64,
     pub committed_bytes: u64,
-    /// Part of the total; `None` here and below: an older result.
-    #[serde(default)]
+    /// Part of the total; `None` here and below: not reported by this JVM.
     pub malloc_bytes: Option<u64>,
-    #[serde(default)]
     pub mmap_reserved_bytes: Option<u64>,
-    #[serde(default)]
     pub mmap_committed_bytes: Option<u64>,
-    #[serde(default)]
     pub heap_reserved_bytes: Option<u64>,
     pub heap_committed_bytes: u64,
     /// As the JVM counts them.
     pub threads: u32,
     /// Stacks and the JVM's data of each thread.
-    #[serde(default)]
     pub threads_reserved_bytes: Option<u64>,
-    #[serde(default)]
     pub threads_committed_bytes: Option<u64>,
     pub stack_reserved_bytes: u64,
     pub stack_committed_bytes: u64,
-    /// Metaspace and class space, committed; `None`: an older result.
-    #[serde(default)]
+    /// Metaspace and class space, committed; `None`: not reported.
     pub class_metadata_bytes: Option<u64>,
 }
 
@@ -393,10 +345,8 @@ pub struct NetworkCounters {
     pub syn_retransmits: u64,
     pub retransmitted_segments: u64,
     /// Not a counter: sockets in TIME_WAIT at the end.
-    #[serde(default)]
     pub time_wait: u64,
     /// Not a counter: the number of ephemeral ports.
-    #[serde(default)]
     pub ephemeral_ports: u64,
 }
 
@@ -412,8 +362,7 @@ pub struct LoadSample {
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
-    /// Requests without a response at the end of the second; `None`: the load had several windows, or an older result.
-    #[serde(default)]
+    /// Requests without a response at the end of the second; `None`: the load had several windows.
     pub in_flight: Option<u64>,
 }
 
@@ -430,17 +379,4 @@ pub struct ProcessSample {
     /// Proportional set size; not in every sample, because reading it costs the server time.
     pub pss_bytes: Option<u64>,
     pub os_threads: u32,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_request_thread_of_an_older_result_is_read() {
-        let request_thread = Some(RequestThread { name: "exec-1".to_owned(), is_virtual: true });
-        let facts = ServerFacts { request_thread, ..ServerFacts::default() };
-        let older = serde_json::to_string(&facts).expect("JSON").replace("request_thread", "thread_seen");
-        assert_eq!(serde_json::from_str::<ServerFacts>(&older).expect("facts"), facts);
-    }
 }

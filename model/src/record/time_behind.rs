@@ -16,7 +16,7 @@ const FEWEST_SECONDS: usize = 8;
 
 impl Record {
     /// The seconds, as ms, at whose end requests had piled up, or in which one in a hundred failed. `None`: a closed load, whose
-    /// clients wait for the server; a short one, or one in several windows; an older result.
+    /// clients wait for the server; a short one, or one in several windows.
     #[must_use]
     pub fn time_behind_ms(&self) -> Option<f64> {
         let load = self.measured.as_ref().filter(|load| load.plan.mode == "open")?;
@@ -130,11 +130,11 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_load_a_short_one_and_an_older_result_have_none() {
+    fn a_closed_load_a_short_one_and_one_in_several_windows_have_none() {
         assert_eq!(run("closed", &[10; 8]).time_behind_ms(), None);
         assert_eq!(run("open", &[10; 7]).time_behind_ms(), None);
-        let mut older = run("open", &[10; 8]);
-        older.load_series[5].in_flight = None;
-        assert_eq!(older.time_behind_ms(), None);
+        let mut parted = run("open", &[10; 8]);
+        parted.load_series[5].in_flight = None;
+        assert_eq!(parted.time_behind_ms(), None);
     }
 }

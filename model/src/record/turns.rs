@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Turns {
     /// Whose threads they are.
-    #[serde(default)]
     pub role: ThreadRole,
     /// What is waited for.
     pub state: ThreadState,
@@ -19,7 +18,6 @@ pub struct Turns {
     /// Those of them that came after one that still waited.
     pub overtaking: u64,
     /// Those of these that came after one that had waited for a second or longer.
-    #[serde(default)]
     pub overtaking_after_1s: u64,
     /// Where those that overtake are or were, most often.
     pub overtaker: Option<String>,

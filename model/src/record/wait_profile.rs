@@ -11,14 +11,11 @@ pub struct WaitProfile {
     /// Stacks of all samples.
     pub stacks: u64,
     /// How long each sample stands for, in the order of time: after dear ones there is a longer pause. Empty: all alike.
-    #[serde(default)]
     pub sample_s: Vec<f64>,
     /// Threads that ended after they were listed and before their stack was there, on average; their share is given to
     /// those that were seen.
-    #[serde(default)]
     pub gone: f64,
     /// Why there are no samples, or no more from some moment on.
-    #[serde(default)]
     pub ended: Option<String>,
     /// CPU time of the sampler itself.
     pub sampler_cpu_cores: f64,

@@ -2,10 +2,10 @@
 
 use crate::answer::{more_threads, needed};
 use crate::load_words::load_words;
+use threadcount_judge::finding::Fact;
 use threadcount_judge::finding::Finding;
-use threadcount_judge::finding::{Explanation, Fact};
+use threadcount_judge::findings::kind_and_number::confounded_advice;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings::confounded_advice;
 use threadcount_judge::words::metric::{bound, noun};
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::{Comparison, Ratio, Verdict};
@@ -19,7 +19,7 @@ use threadcount_stats::ratio::MARGIN;
 const CHANCE: &str = ", which may be chance among all figures that were compared";
 
 /// A smaller difference in cost is only in the table.
-const WORTH_SAYING: f64 = 0.05;
+const LEAST_COST_DIFFERENCE: f64 = 0.05;
 
 /// The comparison that a load's answer is about.
 #[derive(Clone, Copy)]
@@ -191,8 +191,8 @@ impl Headline<'_> {
     fn confounded(&self) -> String {
         let Comparison { variant, baseline, load, .. } = self.comparison;
         let here = self.findings.iter().filter(|finding| finding.load.as_ref() == Some(load));
-        let found = here.filter_map(|finding| match &finding.explanation {
-            Explanation::Fact(Fact::KindAndNumber(it)) => Some((finding.variant.as_ref()?, it)),
+        let found = here.filter_map(|finding| match &finding.fact {
+            Fact::KindAndNumber(it) => Some((finding.variant.as_ref()?, it)),
             _ => None,
         });
         let mut found = found.filter(|(threads, it)| {
@@ -283,7 +283,7 @@ impl Headline<'_> {
         let threads = self.comparison.ratio(Metric::OsThreads).and_then(more_threads);
         let cost = |metric: Metric, noun: &str| {
             let ratio = self.comparison.ratio(metric).filter(|it| is_decided(it))?;
-            let is_worth_saying = (ratio.ratio - 1.0).abs() > WORTH_SAYING;
+            let is_worth_saying = (ratio.ratio - 1.0).abs() > LEAST_COST_DIFFERENCE;
             is_worth_saying.then(|| format!("{}x the {noun}", figures::ratio(ratio.ratio)))
         };
         // What is resident and not needed depends on how full the heap may get.

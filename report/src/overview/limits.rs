@@ -5,7 +5,7 @@ use serde::Serialize;
 use threadcount_judge::finding::Finding;
 use threadcount_judge::finding::Rule;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::findings::words;
+use threadcount_judge::words::finding::words;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limit {
@@ -92,49 +92,93 @@ fn limit(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>
 mod tests {
     use super::*;
     use crate::sample::document;
-    use threadcount_judge::finding::{Explanation, FindingText};
+    use threadcount_judge::evidence::cpu_use::CpuUse;
+    use threadcount_judge::finding::Fact;
+    use threadcount_judge::findings::accept_queue::AcceptQueueOverflow;
+    use threadcount_judge::findings::compiler_waits::CompilerWaits;
+    use threadcount_judge::findings::cpu_ceiling::CpuCeiling;
+    use threadcount_judge::findings::gc::GcPauses;
+    use threadcount_judge::findings::request_bound::{BoundEffect, RequestBound};
+    use threadcount_judge::findings::unbounded_requests::UnboundedRequests;
 
-    fn finding(variant: &str, rule: Rule) -> Finding {
-        let sentence = format!("{rule:?}");
-        let text = FindingText { rule, sentence, evidence: Vec::new(), advice: None };
-        Finding {
-            variant: Some(variant.to_owned()),
-            load: None,
-            runs: None,
-            explanation: Explanation::Text(text),
-        }
+    fn finding(variant: &str, fact: Fact) -> Finding {
+        Finding { variant: Some(variant.to_owned()), load: None, runs: None, fact }
     }
 
-    fn shown(findings: Vec<Finding>) -> Vec<String> {
+    fn compiler_waits() -> Fact {
+        Fact::CompilerWaits(CompilerWaits {
+            waiting_threads: 1.0,
+            running_threads: 0.2,
+            machine_cpu_cores: 2.0,
+            machine_cores: 2.0,
+            warmed_up: Some(true),
+        })
+    }
+
+    fn gc() -> Fact {
+        Fact::Gc(GcPauses {
+            paused_share: 0.2,
+            pauses_per_run: 9.0,
+            longest_pause_ms: 90.0,
+            slow_seconds: None,
+            tail: None,
+            allocates_more_than: None,
+        })
+    }
+
+    fn shown(findings: &[Finding]) -> Vec<(String, String)> {
         let made = document("{pool: {}, virtual: {}, bounded: {}}", "[{clients: 4, duration: 1s}]", &[]);
-        let limits = limits(&ResultDocument { findings, ..made });
-        limits.into_iter().map(|limit| format!("{} {}", limit.variant, limit.sentence)).collect()
+        let limits = limits(&ResultDocument { findings: findings.to_vec(), ..made });
+        limits.into_iter().map(|limit| (limit.variant, limit.sentence)).collect()
     }
 
     #[test]
     fn of_many_findings_the_first_of_each_variant_is_shown_and_what_a_limit_of_the_requests_changes() {
-        let findings = vec![
-            finding("pool", Rule::CompilerWaits),
-            finding("virtual", Rule::AcceptQueue),
-            finding("virtual", Rule::UnboundedRequests),
-            finding("virtual", Rule::Gc),
-            finding("bounded", Rule::CompilerWaits),
-            finding("bounded", Rule::CpuCeiling),
-            finding("bounded", Rule::RequestBound),
+        let overflow = AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 4 };
+        let unbounded = UnboundedRequests {
+            virtual_thread_stacks: 900.0,
+            live_bytes: 5e8,
+            heap_bytes: 5.12e8,
+            least_variant: "pool".to_owned(),
+            least_live_bytes: 1e8,
+        };
+        let full = CpuCeiling {
+            cpu: CpuUse::default(),
+            rate_per_s: None,
+            fastest_ms: None,
+            near_clients: None,
+            large_part: None,
+            allocates_more_than: None,
+        };
+        let effect = BoundEffect::Saves {
+            goodput_per_s: 300.0,
+            unlimited_goodput_per_s: 100.0,
+            behind_ms: None,
+            unlimited_behind_ms: None,
+        };
+        let bound = RequestBound { unlimited: "virtual".to_owned(), at_once: 50.0, effect };
+        let findings = [
+            finding("pool", compiler_waits()),
+            finding("virtual", Fact::AcceptQueue(overflow)),
+            finding("virtual", Fact::UnboundedRequests(unbounded)),
+            finding("virtual", gc()),
+            finding("bounded", compiler_waits()),
+            finding("bounded", Fact::CpuCeiling(full)),
+            finding("bounded", Fact::RequestBound(bound)),
         ];
+        let sentence = |place: usize| words(&findings[place]).sentence;
         let expected = [
-            "pool CompilerWaits",
-            "virtual AcceptQueue",
-            "virtual UnboundedRequests",
-            "bounded RequestBound",
-            "bounded CompilerWaits",
+            ("pool", sentence(0)),
+            ("virtual", sentence(1)),
+            ("virtual", sentence(2)),
+            ("bounded", sentence(6)),
+            ("bounded", sentence(4)),
         ];
-        assert_eq!(shown(findings), expected);
+        assert_eq!(shown(&findings), expected.map(|(variant, it)| (variant.to_owned(), it)));
     }
 
     #[test]
     fn few_findings_are_all_shown() {
-        let findings = vec![finding("pool", Rule::CompilerWaits), finding("pool", Rule::Gc)];
-        assert_eq!(shown(findings), ["pool CompilerWaits", "pool Gc"]);
+        assert_eq!(shown(&[finding("pool", compiler_waits()), finding("pool", gc())]).len(), 2);
     }
 }

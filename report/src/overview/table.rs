@@ -84,7 +84,7 @@ const UNANSWERED: Column = column(Metric::Unanswered, "unanswered");
 const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
 const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
-/// Where the memory needed is unknown: no JVM, or an older result.
+/// Where the memory needed is unknown: no JVM.
 const RESIDENT: Column = column(Metric::RssPeak, "RSS");
 const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");

@@ -6,8 +6,9 @@
 use crate::documents;
 
 use std::path::Path;
-use threadcount_judge::finding::{Explanation, Fact, Finding, KindAndNumber};
-use threadcount_judge::findings::explain;
+use threadcount_judge::explain::explain;
+use threadcount_judge::finding::{Fact, Finding};
+use threadcount_judge::findings::kind_and_number::KindAndNumber;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_model::comparison::{Comparison, Ratio, TwoSpeeds, Verdict};
@@ -409,7 +410,7 @@ fn the_sentence_says_that_kind_and_number_are_confounded_and_what_would_tell_the
         variant: Some("virtual".to_owned()),
         load: Some("c400".to_owned()),
         runs: None,
-        explanation: Explanation::Fact(Fact::KindAndNumber(confounded)),
+        fact: Fact::KindAndNumber(confounded),
     });
     let said = answer(&document);
     assert!(said.starts_with("Virtual has 1.98x the throughput of platform"), "{said}");

@@ -10,14 +10,12 @@
 
 use super::rounds::{ClaimRounds, LeftOut, LoadRounds};
 use super::value;
+use crate::decided::NARROW;
 use crate::ratio::alpha;
 use crate::runs::mean;
 use crate::student::t_quantile;
 use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
-
-/// A claim whose two sides are known to each other this well is known as well as anybody asked.
-const NARROW: f64 = 0.02;
 
 /// What the intervals say of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,12 @@ mod runs;
 
 use runs::{Sizes, record};
 use std::collections::BTreeMap;
+use threadcount_judge::evidence::cpu_use::CpuUse;
 use threadcount_judge::finding::*;
+use threadcount_judge::findings::client_ceiling::ClientCeiling;
+use threadcount_judge::findings::cpu_ceiling::CpuCeiling;
+use threadcount_judge::findings::pool_ceiling::{PoolCeiling, PoolEvidence};
+use threadcount_judge::findings::unbounded_requests::UnboundedRequests;
 use threadcount_judge::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::claim::Names;
 use threadcount_model::experiment::*;
@@ -304,7 +309,7 @@ fn findings() -> Vec<Finding> {
         variant: Some(variant.to_owned()),
         load: Some(load.to_owned()),
         runs: Some(RunsShowing { showing: 3, complete: 3 }),
-        explanation: Explanation::Fact(fact),
+        fact,
     };
     let cpu = CpuUse {
         in_use_cores: 1.98,
@@ -341,23 +346,20 @@ fn findings() -> Vec<Finding> {
         large_part: None,
         allocates_more_than: None,
     };
-    let of_an_earlier_version = Finding {
-        variant: None,
-        load: None,
-        runs: None,
-        explanation: Explanation::Text(FindingText {
-            rule: Rule::MemoryGrowth,
-            sentence: "all variants have the same heap (512 MB), so memory figures are comparable".into(),
-            evidence: vec![Evidence { what: "heap".into(), value: 512.0, unit: "MB".into() }],
-            advice: None,
-        }),
+    let full_heap = UnboundedRequests {
+        virtual_thread_stacks: 900.0,
+        live_bytes: 4.6e8,
+        heap_bytes: 5.12e8,
+        least_variant: "platform".to_owned(),
+        least_live_bytes: 1e8,
     };
+    let of_all = Finding { variant: None, load: None, runs: None, fact: Fact::UnboundedRequests(full_heap) };
     vec![
         finding("platform", "c400", pool(50.2, 3_960.0)),
         finding("virtual", "c400", Fact::ClientCeiling(clients)),
         finding("platform", "c1000", pool(50.4, 3_955.0)),
         finding("virtual", "c1000", Fact::CpuCeiling(full)),
-        of_an_earlier_version,
+        of_all,
     ]
 }
 

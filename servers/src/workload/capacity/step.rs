@@ -127,20 +127,6 @@ fn generator_limit(warning: &Warning) -> Option<StepFailure> {
     }
 }
 
-/// The time of a summary that a metric names.
-fn time_of(metric: Metric, times: &TimesSummary) -> f64 {
-    match metric {
-        Metric::Mean => times.mean,
-        Metric::P50 => times.p50,
-        Metric::P75 => times.p75,
-        Metric::P90 => times.p90,
-        Metric::P95 => times.p95,
-        Metric::P99_9 => times.p99_9,
-        Metric::Max => times.max,
-        _ => times.p99,
-    }
-}
-
 /// Sustained: no more failed than may, the limit was held, the rate was reached, and the backlog did not grow. A late
 /// generator takes nothing from that, because a request waits from the moment it was due. But what was not held is the
 /// server's doing only where the generator kept up, or where its lateness cannot have made the difference.
@@ -163,7 +149,8 @@ pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
 fn is_far_beyond(spec: &Capacity, step: &StepFigures) -> bool {
     let Some((times, lag_ms)) = step.times_ms.as_ref().zip(step.generator_lag_ms) else { return false };
     let is_tail = matches!(spec.metric, Metric::P99_9 | Metric::Max);
-    !is_tail && time_of(spec.metric, times) - 2.0 * lag_ms > spec.limit_ms
+    let time_ms = spec.metric.response_time_in(times).filter(|_| !is_tail);
+    time_ms.is_some_and(|time_ms| time_ms - 2.0 * lag_ms > spec.limit_ms)
 }
 
 fn failures(spec: &Capacity, step: &StepFigures) -> Option<StepFailure> {
@@ -176,8 +163,8 @@ fn failures(spec: &Capacity, step: &StepFigures) -> Option<StepFailure> {
 }
 
 fn limit(spec: &Capacity, step: &StepFigures) -> Option<StepFailure> {
-    let Some(times) = &step.times_ms else { return Some(StepFailure::NoResponse) };
-    let time_ms = time_of(spec.metric, times);
+    let time_ms = step.times_ms.as_ref().and_then(|times| spec.metric.response_time_in(times));
+    let Some(time_ms) = time_ms else { return Some(StepFailure::NoResponse) };
     (time_ms > spec.limit_ms).then_some(StepFailure::LimitExceeded { time_ms })
 }
 

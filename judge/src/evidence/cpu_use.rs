@@ -1,0 +1,33 @@
+//! Who used the CPU of the machine.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// CPU use of the machine by consumer, in cores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CpuUse {
+    pub in_use_cores: f64,
+    pub machine_cores: f64,
+    pub server_cores: f64,
+    pub server_kernel_cores: f64,
+    pub server_gc_cores: Option<f64>,
+    pub server_compilation_cores: Option<f64>,
+    pub generator_cores: f64,
+    /// Servers behind the server.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub backend_cores: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_zero(cores: &f64) -> bool {
+    *cores <= 0.0
+}
+
+impl CpuUse {
+    /// Neither the server, nor those behind it, nor the load generator.
+    #[must_use]
+    pub fn other_cores(&self) -> f64 {
+        (self.in_use_cores - self.server_cores - self.backend_cores - self.generator_cores).max(0.0)
+    }
+}

@@ -1,0 +1,4 @@
+//! A tail that is longer than the rest.
+
+/// The 99th percentile stands out if it is this many times the median.
+pub(crate) const STANDS_OUT: f64 = 1.2;

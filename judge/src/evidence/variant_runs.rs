@@ -1,0 +1,310 @@
+//! What a rule judges: one variant under one load.
+
+use crate::evidence::cpu_use::CpuUse;
+use crate::finding::{Fact, Finding, RunsShowing};
+use threadcount_load::report::LoadReport;
+use threadcount_model::experiment::{LoadSpec, Variant};
+use threadcount_model::record::jvm::Pool;
+use threadcount_model::record::{Cost, Record};
+use threadcount_stats::runs::complete;
+
+/// One variant under one load, with its complete runs.
+#[derive(Debug)]
+pub struct VariantRuns<'a> {
+    /// The variant.
+    pub variant: &'a Variant,
+    /// The load.
+    pub load: &'a LoadSpec,
+    /// The complete runs.
+    pub runs: Vec<&'a Record>,
+}
+
+/// The figures of one run that rules speak of, or their means over runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunFigures {
+    /// Answers per second.
+    pub rate_per_s: f64,
+    /// The fastest response: what the service takes when nothing is in its way.
+    pub fastest_ms: f64,
+    /// The fastest response before the measured window, see [`WarmUp::fastest_ms`](threadcount_model::record::WarmUp::fastest_ms).
+    pub fastest_before_ms: Option<f64>,
+    /// The median response time.
+    pub p50_ms: f64,
+    /// The mean response time.
+    pub mean_ms: f64,
+    /// The most request threads the pool may have.
+    pub pool: Option<f64>,
+    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not report.
+    pub pool_full: Option<f64>,
+    /// Most OS threads of the server.
+    pub os_threads: f64,
+    /// Cores of the machine.
+    pub cores: f64,
+    /// Cores in use on the machine, by everything.
+    pub machine_cpu_cores: f64,
+    /// Cores the server used.
+    pub server_cpu_cores: f64,
+    /// Of those, in the kernel.
+    pub kernel_cpu_cores: f64,
+    /// Of those, for garbage collection; `None`: no JVM.
+    pub gc_cpu_cores: Option<f64>,
+    /// Of those, for compilation; `None`: no JVM.
+    pub jit_cpu_cores: Option<f64>,
+    /// Cores the load generator used.
+    pub generator_cpu_cores: f64,
+    /// Cores that the servers behind the server used.
+    pub backend_cpu_cores: f64,
+}
+
+impl RunFigures {
+    /// Of the measured window of one run; `None`: it was not measured.
+    #[must_use]
+    pub fn of(record: &Record) -> Option<Self> {
+        Self::of_window(record, record.measured.as_ref()?, record.cost?)
+    }
+
+    /// Of the window in which the probe read the JVM.
+    #[must_use]
+    pub fn while_observed(record: &Record) -> Option<Self> {
+        let (load, cost) = record.observed_window()?;
+        Self::of_window(record, load, cost)
+    }
+
+    /// Of a window without a load; the figures of requests are 0.
+    pub(crate) fn without_load(record: &Record) -> Option<Self> {
+        record.observed_cost().map(|cost| Self::of_server(record, cost))
+    }
+
+    fn of_window(record: &Record, load: &LoadReport, cost: Cost) -> Option<Self> {
+        let times = load.response_time_ms?;
+        Some(Self {
+            rate_per_s: load.rate_per_s.completed,
+            fastest_ms: times.min,
+            p50_ms: times.p50,
+            mean_ms: times.mean,
+            generator_cpu_cores: load.generator.cpu_cores,
+            ..Self::of_server(record, cost)
+        })
+    }
+
+    fn of_server(record: &Record, cost: Cost) -> Self {
+        let pool = record.jvm.as_ref().and_then(|jvm| jvm.pools.iter().find(|pool| is_request_pool(pool)));
+        let configured = record.server.pool_max_threads.map(f64::from);
+        Self {
+            pool: configured.or_else(|| pool.and_then(|pool| pool.max).map(f64::from)),
+            pool_full: pool.and_then(full_share),
+            fastest_before_ms: record.warm_up.as_ref().and_then(|warm_up| warm_up.fastest_ms),
+            os_threads: f64::from(cost.os_threads_peak),
+            cores: f64::from(cost.machine_cores),
+            machine_cpu_cores: cost.machine_cpu_cores,
+            server_cpu_cores: cost.cpu_cores,
+            kernel_cpu_cores: cost.kernel_cpu_cores,
+            backend_cpu_cores: cost.backend_cpu_cores,
+            gc_cpu_cores: cost.gc_cpu_cores,
+            jit_cpu_cores: cost.jit_cpu_cores,
+            ..Self::default()
+        }
+    }
+
+    /// How much of the machine's CPU is in use, 0 to 1; 1 where the machine is not known, so that no rule takes an
+    /// unknown machine for an idle one.
+    #[must_use]
+    pub fn machine_share(&self) -> f64 {
+        if self.cores > 0.0 { self.machine_cpu_cores / self.cores } else { 1.0 }
+    }
+
+    /// What `at_once` requests at a time can do at most, per second, if each takes as long as the fastest.
+    #[must_use]
+    pub fn ceiling_per_s(&self, at_once: f64) -> f64 {
+        if self.fastest_ms > 0.0 { at_once * 1_000.0 / self.fastest_ms } else { f64::INFINITY }
+    }
+
+    fn mean(all: &[Self]) -> Self {
+        let mean = |of: fn(&Self) -> f64| all.iter().map(of).sum::<f64>() / all.len() as f64;
+        Self {
+            rate_per_s: mean(|facts| facts.rate_per_s),
+            fastest_ms: mean(|facts| facts.fastest_ms),
+            fastest_before_ms: mean_of(all.iter().filter_map(|facts| facts.fastest_before_ms)),
+            p50_ms: mean(|facts| facts.p50_ms),
+            mean_ms: mean(|facts| facts.mean_ms),
+            pool: all.first().and_then(|facts| facts.pool),
+            pool_full: mean_of(all.iter().filter_map(|facts| facts.pool_full)),
+            os_threads: mean(|facts| facts.os_threads),
+            cores: mean(|facts| facts.cores),
+            machine_cpu_cores: mean(|facts| facts.machine_cpu_cores),
+            server_cpu_cores: mean(|facts| facts.server_cpu_cores),
+            kernel_cpu_cores: mean(|facts| facts.kernel_cpu_cores),
+            gc_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.gc_cpu_cores)),
+            jit_cpu_cores: mean_of(all.iter().filter_map(|facts| facts.jit_cpu_cores)),
+            generator_cpu_cores: mean(|facts| facts.generator_cpu_cores),
+            backend_cpu_cores: mean(|facts| facts.backend_cpu_cores),
+        }
+    }
+
+    /// Who used the CPU.
+    pub(crate) fn cpu_use(&self) -> CpuUse {
+        CpuUse {
+            in_use_cores: self.machine_cpu_cores,
+            machine_cores: self.cores,
+            server_cores: self.server_cpu_cores,
+            server_kernel_cores: self.kernel_cpu_cores,
+            server_gc_cores: self.gc_cpu_cores,
+            server_compilation_cores: self.jit_cpu_cores,
+            generator_cores: self.generator_cpu_cores,
+            backend_cores: self.backend_cpu_cores,
+        }
+    }
+}
+
+/// Fewer readings than this show nothing.
+pub(crate) const FEWEST_READINGS: usize = 4;
+/// A thread that is handed over from one request to the next is not busy for a moment.
+const NEARLY_ALL: f64 = 0.95;
+
+/// A pool whose threads answer requests, not one of connections.
+pub(crate) fn is_request_pool(pool: &Pool) -> bool {
+    !pool.kind.is_of_connections()
+}
+
+/// The share of a pool's readings in which all of it was in use; `None`: no readings, or too few.
+pub(crate) fn full_share(pool: &Pool) -> Option<f64> {
+    let max = f64::from(pool.max.filter(|&max| max > 0)?);
+    let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
+    let full = busy.iter().filter(|&&busy| busy >= NEARLY_ALL * max).count();
+    (busy.len() >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
+}
+
+/// The mean; `None` of nothing.
+pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
+    threadcount_stats::runs::mean(&values.collect::<Vec<f64>>())
+}
+
+impl<'a> VariantRuns<'a> {
+    /// The runs of a variant under a load.
+    #[must_use]
+    pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
+        Self { variant, load, runs: complete(records, &variant.name, &load.name) }
+    }
+
+    /// Only the runs in which the JVM was observed from inside, where there are any: the others show nothing of it.
+    #[must_use]
+    pub fn observed(&self) -> Self {
+        let observed: Vec<&Record> = self.runs.iter().copied().filter(|run| run.jvm.is_some()).collect();
+        let runs = if observed.is_empty() { self.runs.clone() } else { observed };
+        Self { runs, ..*self }
+    }
+
+    /// How many requests may be on their way at once.
+    #[must_use]
+    pub fn clients(&self) -> u32 {
+        self.load.clients()
+    }
+
+    /// Does each client wait for its answer before it sends again?
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.load.workload.is_closed()
+    }
+
+    /// If the condition holds in more than half of the complete runs: the means of the runs in which it holds, and how
+    /// many they are.
+    #[must_use]
+    pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, RunsShowing)> {
+        let held: Vec<RunFigures> =
+            self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
+        (2 * held.len() > self.runs.len())
+            .then(|| (RunFigures::mean(&held), RunsShowing::of(held.len(), self.runs.len())))
+    }
+
+    /// What is found in each run, if something is found in more than half of the complete ones, and in how many.
+    #[must_use]
+    pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
+        let found: Vec<T> = self.runs.iter().filter_map(|run| find(run)).collect();
+        let runs = RunsShowing::of(found.len(), self.runs.len());
+        (2 * found.len() > self.runs.len()).then_some((found, runs))
+    }
+
+    /// A finding about this variant under this load.
+    #[must_use]
+    pub fn finding(&self, fact: Fact, runs: RunsShowing) -> Finding {
+        Finding {
+            variant: Some(self.variant.name.clone()),
+            load: Some(self.load.name.clone()),
+            runs: Some(runs),
+            fact,
+        }
+    }
+}
+
+/// Variants, loads and runs for the tests of the rules.
+#[cfg(test)]
+pub(crate) mod stage {
+    use super::VariantRuns;
+    use crate::finding::Finding;
+    use threadcount_config as config;
+    use threadcount_model::experiment::Experiment;
+    use threadcount_model::record::Record;
+    use threadcount_model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
+
+    /// A rule.
+    type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
+
+    /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
+    pub(crate) fn run(rate: f64, fastest_ms: f64, p50_ms: f64, machine_cpu_cores: f64) -> Record {
+        let mut record = threadcount_model::sample::run("it", "load", rate, p50_ms);
+        if let Some(times) = record.measured.as_mut().and_then(|load| load.response_time_ms.as_mut()) {
+            times.min = fastest_ms;
+        }
+        if let Some(cost) = &mut record.cost {
+            cost.machine_cpu_cores = machine_cpu_cores;
+        }
+        record
+    }
+
+    /// One reading of two carriers.
+    pub(crate) fn carriers(mounted: u32, running: u32, queued: u64) -> CarrierSample {
+        CarrierSample { t_s: 1.0, parallelism: 2, threads: 2, mounted, queued, running }
+    }
+
+    /// A place in the code with what happened there.
+    pub(crate) fn site(
+        holder: Option<&str>,
+        application: Option<&str>,
+        reason: Option<SiteReason>,
+        count: u64,
+        total_ms: f64,
+    ) -> SiteTotal {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        SiteTotal {
+            holder: owned(holder),
+            application: owned(application),
+            top: None,
+            reason,
+            total: Total { count, total_ms, longest_ms: total_ms },
+        }
+    }
+
+    /// What a rule finds in three equal runs.
+    pub(crate) fn found(find: Find, load: &str, record: Record) -> Option<Finding> {
+        found_in(find, load, &[record.clone(), record.clone(), record])
+    }
+
+    pub(crate) fn found_in(find: Find, load: &str, records: &[Record]) -> Option<Finding> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{it: {{}}}}\n\
+            loads: [{{name: load, duration: 10s, {load}}}]\n"
+        );
+        let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
+        find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records))
+    }
+
+    /// The report's sentence.
+    pub(crate) fn sentence(finding: &Finding) -> String {
+        crate::words::finding::words(finding).sentence
+    }
+
+    /// What the report advises.
+    pub(crate) fn advice(finding: &Finding) -> String {
+        crate::words::finding::words(finding).advice.unwrap_or_default()
+    }
+}

@@ -1,0 +1,51 @@
+//! How many requests a variant may have in work at once, and on which kind of thread.
+
+use crate::evidence::variant_runs::{RunFigures, VariantRuns};
+use threadcount_model::experiment::{DropIn, Server, ThreadKind, Threads, Variant};
+use threadcount_stats::runs::mean;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Workers {
+    pub kind: ThreadKind,
+    pub at_once: f64,
+}
+
+impl Workers {
+    /// `None`: no complete run, or neither the experiment nor the server says.
+    pub fn of(runs_of_variant: &VariantRuns<'_>) -> Option<Self> {
+        let (kind, variant) = (kind(runs_of_variant)?, runs_of_variant.variant);
+        let most = runs_of_variant.runs.iter().filter_map(|run| RunFigures::of(run)?.pool);
+        let most = mean(&most.collect::<Vec<f64>>());
+        let is_unlimited = kind == ThreadKind::Virtual
+            || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
+        let at_once = most
+            .or_else(|| request_limit(variant).map(f64::from))
+            .or(is_unlimited.then_some(f64::INFINITY))?;
+        Some(Self { kind, at_once })
+    }
+}
+
+/// On which kind of thread requests run. `None`: no complete run, or neither the experiment nor the server says.
+pub(crate) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
+    let first = runs_of_variant.runs.first()?;
+    let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
+    let variant = runs_of_variant.variant;
+    configured_kind(variant).or(variant.answers_on).or_else(reported).or_else(|| variant.kind_setting())
+}
+
+/// Virtual threads of ours may have a limit, which is then what a pool's size is.
+fn request_limit(variant: &Variant) -> Option<u32> {
+    match variant.server().and_then(Server::threads) {
+        Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => Some(limit.max_concurrent),
+        _ => variant.limit_setting(),
+    }
+}
+
+fn configured_kind(variant: &Variant) -> Option<ThreadKind> {
+    Some(match variant.server().and_then(Server::threads)? {
+        Threads::Platform(_) | Threads::Executor(DropIn::Cached) => ThreadKind::Platform,
+        Threads::Virtual | Threads::Executor(DropIn::Virtual | DropIn::BoundedVirtual(_)) => {
+            ThreadKind::Virtual
+        }
+    })
+}

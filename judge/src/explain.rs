@@ -1,0 +1,84 @@
+//! What every rule finds in the runs of an experiment, in a window of a running JVM, and in both together.
+
+mod attached;
+mod window;
+
+pub use attached::explain_attached;
+pub use window::explain_window;
+
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Finders, Finding, Rule};
+use crate::findings::{FINDERS, allocation};
+use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::record::Record;
+
+/// Load by load and variant by variant, and last what a pair of variants shows.
+#[must_use]
+pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
+    experiment.loads.iter().flat_map(|load| under_load(experiment, load, records)).collect()
+}
+
+fn under_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
+    let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
+    let runs = variants.map(|variant| VariantRuns::of(variant, load, records));
+    let mut found: Vec<Finding> = runs.flat_map(|runs| in_runs(experiment, &runs, records)).collect();
+    // Where a server behind the server is the limit, nothing is said of threads.
+    if found.iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
+        found.extend(FINDERS.iter().flat_map(|it| between_variants(it, experiment, load, records)));
+    }
+    found
+}
+
+fn in_runs(experiment: &Experiment, runs: &VariantRuns<'_>, records: &[Record]) -> Vec<Finding> {
+    FINDERS.iter().fold(Vec::new(), |mut found, it| {
+        let alone = it.find.and_then(|find| find(runs));
+        let beside = || it.find_beside.and_then(|find| find(experiment, runs, records));
+        let after = || it.find_after.and_then(|find| find(runs, &found));
+        if let Some(mut finding) = alone.or_else(beside).or_else(after) {
+            allocation::attribute(&mut finding, &found);
+            found.push(finding);
+        }
+        found
+    })
+}
+
+fn between_variants(
+    finders: &Finders,
+    experiment: &Experiment,
+    load: &LoadSpec,
+    records: &[Record],
+) -> Vec<Finding> {
+    let pair = finders.find_pair.and_then(|find| find(experiment, load, records));
+    let pairs = finders.find_pairs.map(|find| find(experiment, load, records));
+    pair.into_iter().chain(pairs.unwrap_or_default()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_config::parse;
+    use threadcount_model::sample::{run, with_cost};
+
+    #[test]
+    fn findings_name_their_variant_and_load_and_nothing_is_said_without_runs() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {platform: {}, virtual: {}}\n\
+            loads: [{clients: 400, duration: 1s}, {clients: 1000, duration: 1s, variants: [virtual]}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        assert_eq!(explain(&experiment, &[]), []);
+        let full = |variant: &str, load: &str| {
+            with_cost(run(variant, load, 7_990.0, 50.0), |cost| cost.machine_cpu_cores = 1.95)
+        };
+        let found = explain(&experiment, &[full("virtual", "c1000"), full("platform", "c400")]);
+        let named: Vec<_> = found
+            .iter()
+            .map(|finding| (finding.rule(), finding.variant.as_deref(), finding.load.as_deref()))
+            .collect();
+        assert_eq!(
+            named,
+            [
+                (Rule::CpuCeiling, Some("platform"), Some("c400")),
+                (Rule::CpuCeiling, Some("virtual"), Some("c1000"))
+            ]
+        );
+    }
+}

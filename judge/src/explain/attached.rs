@@ -1,0 +1,100 @@
+//! What the rules find in a load on a JVM that ran already, beside what its last seconds showed: nothing is said twice.
+
+use super::explain;
+use crate::finding::{Finding, Rule};
+use crate::findings::client_ceiling;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::record::Record;
+
+/// What shows only with the figures of the requests. `limits`: what [`explain_window`](super::explain_window) has found.
+#[must_use]
+pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Finding]) -> Vec<Finding> {
+    let found = explain(experiment, std::slice::from_ref(record)).into_iter();
+    let is_new = |finding: &Finding| {
+        let rule = finding.rule();
+        let is_refuted = rule == Rule::ClientCeiling && client_ceiling::is_refuted(limits);
+        !is_refuted && limits.iter().all(|limit| subject(limit.rule()) != subject(rule))
+    };
+    // There is one window and nothing to compare: how many runs show it, and of which variant, says nothing.
+    let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
+    found.filter(is_new).map(of_the_window).collect()
+}
+
+/// Two rules name what requests wait for, and two who starves.
+const fn subject(rule: Rule) -> Rule {
+    match rule {
+        Rule::Waiting => Rule::RequestWaits,
+        Rule::OvertakenWaits => Rule::UnfairWaits,
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::variant_runs::stage::run;
+    use crate::explain::explain_window;
+    use crate::words::finding::words;
+    use threadcount_config::parse;
+    use threadcount_model::record::jvm::JvmReadings;
+    use threadcount_model::record::wait_profile::{
+        ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+    };
+    use threadcount_model::sample::{times, with_load};
+
+    /// 80 requests a second of 500 ms each, of which so many wait at a lock.
+    fn record(waiting: f64) -> Record {
+        record_of(ThreadState::Lock, waiting)
+    }
+
+    fn record_of(state: ThreadState, waiting: f64) -> Record {
+        let activity = ThreadActivity {
+            state,
+            resource: Some("java.util.concurrent.locks.ReentrantLock".to_owned()),
+            application: Some("shop.Orders.save:88".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![waiting; 10] }];
+        let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+        let mut record = with_load(run(80.0, 498.0, 500.0, 0.2), |load| {
+            load.service_time_ms = Some(times(500.0));
+        });
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    fn found(record: &Record, limits: &[Finding]) -> Vec<String> {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
+            loads: [{name: load, clients: 40, duration: 10s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        explain_attached(&experiment, record, limits).iter().map(|it| words(it).sentence).collect()
+    }
+
+    #[test]
+    fn what_needs_the_figures_of_requests_is_found_and_says_nothing_of_runs() {
+        let expected = "requests spend 75 % of their time waiting for a ReentrantLock: 375 ms of 500 ms, at shop.Orders.save:88";
+        assert_eq!(found(&record(30.0), &[]), [expected]);
+        let clients = "limited by the load: 40 clients cannot request more than 80/s at 500 ms per request";
+        assert_eq!(found(&record(1.0), &[]), [clients]);
+    }
+
+    #[test]
+    fn what_the_last_seconds_showed_is_not_said_again_nor_contradicted() {
+        let limits = explain_window(&record(30.0));
+        assert_eq!(limits.len(), 1, "{limits:?}");
+        assert_eq!(found(&record(30.0), &limits), Vec::<String>::new());
+        assert_eq!(
+            found(&record(1.0), &limits),
+            Vec::<String>::new(),
+            "no load that limits beside a lock that does"
+        );
+    }
+
+    #[test]
+    fn a_service_that_reads_its_database_all_the_time_may_be_limited_by_the_load() {
+        let limits = explain_window(&record_of(ThreadState::Socket, 30.0));
+        assert_eq!(limits, []);
+        let found = found(&record_of(ThreadState::Socket, 1.0), &limits);
+        assert!(found[0].starts_with("limited by the load: 40 clients"), "{found:?}");
+    }
+}

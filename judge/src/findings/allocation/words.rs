@@ -1,0 +1,76 @@
+//! Its words.
+
+use super::{AllocatingPlace, AllocationDifference, ProcessorsMadeAnew};
+use crate::finding::RunsShowing;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use threadcount_model::figures::{memory, percent, ratio, whole};
+
+impl Words for AllocationDifference {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let (bytes, least) = (self.bytes_per_request, self.least_bytes_per_request);
+        let difference = format!(
+            "each request allocates {}, {}x as much as with {} ({})",
+            memory(bytes),
+            ratio(bytes / least),
+            self.least_variant,
+            memory(least)
+        );
+        let reason = self.processors.map(made_anew).or_else(|| places(&self.sites));
+        reason.map_or_else(|| difference.clone(), |reason| format!("{difference}; {reason}"))
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(match self.processors {
+            Some(_) => "processorCache=\"-1\" at Tomcat's Connector (here `processor_cache: unlimited`; Spring Boot: \
+                        server.tomcat.processor-cache=-1), before a larger heap"
+                .to_owned(),
+            None => "fewer or smaller objects there, before a larger heap or another collector".to_owned(),
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let processors = self.processors;
+        let share = processors.map(|it| it.share * 100.0);
+        let mut evidence = known(&[
+            ("allocated per request", Some(self.bytes_per_request), "bytes"),
+            (&format!("with {}", self.least_variant), Some(self.least_bytes_per_request), "bytes"),
+            ("requests in flight", processors.map(|it| it.in_flight), "requests"),
+            ("processors that Tomcat keeps", processors.map(|it| it.cache.into()), "processors"),
+            ("of the difference by processors", share, "%"),
+        ]);
+        evidence.extend(self.sites.iter().map(|site| format!("of the difference {}", place(site))));
+        evidence
+    }
+}
+
+fn made_anew(processors: ProcessorsMadeAnew) -> String {
+    format!(
+        "{} of the difference: a processor of the Connector (request, response and their buffers) is made anew for each \
+         request beyond {} in flight, and {} are",
+        percent(processors.share),
+        whole(processors.cache.into()),
+        whole(processors.in_flight)
+    )
+}
+
+fn places(sites: &[AllocatingPlace]) -> Option<String> {
+    let places: Vec<String> = sites.iter().map(place).collect();
+    (!places.is_empty()).then(|| format!("of the difference {}", places.join(", ")))
+}
+
+/// `56 % at shop.Cart.copy:59 (byte[])`.
+fn place(site: &AllocatingPlace) -> String {
+    let maker = site.maker.as_deref().unwrap_or("a place in the JDK");
+    let application = site.application.as_deref().filter(|&it| it != maker);
+    let application = application.map_or_else(String::new, |it| format!(", for {it}"));
+    format!("{} at {maker} ({}{application})", percent(site.share), site.class)
+}
+
+/// What to try where the heap is not too small.
+pub(crate) fn fewer_allocations(least_variant: &str) -> String {
+    format!(
+        "fewer allocations per request: they allocate more than with {least_variant}, which is the reason; the size of the \
+         heap is not"
+    )
+}

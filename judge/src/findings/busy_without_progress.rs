@@ -1,0 +1,193 @@
+//! Running threads that do no work: they give way again and again (`Thread.yield` in a loop) until something has happened.
+//!
+//! The CPU is full then as in a server that computes, so the CPU alone shows nothing. What shows it are samples of
+//! the running threads: in a server that works few of them show a thread that yields, or a carrier between two threads.
+
+use crate::evidence::carriers::Carriers;
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use crate::words::site::place;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::{percent, whole};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::{SiteReason, SiteTotal, ThreadSamples};
+
+/// Means of the runs that show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct BusyWithoutProgress {
+    pub samples: f64,
+    pub without_work_share: f64,
+    pub yielding_share: f64,
+    /// Share of the readings in which all carriers were taken.
+    pub carriers_full_share: Option<f64>,
+    /// Virtual threads that wait for a carrier.
+    pub queued_threads: Option<f64>,
+    pub server_cpu_cores: f64,
+    /// `None`: no load was sent (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// Where they yield.
+    pub site: SiteTotal,
+}
+
+/// Fewer samples than this show nothing.
+const FEWEST_SAMPLES: u64 = 10;
+/// More than this much of the samples show no work. A server of virtual threads that answers 40,000 trivial requests a second
+/// spends a part of its time in the scheduler too, but less.
+const MOSTLY: f64 = 0.5;
+/// And at least this much of them show a thread that yields: a scheduler that has much to do does not yield.
+const YIELDS: f64 = 0.1;
+/// Less CPU than this, in cores, is no storm.
+const STORM_CORES: f64 = 0.25;
+
+struct RunWithoutProgress {
+    server_cpu_cores: f64,
+    /// `None`: no load.
+    rate_per_s: Option<f64>,
+    samples: f64,
+    without_work: f64,
+    yields: f64,
+    site: SiteTotal,
+    carriers: Option<Carriers>,
+}
+
+impl RunWithoutProgress {
+    fn of(record: &Record) -> Option<Self> {
+        let server_cpu_cores = record.observed_cost()?.cpu_cores;
+        let jvm = record.jvm.as_ref()?;
+        let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
+        let found = Self {
+            samples: jvm.thread_samples.count as f64,
+            without_work: share(&jvm.thread_samples, |_| true),
+            yields: share(&jvm.thread_samples, yields),
+            site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
+            carriers: Carriers::of(jvm),
+            server_cpu_cores,
+            rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
+        };
+        (jvm.thread_samples.count >= FEWEST_SAMPLES
+            && found.without_work >= MOSTLY
+            && found.yields >= YIELDS
+            && server_cpu_cores >= STORM_CORES)
+            .then_some(found)
+    }
+}
+
+fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
+    let count: u64 = samples.without_progress.iter().filter(which).map(|site| site.total.count).sum();
+    if samples.count == 0 { 0.0 } else { count as f64 / samples.count as f64 }
+}
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::of)?;
+    Some(runs_of_variant.finding(fact(&found)?, runs))
+}
+
+/// Of a window without a load.
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
+    fact(&[RunWithoutProgress::of(record)?])
+}
+
+fn fact(found: &[RunWithoutProgress]) -> Option<Fact> {
+    let mean = |figure: fn(&RunWithoutProgress) -> Option<f64>| mean_of(found.iter().filter_map(figure));
+    let busy = BusyWithoutProgress {
+        samples: mean(|it| Some(it.samples))?,
+        without_work_share: mean(|it| Some(it.without_work))?,
+        yielding_share: mean(|it| Some(it.yields))?,
+        carriers_full_share: mean(|it| Some(it.carriers?.full)),
+        queued_threads: mean(|it| Some(it.carriers?.queued)),
+        server_cpu_cores: mean(|it| Some(it.server_cpu_cores))?,
+        rate_per_s: mean(|it| it.rate_per_s),
+        site: found.first()?.site.clone(),
+    };
+    Some(Fact::BusyWithoutProgress(busy))
+}
+
+impl Words for BusyWithoutProgress {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled; \
+             {:.2} cores{}",
+            percent(self.without_work_share),
+            place(&self.site),
+            self.server_cpu_cores,
+            self.rate_per_s.map(|rate| format!(" for {}/s", whole(rate))).unwrap_or_default()
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(format!(
+            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {}: a \
+             blocked virtual thread costs no CPU",
+            place(&self.site)
+        ))
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let percent = |share: f64| share * 100.0;
+        known(&[
+            ("samples of running threads", Some(self.samples), "samples per run"),
+            ("of them without work", Some(percent(self.without_work_share)), "%"),
+            ("of them yielding", Some(percent(self.yielding_share)), "%"),
+            ("readings with all carriers taken", self.carriers_full_share.map(percent), "%"),
+            ("virtual threads waiting for a carrier", self.queued_threads, "threads"),
+            ("CPU of the server", Some(self.server_cpu_cores), "cores"),
+            ("measured throughput", self.rate_per_s, "requests/s"),
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::variant_runs::stage::{advice, carriers, found, run, sentence, site};
+    use threadcount_model::record::jvm::JvmReadings;
+    use threadcount_model::sample::with_cost;
+
+    /// As measured on Java 25: 60 of 100 samples in the scheduler, 35 yielding.
+    fn storm(scheduling: u64, yields: u64, cpu_cores: f64) -> Record {
+        let mut record = run(160.0, 50.1, 52.0, 1.98);
+        record.jvm = Some(JvmReadings {
+            carriers: vec![carriers(2, 2, 18); 20],
+            thread_samples: ThreadSamples {
+                count: 100,
+                without_progress: vec![
+                    site(None, None, Some(SiteReason::Scheduling), scheduling, 0.0),
+                    site(None, Some("shop.Poll.until:31"), Some(SiteReason::Yield), yields, 0.0),
+                ],
+            },
+            ..JvmReadings::default()
+        });
+        with_cost(record, |cost| cost.cpu_cores = cpu_cores)
+    }
+
+    #[test]
+    fn a_yield_storm_is_named_with_its_site() {
+        let finding = found(find, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
+        let expected = "running threads do no work in 95 % of the samples: they yield (Thread.yield) at \
+            shop.Poll.until:31 or are being rescheduled; 1.90 cores for 160/s";
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).contains("instead of Thread.yield"));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let mut few = storm(60, 35, 1.9);
+        if let Some(jvm) = &mut few.jvm {
+            jvm.thread_samples.count = 9;
+        }
+        let silent = [
+            ("a server that works", storm(20, 2, 1.9)),
+            ("a scheduler with much to do", storm(70, 3, 1.9)),
+            ("a few yields of an idle server", storm(60, 35, 0.1)),
+            ("too few samples", few),
+            ("no probe", Record { jvm: None, ..storm(60, 35, 1.9) }),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 20", record), None, "{what}");
+        }
+    }
+}

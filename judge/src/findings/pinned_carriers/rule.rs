@@ -1,0 +1,386 @@
+//! When it is found.
+
+use super::{PinEvidence, PinFigures, PinnedCarriers};
+use crate::evidence::carriers::Carriers;
+use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::finding::{Fact, Finding};
+use crate::findings::file_io;
+use crate::findings::held_carriers::{LATE_MS, core_wait_share, works};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::{JvmReadings, SiteTotal};
+use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
+
+/// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
+/// costs next to nothing. A share of time, because their number shows nothing.
+const LEAST_PINNED: f64 = 0.1;
+/// Held in more of the readings than this without an event: chance does not do that.
+const MOSTLY_HELD: f64 = 0.5;
+/// More CPU than this for each carrier is no server whose carriers stand still, in cores. The server's own CPU, because
+/// that of the machine may be full of something else.
+const IDLE: f64 = 0.5;
+/// Where the events have less than this part of what samples show, they tell of something else.
+const OF_SAMPLED: f64 = 0.5;
+/// From this Java on every pin that is left (native frames, class initializers) has an event (JEP 491).
+const EVENTS_FOR_ALL_PINS: u32 = 24;
+
+/// One run.
+struct PinnedSite {
+    /// Answers per second; perhaps none at all, and then there are no response times either. `None`: no load.
+    rate_per_s: Option<f64>,
+    server_cpu_cores: f64,
+    carriers: Option<Carriers>,
+    parallelism: f64,
+    /// Share of the carriers' time that was pinned, by events.
+    pinned: f64,
+    /// Share of the carriers' time in which a thread waited on one, by samples that are taken while others wait for a carrier.
+    waited_on_carrier: f64,
+    /// Mean length of a pin.
+    pin_ms: Option<f64>,
+    site: Option<SiteTotal>,
+    wait: Option<SiteTotal>,
+    stood: Vec<HeldCarrier>,
+    longest_delay_ms: Option<f64>,
+    java: u32,
+    /// A thread that waits for a file keeps its carrier without being pinned, and those that wait for its lock wait for the file.
+    waits_for_file: bool,
+}
+
+impl PinnedSite {
+    fn of(record: &Record) -> Option<Self> {
+        let load = record.observed_window().map(|(load, _)| load);
+        let cost = record.observed_cost()?;
+        let jvm = record.jvm.as_ref()?;
+        let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
+        let carriers = Carriers::of(jvm);
+        // Without readings: as many as there are cores.
+        let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
+        let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
+        // Without pins a negative zero, which would be printed.
+        let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
+        let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
+        let delays = jvm.run_delays.as_ref();
+        let delay = delays.and_then(|delays| delays.virtual_threads);
+        let is_late = delay.is_some_and(|delay| delay.p99_ms >= LATE_MS);
+        let stood = delays.filter(|_| is_late).map(stood).unwrap_or_default();
+        let found = Self {
+            pinned: (total_ms / (seconds * parallelism * 1_000.0)).min(1.0),
+            waited_on_carrier: delays
+                .map_or(0.0, |delays| waited_share(delays, &stood, window_s, parallelism)),
+            stood,
+            longest_delay_ms: delay.map(|delay| delay.max_ms),
+            pin_ms: (count > 0).then(|| total_ms / count as f64),
+            site: jvm.pins.first().cloned(),
+            wait: jvm.waits.first().cloned(),
+            java: feature(jvm),
+            waits_for_file: file_io::is_what_others_wait_for(record),
+            rate_per_s: load.map(|load| load.rate_per_s.completed),
+            server_cpu_cores: cost.cpu_cores,
+            carriers,
+            parallelism,
+        };
+        (found.by_events() || found.by_carriers() || found.by_samples()).then_some(found)
+    }
+
+    fn by_samples(&self) -> bool {
+        self.java < EVENTS_FOR_ALL_PINS
+            && !self.waits_for_file
+            && self.waited_on_carrier >= MOSTLY_HELD
+            && self.pinned <= OF_SAMPLED * self.waited_on_carrier
+    }
+
+    fn shown_by(&self) -> PinEvidence {
+        match (self.by_carriers(), self.by_samples(), self.by_events()) {
+            (false, true, _) => PinEvidence::Samples,
+            (_, _, true) => PinEvidence::Events,
+            _ => PinEvidence::CarrierStates,
+        }
+    }
+
+    /// By what shows it.
+    fn pinned_share(&self) -> f64 {
+        if self.shown_by() == PinEvidence::Samples { self.waited_on_carrier } else { self.pinned }
+    }
+
+    fn by_events(&self) -> bool {
+        self.parallelism > 0.0 && self.pinned >= LEAST_PINNED
+    }
+
+    /// Only where the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
+    fn by_carriers(&self) -> bool {
+        if self.java >= EVENTS_FOR_ALL_PINS || self.waits_for_file {
+            return false;
+        }
+        let held = self.carriers.is_some_and(|it| it.held >= MOSTLY_HELD);
+        held && self.server_cpu_cores <= IDLE * self.parallelism
+    }
+
+    fn figures(&self) -> PinFigures {
+        PinFigures {
+            carriers: self.parallelism,
+            pinned_share: self.pinned_share(),
+            all_pinned_share: self.all_pinned(),
+            mean_pin_ms: self.pin_ms,
+            held_share: self.carriers.map(|it| it.held),
+            queued_threads: self.carriers.map(|it| it.queued),
+            rate_per_s: self.rate_per_s,
+            server_cpu_cores: self.server_cpu_cores,
+        }
+    }
+
+    /// Of the whole window, how much all carriers were pinned at once, at least: if they are pinned a share s of their
+    /// time, each is free for 1 - s, and even if never two are free together, one is for at most n (1 - s).
+    fn all_pinned(&self) -> f64 {
+        (1.0 - self.parallelism * (1.0 - self.pinned_share())).max(0.0)
+    }
+}
+
+/// Who computes does not wait.
+fn stood(delays: &RunDelays) -> Vec<HeldCarrier> {
+    delays.held_carriers.iter().filter(|it| !works(it)).cloned().collect()
+}
+
+/// Java 21 makes further carriers for threads in `Object.wait`; and one that waits for a core says nothing of its thread.
+fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parallelism: f64) -> f64 {
+    let carriers = parallelism.max(delays.carriers.len() as f64);
+    let waited_ms: f64 = stood.iter().map(|it| it.held_ms).sum();
+    let had_core = (1.0 - core_wait_share(&delays.carriers).unwrap_or(0.0)).max(0.0);
+    (waited_ms * had_core / (window_s * carriers * 1_000.0)).min(1.0)
+}
+
+/// `21.0.8+9` is 21.
+fn feature(jvm: &JvmReadings) -> u32 {
+    jvm.java.split(|c: char| !c.is_ascii_digit()).next().and_then(|it| it.parse().ok()).unwrap_or(0)
+}
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.observed().in_most(PinnedSite::of)?;
+    Some(runs_of_variant.finding(fact(&found)?, runs))
+}
+
+/// Of a window without a load.
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
+    fact(&[PinnedSite::of(record)?])
+}
+
+fn fact(found: &[PinnedSite]) -> Option<Fact> {
+    let worst = found.iter().max_by(|a, b| a.pinned_share().total_cmp(&b.pinned_share()))?;
+    let all: Vec<PinFigures> = found.iter().map(PinnedSite::figures).collect();
+    let pinned = PinnedCarriers {
+        shown_by: worst.shown_by(),
+        worst: worst.figures(),
+        mean: mean(&all),
+        site: worst.site.clone(),
+        wait: worst.wait.clone(),
+        stood: worst.stood.clone(),
+        longest_delay_ms: worst.longest_delay_ms,
+        java: worst.java,
+    };
+    Some(Fact::PinnedCarriers(pinned))
+}
+
+fn mean(all: &[PinFigures]) -> PinFigures {
+    let some = |figure: fn(&PinFigures) -> Option<f64>| mean_of(all.iter().filter_map(figure));
+    let mean = |figure: fn(&PinFigures) -> f64| mean_of(all.iter().map(figure)).unwrap_or_default();
+    PinFigures {
+        carriers: mean(|it| it.carriers),
+        pinned_share: mean(|it| it.pinned_share),
+        all_pinned_share: mean(|it| it.all_pinned_share),
+        mean_pin_ms: some(|it| it.mean_pin_ms),
+        held_share: some(|it| it.held_share),
+        queued_threads: some(|it| it.queued_threads),
+        rate_per_s: some(|it| it.rate_per_s),
+        server_cpu_cores: mean(|it| it.server_cpu_cores),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::variant_runs::stage::{advice, carriers, found, run, sentence, site};
+    use threadcount_model::record::jvm::{CarrierSample, PinSample, SiteReason};
+    use threadcount_model::record::run_delay::RunDelay;
+    use threadcount_model::record::wait_profile::ThreadState;
+    use threadcount_model::sample::with_cost;
+
+    const HOLDER: &str = "shop.Orders.find:22";
+
+    /// 40 requests a second, each of which sleeps for 50 ms in a monitor on one of two carriers.
+    fn pinned(java: &str, pinned_ms: f64) -> Record {
+        let mut record = with_cost(run(40.0, 50.3, 4_900.0, 0.1), |cost| cost.cpu_cores = 0.05);
+        let second =
+            |t_s: u32| PinSample { t_s: f64::from(t_s) + 0.5, pinned_ms: pinned_ms / 10.0, count: 40 };
+        record.jvm = Some(JvmReadings {
+            java: java.to_owned(),
+            pins: vec![site(Some(HOLDER), Some("shop.Sleep.sleep:9"), None, 400, pinned_ms)],
+            pins_series: (0..10).map(second).collect(),
+            carriers: vec![carriers(2, 0, 198); 20],
+            ..JvmReadings::default()
+        });
+        record
+    }
+
+    fn without_events(readings: CarrierSample) -> Record {
+        let mut record = pinned("21.0.8+9", 0.0);
+        if let Some(jvm) = &mut record.jvm {
+            jvm.pins.clear();
+            jvm.pins_series.clear();
+            jvm.carriers = vec![readings; 20];
+            jvm.waits = vec![site(
+                None,
+                Some("shop.Orders.add:7"),
+                Some(SiteReason::Monitor("shop.Orders".to_owned())),
+                400,
+                9_000.0,
+            )];
+        }
+        record
+    }
+
+    #[test]
+    fn a_sleep_in_a_monitor_is_named_with_its_site_and_arithmetic() {
+        let finding = found(find, "clients: 200", pinned("21.0.8+9", 19_900.0)).expect("a finding");
+        let expected = "virtual threads are pinned at shop.Orders.find:22 (the application is at shop.Sleep.sleep:9): \
+            100 % of the time of 2 carriers, all carriers at once for at least 99 %; \
+            2 / 49.8 ms = 40/s at most, 40/s measured";
+        assert_eq!(sentence(&finding), expected);
+        let advice = advice(&finding);
+        assert!(
+            advice.contains("Java 24") && advice.contains("ReentrantLock") && advice.contains(HOLDER),
+            "{advice}"
+        );
+        let Fact::PinnedCarriers(pinned) = finding.fact else { panic!("{finding:?}") };
+        assert_eq!((pinned.shown_by, pinned.worst.pinned_share), (PinEvidence::Events, 0.995));
+    }
+
+    #[test]
+    fn a_pin_without_any_event_is_seen_in_the_carriers() {
+        let finding = found(find, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
+        let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one and the \
+            server uses 0.05 cores (from the states of the carriers; this Java has no event for it); threads wait for monitor of shop.Orders at \
+            shop.Orders.add:7";
+        assert_eq!(sentence(&finding), expected);
+        assert!(advice(&finding).contains("shop.Orders.add:7"));
+    }
+
+    /// As the shop on Java 21 (`orders-pins`): HikariCP gives a connection back in a monitor, to threads that have no carrier, and offers
+    /// it again every 10 µs.
+    fn parked_again_and_again(java: &str) -> Record {
+        let mut record = pinned(java, 1_750.0);
+        let place = |state, application: &str, held_ms| HeldCarrier {
+            state,
+            application: Some(application.to_owned()),
+            held_ms,
+            longest_ms: 23_400.0,
+            ..HeldCarrier::default()
+        };
+        if let Some(jvm) = &mut record.jvm {
+            let delay = RunDelay { count: 500, p50_ms: 11_600.0, p99_ms: 22_950.0, max_ms: 23_200.0 };
+            let held_carriers = vec![
+                place(ThreadState::Monitor, "shop.Stock.take:62", 10_000.0),
+                place(ThreadState::Wait, "shop.Orders.take:42", 5_500.0),
+                place(ThreadState::Running, "shop.Orders.take:42", 4_500.0),
+            ];
+            jvm.run_delays =
+                Some(RunDelays { virtual_threads: Some(delay), held_carriers, ..RunDelays::default() });
+        }
+        with_cost(record, |cost| cost.cpu_cores = 1.2)
+    }
+
+    #[test]
+    fn threads_that_keep_their_carriers_with_events_of_hardly_any_time_are_seen_in_samples() {
+        let finding = found(find, "clients: 200", parked_again_and_again("21.0.8+9")).expect("a finding");
+        let expected = "virtual threads are pinned at shop.Stock.take:62 and shop.Orders.take:42: they wait there for 78 % of the time of 2 \
+            carriers, one of them for 23.4 s and longer, and others wait for a carrier for up to 23.2 s";
+        assert_eq!(sentence(&finding), expected);
+        assert!(
+            advice(&finding).ends_with("instead of synchronized at shop.Stock.take:62"),
+            "{}",
+            advice(&finding)
+        );
+        let on_25 = found(find, "clients: 200", parked_again_and_again("25.0.3+9"));
+        assert_eq!(on_25, None, "every pin has an event");
+        let mut soon = parked_again_and_again("21.0.8+9");
+        if let Some(delay) =
+            soon.jvm.as_mut().and_then(|jvm| jvm.run_delays.as_mut()?.virtual_threads.as_mut())
+        {
+            delay.p99_ms = 40.0;
+        }
+        assert_eq!(found(find, "clients: 200", soon), None, "a carrier is free again soon");
+    }
+
+    #[test]
+    fn where_every_pin_has_an_event_carriers_that_stand_still_are_none() {
+        let mut record = without_events(carriers(2, 0, 198));
+        record.jvm.as_mut().expect("a probe").java = "25.0.3+9".to_owned();
+        assert_eq!(found(find, "clients: 200", record), None);
+    }
+
+    #[test]
+    fn on_java_25_the_advice_is_about_native_frames_and_initializers() {
+        let advice =
+            |record: Record| found(find, "clients: 200", record).map(|it| advice(&it)).expect("a finding");
+        assert!(advice(pinned("25.0.3+9", 19_900.0)).contains("only native frames and class initializers"));
+        let mut in_initializer = pinned("25.0.3+9", 19_900.0);
+        if let Some(jvm) = &mut in_initializer.jvm {
+            jvm.pins[0].holder = Some("shop.Lazy.<clinit>:3".to_owned());
+        }
+        assert!(advice(in_initializer).contains("in the class initializer shop.Lazy.<clinit>:3"));
+    }
+
+    /// Whoever is in the queue when the warm-up ends is served first: 200 of them for 5 s.
+    #[test]
+    fn a_server_so_pinned_that_it_answered_nothing_is_named_all_the_same() {
+        let mut silent = pinned("21.0.8+9", 19_900.0);
+        if let Some(load) = &mut silent.measured {
+            load.rate_per_s.completed = 0.0;
+            load.response_time_ms = None;
+        }
+        let finding = found(find, "clients: 200", silent).expect("a finding");
+        assert!(
+            sentence(&finding).ends_with("all carriers at once for at least 99 %"),
+            "{}",
+            sentence(&finding)
+        );
+    }
+
+    #[test]
+    fn a_share_of_the_time_is_said_without_arithmetic_that_does_not_hold() {
+        let mut some = pinned("21.0.8+9", 6_000.0);
+        if let Some(load) = &mut some.measured {
+            load.rate_per_s.completed = 4_000.0;
+        }
+        let finding = found(find, "clients: 200", some).expect("a finding");
+        assert!(sentence(&finding).ends_with("30 % of the time of 2 carriers"), "{}", sentence(&finding));
+    }
+
+    #[test]
+    fn look_alikes_are_left_alone() {
+        let mut no_probe = pinned("21.0.8+9", 19_900.0);
+        no_probe.jvm = None;
+        let mut full_cpu = without_events(carriers(2, 0, 198));
+        if let Some(cost) = &mut full_cpu.cost {
+            cost.cpu_cores = 1.9;
+        }
+        let mut own_pins = without_events(carriers(0, 0, 0));
+        if let Some(jvm) = &mut own_pins.jvm {
+            jvm.pins = vec![site(
+                None,
+                None,
+                Some(SiteReason::Jvm("Freeze or preempt failed".to_owned())),
+                5_000,
+                150.0,
+            )];
+        }
+        let silent = [
+            ("no probe", no_probe),
+            ("many short pins of the JVM's own", own_pins),
+            ("carriers that run", without_events(carriers(2, 2, 198))),
+            ("carriers that are free", without_events(carriers(0, 0, 0))),
+            ("nobody waits for a carrier", without_events(carriers(2, 0, 0))),
+            ("carriers that compute between two readings", full_cpu),
+        ];
+        for (what, record) in silent {
+            assert_eq!(found(find, "clients: 200", record), None, "{what}");
+        }
+    }
+}

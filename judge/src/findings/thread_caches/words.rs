@@ -1,0 +1,60 @@
+//! Its words.
+
+use super::{ThreadCache, ThreadCaches};
+use crate::finding::RunsShowing;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use threadcount_model::figures::memory;
+
+/// Jackson keeps its buffers by thread, unless it is told otherwise.
+const JACKSON: &str = "com.fasterxml.jackson.";
+
+impl Words for ThreadCaches {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let place = |it: &ThreadCache| {
+            let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
+            let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
+            let bytes = memory_or_rate(it.bytes_per_request, it.bytes_per_s);
+            format!("{bytes} ({}) asked for at {}{application}", it.class, it.asked_by)
+        };
+        let (allocates, of_whom) = match self.all_bytes_per_request {
+            Some(_) => ("a request allocates", "its thread"),
+            None => ("the JVM allocates", "threads"),
+        };
+        format!(
+            "{} of the {} that {allocates} are caches of {of_whom}, which each virtual thread makes anew: {}",
+            memory_or_rate(self.bytes_per_request, self.bytes_per_s),
+            memory_or_rate(self.all_bytes_per_request, self.all_bytes_per_s),
+            self.places.iter().map(place).collect::<Vec<_>>().join("; ")
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        let is_jackson = self.places.iter().any(|it| it.asked_by.starts_with(JACKSON));
+        Some(
+            if is_jackson {
+                "buffers that threads share: JsonFactory.builder().recyclerPool(JsonRecyclerPools.newConcurrentDequePool()) (Jackson \
+                 2.16 or newer)"
+            } else {
+                "objects that threads share (a pool, or immutable ones) instead of a ThreadLocal: a virtual thread serves one request \
+                 and uses its value once"
+            }
+            .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("allocated per request", self.all_bytes_per_request, "bytes"),
+            ("of it caches of the thread", self.bytes_per_request, "bytes"),
+            ("allocated", self.all_bytes_per_s, "bytes/s"),
+            ("of it caches of threads", self.bytes_per_s, "bytes/s"),
+        ])
+    }
+}
+
+/// `12.0 kB`; per second where the number of requests is not known: `12.0 MB/s`.
+fn memory_or_rate(bytes: Option<f64>, bytes_per_s: Option<f64>) -> String {
+    let rate = || format!("{}/s", memory(bytes_per_s.unwrap_or_default()));
+    bytes.map_or_else(rate, memory)
+}

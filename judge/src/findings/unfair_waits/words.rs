@@ -1,0 +1,81 @@
+//! Its words.
+
+use super::UnfairWaits;
+use crate::finding::RunsShowing;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use threadcount_model::figures::{milliseconds as ms, percent, plural};
+use threadcount_model::record::turns::Turns;
+use threadcount_model::record::wait_profile::ThreadState;
+
+/// `None`: nobody was seen to overtake.
+pub(crate) fn who_overtakes(turns: &Turns) -> Option<String> {
+    let places = turns.overtaker.as_ref().zip(turns.overtaken.as_ref());
+    let places = places.map_or_else(String::new, |(one, other)| match one == other {
+        true => format!(": all of them at {one}"),
+        false => format!(": at {one} they overtake those at {other}"),
+    });
+    (turns.overtaking > 0).then(|| {
+        format!(
+            "; {} of {} were those of requests that had come after one that still waited, for up to {}{places}",
+            turns.overtaking,
+            plural(turns.turns, "turn"),
+            ms(turns.longest_ms)
+        )
+    })
+}
+
+pub(crate) const TURNS: &str = "turns that were seen";
+pub(crate) const OVERTAKING: &str = "of them overtaking";
+
+/// What serves in the order of arrival.
+pub(crate) const fn fairness(state: ThreadState) -> &'static str {
+    match state {
+        ThreadState::Queue => {
+            "a queue that serves in order of arrival (new SynchronousQueue<>(true), LinkedBlockingQueue): the one here lets those who \
+             come later go first"
+        }
+        ThreadState::Monitor => {
+            "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter time: a monitor does \
+             not serve in order of arrival"
+        }
+        _ => {
+            "a fair lock or semaphore (fairness = true), or a pool that serves in order of arrival, or one that is held for a shorter \
+             time: without it those who come later may go first"
+        }
+    }
+}
+
+impl Words for UnfairWaits {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let activity = &self.part.activity;
+        let at = activity.application.as_ref().or(activity.library.as_ref());
+        let at = at.map_or_else(String::new, |at| format!(", most of it at {at}"));
+        format!(
+            "most requests are fast and some starve: service time p50 {}, p99 {}; {} of the mean is spent waiting for what other \
+             requests hold{at}{}",
+            ms(self.p50_ms),
+            ms(self.p99_ms),
+            percent(self.waiting_share),
+            self.turns.as_ref().and_then(who_overtakes).unwrap_or_default()
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(fairness(self.part.activity.state).to_owned())
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        known(&[
+            ("service time, median", Some(self.p50_ms), "ms"),
+            ("service time, p99", Some(self.p99_ms), "ms"),
+            ("p99 / median", Some(self.p99_ms / self.p50_ms.max(0.001)), ""),
+            ("mean service time while sampled", Some(self.mean_ms), "ms"),
+            ("of it waiting for what other requests hold", Some(self.waiting_share * 100.0), "%"),
+            ("threads waiting at the longest place, on average", Some(self.part.threads), "threads"),
+            (TURNS, self.turns.as_ref().map(|it| it.turns as f64), "turns"),
+            (OVERTAKING, self.turns.as_ref().map(|it| it.overtaking as f64), "turns"),
+            ("age of the oldest request without a response", self.oldest_unfinished_ms, "ms"),
+        ])
+    }
+}
