@@ -220,9 +220,10 @@ impl CrossoverProgress {
     }
 
     fn block(&mut self, crossover: &Crossover) {
-        if self.printed.is_none_or(|at| at.elapsed() >= PRINTED_EVERY) {
+        let document = CrossoverDocument::from(crossover.clone());
+        if !document.comparisons.is_empty() && self.printed.is_none_or(|at| at.elapsed() >= PRINTED_EVERY) {
             self.printed = Some(Instant::now());
-            anstream::eprintln!("{}", words::so_far(&crossover.clone().into()));
+            anstream::eprintln!("{}", words::so_far(&document));
         }
     }
 }

@@ -8,6 +8,7 @@
 )]
 
 mod attach;
+mod crossover;
 #[path = "../support/java.rs"]
 mod java;
 mod java17;
