@@ -8,6 +8,7 @@
 )]
 
 pub mod cli;
+pub mod crossover;
 pub mod history;
 pub mod run;
 pub mod watch;

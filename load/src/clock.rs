@@ -16,6 +16,12 @@ pub fn unix_now_ns() -> u64 {
     (now.tv_sec as u64).saturating_mul(NANOS_PER_S).saturating_add(now.tv_nsec as u64)
 }
 
+/// The same in whole seconds, as the dates of HTTP have them.
+#[must_use]
+pub(crate) fn unix_now_s() -> i64 {
+    (unix_now_ns() / NANOS_PER_S) as i64
+}
+
 /// Reads the clock.
 #[must_use]
 pub fn now_ns() -> Nanos {

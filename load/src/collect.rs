@@ -38,6 +38,7 @@ pub(crate) fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dy
     let mut second = Second {
         index: slice.index,
         length_s: 1.0,
+        offset_s: 0.0,
         sent: slice.sent,
         ok: slice.ok,
         failed: slice.failed,

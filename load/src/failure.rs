@@ -24,6 +24,8 @@ pub enum FailureCause {
     UnexpectedStatus(u16),
     /// The status is expected, but the body lacks the expected text.
     UnexpectedBody,
+    /// The same, and it is compressed or otherwise encoded (`Content-Encoding`), so that no text is found in it.
+    EncodedBody,
     /// No source port was left (`EADDRNOTAVAIL`).
     NoPortLeft,
     /// No file descriptor was left (`EMFILE`, `ENFILE`).
@@ -111,6 +113,9 @@ impl fmt::Display for FailureCause {
             Self::Malformed(how) => write!(out, "malformed answer: {how}"),
             Self::UnexpectedStatus(status) => write!(out, "unexpected status {status}"),
             Self::UnexpectedBody => out.write_str("unexpected body"),
+            Self::EncodedBody => {
+                out.write_str("unexpected body (it is compressed; send no Accept-Encoding to search it)")
+            }
             Self::NoPortLeft => out.write_str("no source port left"),
             Self::NoFileDescriptorLeft => out.write_str("no file descriptor left"),
             Self::Certificate(problem) if problem.is_accepted_by_insecure() => {

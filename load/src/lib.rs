@@ -40,6 +40,7 @@ pub mod limits;
 pub mod log;
 pub mod merge;
 pub mod outcome;
+pub mod periods;
 pub mod plan;
 pub mod pods;
 mod priority;

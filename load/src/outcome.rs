@@ -37,6 +37,8 @@ pub struct LoadOutcome {
     pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
+    /// Sent → first byte received, of the same requests. An interim response (1xx) counts; of HTTP/2 it is the final header.
+    pub first_byte_time: Times,
     /// Due → failure, of failed requests.
     pub failed_time: Times,
     /// Due → sent, of all requests that were sent.
@@ -59,6 +61,9 @@ pub struct LoadOutcome {
     pub connections_at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub connections_open: u64,
+    /// Connections that were closed because the server sent bytes while they had no request. A response that ends the connection,
+    /// such as a 408, is not among them: a server may end an idle connection.
+    pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams_per_connection: u32,
@@ -95,6 +100,7 @@ impl LoadOutcome {
         self.response_time.merge(&worker.response_time);
         self.slowest.merge(worker.slowest);
         self.service_time.merge(&worker.service_time);
+        self.first_byte_time.merge(&worker.first_byte_time);
         self.failed_time.merge(&worker.failed_time);
         self.send_lag.merge(&worker.send_lag);
         self.own_lag.merge(&worker.own_lag);
@@ -109,6 +115,7 @@ impl LoadOutcome {
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
+        self.unsolicited += worker.unsolicited;
         self.waited_for_connection += worker.waited_for_connection;
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
@@ -121,6 +128,7 @@ impl LoadOutcome {
         self.in_flight_at_end_ns += other.in_flight_at_end_ns;
         self.response_time.merge(&other.response_time);
         self.service_time.merge(&other.service_time);
+        self.first_byte_time.merge(&other.first_byte_time);
         self.failed_time.merge(&other.failed_time);
         self.send_lag.merge(&other.send_lag);
         self.own_lag.merge(&other.own_lag);
@@ -138,6 +146,7 @@ impl LoadOutcome {
         self.bytes.received += other.bytes.received;
         self.connections_opened += other.connections_opened;
         self.streams_per_connection = self.streams_per_connection.max(other.streams_per_connection);
+        self.unsolicited += other.unsolicited;
         self.waited_for_connection += other.waited_for_connection;
         self.stamped += other.stamped;
         self.interrupted |= other.interrupted;
@@ -149,7 +158,7 @@ impl LoadOutcome {
         let gap_ns = later.started_ns.saturating_sub(self.ended_ns);
         let (before_ns, after_ns) =
             (self.ended_ns.saturating_sub(self.started_ns), later.ended_ns.saturating_sub(later.started_ns));
-        let seconds_before = (before_ns / NANOS_PER_S) as u32;
+        let before_s = before_ns as f64 / NANOS_PER_S as f64;
         self.ended_ns += after_ns;
         self.slowest.merge(std::mem::take(&mut later.slowest).earlier_by(gap_ns));
         self.add_requests(&later);
@@ -160,9 +169,7 @@ impl LoadOutcome {
         };
         self.connections_open = later.connections_open;
         self.last_sent_ns = later.last_sent_ns.saturating_sub(gap_ns);
-        self.seconds.extend(
-            later.seconds.into_iter().map(|second| Second { index: second.index + seconds_before, ..second }),
-        );
+        self.seconds.extend(later.seconds.into_iter().map(|second| second.later_by(before_s)));
         self.cost.threads = self.cost.threads.max(later.cost.threads);
         // Which thread it was may differ: the sum is the most that any of them can have used.
         self.cost.busiest_thread_cpu_ns += later.cost.busiest_thread_cpu_ns;
@@ -192,6 +199,8 @@ pub struct Second {
     pub index: u32,
     /// How much of this second was measured (the last one is often shorter), in seconds.
     pub length_s: f64,
+    /// How long after the whole second it begins: not zero only behind a window whose length is no whole number of seconds.
+    pub offset_s: f64,
     /// Requests sent in it.
     pub sent: u64,
     /// Expected responses that were completed in it.
@@ -203,6 +212,20 @@ pub struct Second {
     /// The histogram behind them, in microseconds at two digits. Only there during `on_second`,
     /// so that memory stays constant.
     pub response_us: Option<Histogram<u64>>,
+}
+
+impl Second {
+    /// When it begins, in seconds since the start.
+    #[must_use]
+    pub fn began_s(&self) -> f64 {
+        f64::from(self.index) + self.offset_s
+    }
+
+    /// The same, begun so much later.
+    fn later_by(self, seconds: f64) -> Self {
+        let began_s = self.began_s() + seconds;
+        Self { index: began_s.floor() as u32, offset_s: began_s.fract(), ..self }
+    }
 }
 
 /// Response times within one second, in milliseconds.
@@ -279,6 +302,16 @@ mod tests {
         let seconds: Vec<_> = whole.seconds.iter().map(|second| (second.index, second.length_s)).collect();
         assert_eq!(seconds, [(0, 2.0), (2, 1.0)]);
         assert!(!whole.interrupted);
+    }
+
+    #[test]
+    fn windows_of_half_a_second_follow_each_other_and_none_is_at_the_time_of_another() {
+        let mut whole = window(0, 500, &[1], 1.0);
+        for later in 1..5 {
+            whole.append(window(later * 3_000, 500, &[1], 1.0));
+        }
+        let began_s: Vec<f64> = whole.seconds.iter().map(Second::began_s).collect();
+        assert_eq!(began_s, [0.0, 0.5, 1.0, 1.5, 2.0]);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::{Bytes, Counts};
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
+use crate::periods::PeriodRecorder;
 use crate::slowest::{SlowRequest, Slowest};
 use crate::times::Times;
 use hdrhistogram::Histogram;
@@ -91,6 +92,8 @@ pub struct Recorder {
     /// Requests fall due by a schedule, and not as others end.
     has_schedule: bool,
     thread: u32,
+    /// What is counted apart, if anything is.
+    period: Option<PeriodRecorder>,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
     /// Dropped after the last slice, which ends the collecting loop.
@@ -108,6 +111,11 @@ pub struct Recorder {
     pub slowest: Slowest,
     /// Sent → last byte.
     pub service_time: Times,
+    /// Sent → first byte received; complete after [`finish`](Self::finish).
+    pub first_byte_time: Times,
+    /// Of the responses whose first byte arrived before the last: sent → first and last byte. All others have their service time.
+    split_first_byte: Times,
+    split_last_byte: Times,
     /// Due → failure.
     pub failed_time: Times,
     /// Due → sent; complete after [`finish`](Self::finish).
@@ -129,6 +137,9 @@ pub struct Recorder {
     pub bytes: Bytes,
     /// Connections established.
     pub connections_opened: u64,
+    /// Connections that were closed because bytes came over them while they had no request, other than a response that ends
+    /// them.
+    pub unsolicited: u64,
     /// Requests of an open load that found every connection busy when they were due.
     pub waited_for_connection: u64,
     /// Answers whose last byte has the kernel's own receive stamp.
@@ -154,6 +165,7 @@ impl Recorder {
     fn empty(thread: u32) -> Self {
         Self {
             log: None,
+            period: None,
             started_ns: Nanos::MAX,
             lead_in: None,
             has_schedule: false,
@@ -166,6 +178,9 @@ impl Recorder {
             response_time: Times::default(),
             slowest: Slowest::with_room(),
             service_time: Times::default(),
+            first_byte_time: Times::default(),
+            split_first_byte: Times::default(),
+            split_last_byte: Times::default(),
             failed_time: Times::default(),
             send_lag: Times::default(),
             own_lag: Times::default(),
@@ -177,6 +192,7 @@ impl Recorder {
             failures: BTreeMap::new(),
             bytes: Bytes::default(),
             connections_opened: 0,
+            unsolicited: 0,
             waited_for_connection: 0,
             stamped: 0,
             last_sent_ns: 0,
@@ -187,6 +203,12 @@ impl Recorder {
     #[must_use]
     pub fn with_log(self, log: Option<LogSender>) -> Self {
         Self { log, ..self }
+    }
+
+    /// Counts periods apart, too.
+    #[must_use]
+    pub(crate) fn with_periods(self, periods: Option<PeriodRecorder>) -> Self {
+        Self { period: periods, ..self }
     }
 
     /// Its requests fall due by a schedule: those that were due before counting begins and are sent later are counted as such.
@@ -218,6 +240,7 @@ impl Recorder {
         let ages_ns = u128::from(self.started_ns) * u128::from(in_flight);
         let counted = Self {
             log: self.log.take(),
+            period: self.period.take(),
             progress: self.progress.take(),
             started_ns: self.started_ns,
             has_schedule: self.has_schedule,
@@ -261,8 +284,18 @@ impl Recorder {
         self.response_time.record_ns(response_ns);
         self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
         self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
+        if let Some(period) = &mut self.period {
+            period.ok(exchange.due_ns, response_ns);
+        }
         self.count_status(status);
         self.log(exchange, RowOutcome::Ok, Some(status), Some(now_ns));
+    }
+
+    /// The first byte of its expected response, which is complete at `last_ns` and recorded as such, arrived before the last one.
+    pub(crate) fn first_byte(&mut self, exchange: Exchange, first_ns: Nanos, last_ns: Nanos) {
+        let first_ns = first_ns.clamp(exchange.sent_ns.min(last_ns), last_ns);
+        self.split_first_byte.record_ns(first_ns.saturating_sub(exchange.sent_ns));
+        self.split_last_byte.record_ns(last_ns.saturating_sub(exchange.sent_ns));
     }
 
     /// It failed. `status` where a response arrived all the same.
@@ -273,6 +306,9 @@ impl Recorder {
         self.slice.failed += 1;
         self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
         *self.failures.entry(cause).or_default() += 1;
+        if let Some(period) = &mut self.period {
+            period.failed();
+        }
         if let Some(status) = status {
             self.count_status(status);
         }
@@ -325,6 +361,12 @@ impl Recorder {
         self.hand_over(next, true);
         self.log = None;
         self.progress = None;
+        if let Some(mut period) = self.period.take() {
+            period.hand_over();
+        }
+        self.first_byte_time = self.service_time.clone();
+        self.first_byte_time.remove(&self.split_last_byte);
+        self.first_byte_time.merge(&self.split_first_byte);
         self.own_lag = self.send_lag.clone();
         self.own_lag.merge(&self.waited_own_lag);
         self.send_lag.merge(&self.waited_send_lag);
@@ -339,6 +381,9 @@ impl Recorder {
         let index = (now_ns.saturating_sub(self.started_ns) / NANOS_PER_S) as u32;
         if index > self.slice.index {
             self.hand_over(Slice::new(index), false);
+        }
+        if let Some(period) = &mut self.period {
+            period.turn();
         }
     }
 
@@ -409,6 +454,26 @@ mod tests {
         assert_eq!((recorder.status[200], recorder.failures.len()), (1, 0));
         let seconds: Vec<_> = slices.iter().map(|it| (it.slice.index, it.slice.sent, it.slice.ok)).collect();
         assert_eq!(seconds, [(0, 1, 1)]);
+    }
+
+    #[test]
+    fn the_first_byte_of_a_response_in_one_piece_came_with_its_last() {
+        let (progress, _slices) = channel();
+        let mut recorder = Recorder::new(0, progress);
+        recorder.start(0, 0);
+        for (due_ms, first_ms, last_ms) in [(0, None, 7), (10, Some(12), 40), (50, Some(45), 60)] {
+            recorder.sent(due_at(due_ms));
+            recorder.ok(due_at(due_ms), 200, last_ms * MS);
+            if let Some(first_ms) = first_ms {
+                recorder.first_byte(due_at(due_ms), first_ms * MS, last_ms * MS);
+            }
+        }
+        recorder.finish();
+        let times = &recorder.first_byte_time;
+        let ms = |quantile| times.at_quantile(quantile).as_secs_f64() * 1e3;
+        assert_eq!((times.count(), recorder.service_time.count()), (3, 3));
+        assert!(ms(0.0) < 0.002, "no first byte came before its request was sent");
+        assert!((ms(0.5) - 2.0).abs() < 0.01 && (ms(1.0) - 7.0).abs() < 0.01, "{:?}", times.summary());
     }
 
     #[test]

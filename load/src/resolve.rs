@@ -127,6 +127,12 @@ mod tests {
     }
 
     #[test]
+    fn the_zone_of_an_address_is_the_interface_that_it_is_on() {
+        // The first interface is the loopback device.
+        assert_eq!(found("fe80::1%lo", 81, vec![]), ["[fe80::1%1]:81"]);
+    }
+
+    #[test]
     fn where_nobody_listens_the_first_address_shows_why() {
         let (port, listeners) = listeners(&["127.0.0.5", "127.0.0.6"]);
         drop(listeners);

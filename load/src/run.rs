@@ -6,6 +6,7 @@ pub use crate::error::LoadError;
 use crate::health::cores::CoreTimes;
 use crate::log::RequestLog;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
+use crate::periods::{PeriodRecorder, Periods};
 use crate::plan::{LoadPlan, Pacing, ProtocolChoice};
 use crate::recorder::Recorder;
 use crate::resolve;
@@ -15,6 +16,7 @@ use crate::secure;
 use crate::share::LoadShare;
 use crate::{collect, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
@@ -44,18 +46,26 @@ pub struct Control<'a> {
     /// Begin at this moment of the wall clock, in nanoseconds since 1970, or not at all: the common start of several processes
     /// that share a load.
     pub start_at_unix_ns: Option<u64>,
+    /// Stretches of the load that are counted apart.
+    pub periods: Option<Arc<Periods>>,
 }
 
 impl<'a> Control<'a> {
     /// A load that ends when `stop` is set, followed by `on_second`.
     pub fn new(stop: &'a AtomicBool, on_second: &'a mut dyn FnMut(&Second)) -> Self {
-        Self { stop, on_second, on_begin: None, start_at_unix_ns: None }
+        Self { stop, on_second, on_begin: None, start_at_unix_ns: None, periods: None }
     }
 
     /// The same, and `on_begin` is called when counting begins.
     #[must_use]
     pub fn with_begin(self, on_begin: &'a mut dyn FnMut()) -> Self {
         Self { on_begin: Some(on_begin), ..self }
+    }
+
+    /// The same, and these periods are counted apart.
+    #[must_use]
+    pub fn with_periods(self, periods: Arc<Periods>) -> Self {
+        Self { periods: Some(periods), ..self }
     }
 
     /// The same, at a common start.
@@ -79,7 +89,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let source_addresses = limits::prepare(&own, &endpoints, threads)?.source_addresses;
     let log = plan.log.as_deref().map(RequestLog::create).transpose()?;
     let session_kind = secure::session_kind(plan)?;
-    let Control { stop, on_second, on_begin, start_at_unix_ns } = control;
+    let Control { stop, on_second, on_begin, start_at_unix_ns, periods } = control;
     let gate = Gate::new(threads).starting_at(start_at_unix_ns);
     wait_for_common_start(start_at_unix_ns, stop);
     let (progress, received) = channel();
@@ -98,6 +108,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         stop,
         recorder: Recorder::new(index, progress.clone())
             .with_log(log.as_ref().map(RequestLog::sender))
+            .with_periods(periods.clone().map(PeriodRecorder::new))
             .with_schedule(plan.pacing != Pacing::Closed),
     };
     let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();

@@ -41,6 +41,15 @@ impl Times {
         self.0.add(&other.0).expect("same bounds");
     }
 
+    /// Takes away times that were added before.
+    pub(crate) fn remove(&mut self, added: &Self) {
+        if added.0.is_empty() {
+            return;
+        }
+        let removed = self.0.subtract(&added.0);
+        debug_assert!(removed.is_ok(), "they were added before: {removed:?}");
+    }
+
     /// The times of a histogram, which has our bounds.
     pub(crate) const fn of_histogram(histogram: Histogram<u64>) -> Self {
         Self(histogram)

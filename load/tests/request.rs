@@ -187,7 +187,7 @@ fn targets_of_different_weight_come_by_their_weight() {
 
 #[test]
 fn a_library_gets_an_absolute_uri_and_no_header_of_the_connection() {
-    let headers = ["Host: other:99", "X-Id: {seq:1}", "Connection: close", "Upgrade: x", "A: b"];
+    let headers = ["Host: other:99", "X-Id: {seq:1}", "Connection: close", "Keep-Alive: x", "A: b"];
     let source = source(target("POST", "https://h/p/{seq:1}?q", &headers, "n={seq:1}"));
     let mut writer = source.writer(8, 1, true);
     let request = writer.http(8);
@@ -218,6 +218,53 @@ fn a_host_that_is_none_is_refused() {
         error.to_string(),
         "the header `Host: a b` cannot be sent: it is not a host name with or without a port"
     );
+}
+
+#[test]
+fn a_header_whose_promise_a_load_cannot_keep_is_refused() {
+    let why = |method: &str, headers: &[&str], body: &str| {
+        let made = RequestSource::new(vec![target(method, "http://h/", headers, body)]);
+        made.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    let refused = |header: &str, why: &str| format!("the header `{header}` cannot be sent: {why}");
+    assert_eq!(
+        why("GET", &["Host:"], ""),
+        refused("Host: ", "every request over HTTP/1.1 has one: leave it out")
+    );
+    assert_eq!(why("GET", &["Host: a", "host: b"], ""), refused("Host: a", "a request has one of them"));
+    let no_body = refused("Expect: 100-Continue", "there is no body to wait with: leave it out");
+    assert_eq!(why("POST", &["Expect: 100-Continue"], ""), no_body);
+    assert_eq!(why("POST", &["Expect: 100-continue"], "body"), "");
+    assert!(why("GET", &["TE: gzip;q=0.5"], "").contains("no transfer coding but chunked is read"));
+    assert!(why("GET", &["TE: trailers", "Connection: close"], "").contains("add TE there"));
+    assert_eq!(why("GET", &["TE: trailers", "Connection: close, te"], ""), "");
+    assert!(why("GET", &["Upgrade: websocket"], "").contains("does not change its protocol"));
+    assert!(why("GET", &["If-Range: \"a\""], "").contains("belongs to a Range header"));
+    assert_eq!(why("GET", &["If-Range: \"a\"", "Range: bytes=0-1"], ""), "");
+    assert_eq!(
+        why("TRACE", &[], "x"),
+        "`TRACE` is not a target: a TRACE has no body (RFC 9110 section 9.3.8)"
+    );
+}
+
+#[test]
+fn a_request_with_te_names_it_in_its_connection_header() {
+    let source = source(target("GET", "http://h/", &["TE: trailers"], ""));
+    let connection = |keep_alive| {
+        let mut writer = source.writer(0, 1, keep_alive);
+        let request = String::from_utf8(writer.http1(0).bytes.to_vec()).unwrap();
+        request.lines().find_map(|line| line.strip_prefix("Connection: ").map(str::to_owned))
+    };
+    assert_eq!(connection(true).as_deref(), Some("TE"));
+    assert_eq!(connection(false).as_deref(), Some("close, TE"));
+}
+
+#[test]
+fn a_request_that_ends_its_connection_says_so() {
+    let closes =
+        |header: &str| source(target("GET", "http://h/", &[header], "")).writer(0, 1, true).http1(0).closes;
+    assert!(closes("Connection: Close") && closes("connection: x, close"));
+    assert!(!closes("Connection: keep-alive") && !closes("X: close"));
 }
 
 #[test]
@@ -266,7 +313,7 @@ fn a_target_file_is_read_as_vegeta_reads_it() {
     let folder = tempfile_folder("vegeta");
     fs::write(folder.join("new.json"), "{\"a\": 1}").unwrap();
     let file = folder.join("targets.txt");
-    let text = "# first\n\nGET http://h/1\nX-A: 1\n# inside\nX-B:\n\n\nHEAD http://h/2\nDELETE  http://h/3\r\n\r\n\
+    let text = "\u{feff}# first\n\nGET http://h/1 HTTP/1.1\nX-A: 1\n# inside\nX-B:\n\n\nHEAD http://h/2\nDELETE  http://h/3\r\n\r\n\
                 POST http://h/4\nContent-Type: application/json\n@new.json\nGET http://h/5";
     fs::write(&file, text).unwrap();
     let expected = [

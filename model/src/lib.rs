@@ -5,6 +5,7 @@ pub mod backend_limit;
 mod basis;
 pub mod claim_result;
 pub mod comparison;
+pub mod crossover;
 pub mod doubt;
 pub mod environment;
 pub mod experiment;

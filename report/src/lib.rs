@@ -4,6 +4,7 @@ pub mod answer;
 pub mod attached;
 pub mod browser;
 pub mod capacity;
+pub mod crossover;
 pub mod csv;
 pub mod diagnosis;
 pub mod html;
@@ -29,6 +30,7 @@ pub mod summary;
 pub mod summary_table;
 pub mod terminal;
 pub mod trust;
+pub mod wrapped;
 
 pub use threadcount_model::figures;
 

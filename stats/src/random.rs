@@ -3,7 +3,7 @@
 
 /// A stream of pseudorandom numbers.
 #[derive(Clone, Debug)]
-pub struct SplitMix64(pub(crate) u64);
+pub struct SplitMix64(pub u64);
 
 impl SplitMix64 {
     /// The next 64 bits.

@@ -123,7 +123,7 @@ pub(super) fn alpha(looks: usize) -> f64 {
 /// What an interval lets us say. An interval that lies wholly within the margin is no difference, even where it
 /// excludes 1: a difference of half a per cent may be sure and still be none. One that holds 1 says how large a
 /// difference could be at most, unless that is too large to be worth saying.
-fn verdict(interval: Interval) -> Verdict {
+pub(crate) fn verdict(interval: Interval) -> Verdict {
     match interval {
         _ if interval.largest_difference() <= MARGIN => Verdict::NoDifference,
         Interval { low, .. } if low > 1.0 => Verdict::Higher,

@@ -9,14 +9,20 @@ pub(super) fn t_quantile(freedom: f64, probability: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(probability))
 }
 
-/// The probability of being at least so far from zero, on either side.
+/// The probability of being at least so far from zero, on either side. `None`: no number.
 pub(super) fn two_sided_tail(freedom: f64, deviation: f64) -> Option<f64> {
-    StudentsT::new(0.0, 1.0, freedom).ok().map(|student| 2.0 * student.sf(deviation.abs()))
+    upper_tail(freedom, deviation.abs()).map(|tail| 2.0 * tail)
 }
 
-/// The probability of being at least so far above zero.
+/// The probability of being at least so far above zero. `None`: no number.
 pub(super) fn upper_tail(freedom: f64, deviation: f64) -> Option<f64> {
-    StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.sf(deviation))
+    match deviation {
+        // The library panics where a figure is no number or has no end.
+        _ if deviation.is_nan() => None,
+        f64::INFINITY => Some(0.0),
+        f64::NEG_INFINITY => Some(1.0),
+        _ => StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.sf(deviation)),
+    }
 }
 
 /// From so many rounds on they are blocks. Three differences have two degrees of freedom, whose quantiles are so wide that

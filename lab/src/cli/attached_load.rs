@@ -24,7 +24,7 @@ use threadcount_machine::listener::listener;
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 use threadcount_report::{attached as reasons, live as words};
 use threadcount_servers::http_get::BaseUrl;
@@ -66,7 +66,7 @@ pub(super) fn attachment(text: &str) -> Result<Attachment, String> {
 }
 
 impl Attachment {
-    fn pid(&self) -> miette::Result<u32> {
+    pub(super) fn pid(&self) -> miette::Result<u32> {
         let url = match self {
             Self::Process(pid) => return Ok(*pid),
             Self::Service(url) => url,
@@ -99,13 +99,7 @@ impl Attachment {
 /// # Errors
 /// Input that cannot be used, a process that does not let the probe in, a load that cannot be started.
 pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -> miette::Result<ExitCode> {
-    let AskedLoad { origin, mut load } = options.load(&target.urls(urls)?)?;
-    if load.requests.is_none() && load.shape.is_none() {
-        load.sending.lead_in_s.get_or_insert(LEAD_IN_S);
-    }
-    let plan =
-        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
-    options.check_target(&plan)?;
+    let (load, plan, origin) = planned(target, urls, options)?;
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -122,6 +116,22 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;
     stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
     Ok(load::exit_code(&outcome))
+}
+
+/// The load, how it is sent, and where to.
+pub(super) fn planned(
+    target: &Attachment,
+    urls: &[String],
+    options: &LoadOptions,
+) -> miette::Result<(LoadSpec, LoadPlan, String)> {
+    let AskedLoad { origin, mut load } = options.load(&target.urls(urls)?)?;
+    if load.requests.is_none() && load.shape.is_none() {
+        load.sending.lead_in_s.get_or_insert(LEAD_IN_S);
+    }
+    let plan =
+        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+    options.check_target(&plan)?;
+    Ok((load, plan, origin))
 }
 
 /// What was read of the JVM beside the load.

@@ -1,6 +1,7 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
 use super::attached_load;
+use super::crossover::{self, CrossoverOptions};
 use super::experiment_args::{ExperimentArgs, exit_code};
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
@@ -58,6 +59,8 @@ pub struct CompareCommand {
     #[arg(long, value_name = "TIME", default_value = "auto", value_parser = parse::warm_up)]
     warmup: WarmUpTime,
     #[command(flatten)]
+    crossover: CrossoverOptions,
+    #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
     args: ExperimentArgs,
@@ -82,9 +85,23 @@ impl CompareCommand {
     /// Options that exclude each other, a server that cannot be started, a result that cannot be saved.
     pub fn run(self) -> miette::Result<ExitCode> {
         if let Some(service) = self.service.attached() {
+            if self.crossover.crossover {
+                return crossover::attached(service, &self.urls, &self.load, &self.crossover, self.budget);
+            }
+            if self.budget.is_some() {
+                return Err(miette!("--budget: with --attach it is about --crossover; a load has -d or -n"));
+            }
             return attached_load::run(service, &self.urls, &self.load);
         }
         let experiment = self.experiment()?;
+        if self.crossover.crossover {
+            let compared = self.service.compared();
+            if !matches!(compared, Compared::SpringBoot(_) | Compared::War(_)) {
+                return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
+            }
+            let out = self.args.out_folder(&experiment.name, false);
+            return crossover::started(&experiment, &self.crossover, self.budget, &out);
+        }
         if let Some(file) = &self.save {
             save(&experiment, file)?;
             return Ok(ExitCode::SUCCESS);

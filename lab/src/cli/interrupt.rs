@@ -1,18 +1,18 @@
-//! Ctrl-C: the first asks for an early end with everything that was measured, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end with everything that was measured, the second ends at once.
 
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// A flag that the first SIGINT or SIGTERM sets; the second ends the process with [`FAILED`](super::FAILED).
+/// A flag that the first of these signals sets; the second ends the process with [`FAILED`](super::FAILED).
 ///
 /// # Errors
 /// The kernel's error when a handler cannot be installed.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         // In this order: the first signal must find the flag unset.
         flag::register_conditional_shutdown(signal, i32::from(super::FAILED), Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod compare_results;
 mod completions;
+mod crossover;
 mod diagnose;
 mod experiment_args;
 mod history;

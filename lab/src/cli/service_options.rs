@@ -9,7 +9,7 @@ use threadcount_machine::jdk_finder::Places;
 use threadcount_model::environment;
 
 /// What is about the start of a server, or about a comparison.
-const NOT_ATTACHED: [&str; 19] = [
+const NOT_ATTACHED: [&str; 18] = [
     "jdks",
     "jvm",
     "args",
@@ -20,7 +20,6 @@ const NOT_ATTACHED: [&str; 19] = [
     "ready",
     "save",
     "runs",
-    "budget",
     "out",
     "fail_if",
     "jfr",

@@ -89,7 +89,7 @@ pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
 
 fn load_sample(second: &Second) -> Option<LoadSample> {
     (second.length_s >= SHORTEST_SECOND_S).then(|| LoadSample {
-        t_s: f64::from(second.index) + second.length_s / 2.0,
+        t_s: second.began_s() + second.length_s / 2.0,
         rate_per_s: second.ok as f64 / second.length_s,
         failed_per_s: second.failed as f64 / second.length_s,
         p50_ms: second.response_ms.map(|times| times.p50),

@@ -18,10 +18,10 @@ mod on_server;
 pub mod pods;
 mod recompiling;
 pub mod sender;
-mod server_seconds;
+pub(crate) mod server_seconds;
 pub mod session;
 mod settle;
-mod steady;
+pub(crate) mod steady;
 mod warm_up;
 pub mod watch;
 mod workload;
@@ -32,7 +32,7 @@ use observed::{Observed, observed};
 use sender::{LoadSender, PlannedLoad, SendError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
-use std::thread;
+use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_load::limits;
@@ -307,11 +307,9 @@ impl Runner<'_> {
                 }
             };
             let control = Control::new(&stop, on_second).with_begin(has_begun);
-            let outcome = self.sender.send(load, &url, control);
-            done.store(true, Ordering::Relaxed);
-            // The last samples are taken when it has ended.
-            asking.thread().unpark();
-            outcome
+            // Also where sending panics: the scope waits for the other thread.
+            let _done = SetAtEnd { flag: &done, thread: asking.thread() };
+            self.sender.send(load, &url, control)
         });
         Ok(outcome?)
     }
@@ -334,6 +332,19 @@ impl Runner<'_> {
             None => Ok(()),
             Some(status) => Err(RunError::ServerEnded { doing, status, log_tail: server.log_tail() }),
         }
+    }
+}
+
+/// Sets a flag and wakes the thread that looks at it, at the end of its life.
+struct SetAtEnd<'a> {
+    flag: &'a AtomicBool,
+    thread: &'a Thread,
+}
+
+impl Drop for SetAtEnd<'_> {
+    fn drop(&mut self) {
+        self.flag.store(true, Ordering::Relaxed);
+        self.thread.unpark();
     }
 }
 

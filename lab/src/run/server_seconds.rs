@@ -8,7 +8,7 @@ use threadcount_machine::process_tree::{ProcessTree, TreeReading};
 use threadcount_servers::running_server::RunningServer;
 
 /// Its counters, read at the end of each second.
-pub(super) struct ServerSeconds {
+pub(crate) struct ServerSeconds {
     tree: Option<ProcessTree>,
     java: Option<u32>,
     before: Counters,
@@ -22,7 +22,12 @@ struct Counters {
 
 impl ServerSeconds {
     pub fn of(server: &RunningServer) -> Self {
-        let mut tree = server.pid().map(ProcessTree::rooted_at);
+        Self::of_process(server.pid())
+    }
+
+    /// `None`: a server of another machine.
+    pub fn of_process(pid: Option<u32>) -> Self {
+        let mut tree = pid.map(ProcessTree::rooted_at);
         let java = tree.as_ref().and_then(ProcessTree::java_pid);
         let before = Counters::read(tree.as_mut(), java);
         Self { tree, java, before }

@@ -47,7 +47,7 @@ const CLASSES: Tolerance = CPU;
 
 /// What a server did in a second of its warm-up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct WarmUpSecond {
+pub(crate) struct WarmUpSecond {
     pub rate_per_s: f64,
     pub cpu_cores: f64,
     /// The part of it in the JVM's compiler threads; 0 where there is no JVM.
@@ -85,7 +85,7 @@ impl RecompilingTest {
 
 /// Follows a warm-up second by second.
 #[derive(Clone, Debug)]
-pub(super) struct WarmUpTest {
+pub(crate) struct WarmUpTest {
     window: usize,
     /// The schedule holds the rate.
     open: bool,

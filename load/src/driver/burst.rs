@@ -62,7 +62,17 @@ impl Driver for Burst {
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
 
+    fn write_last(&mut self, _: Slot, _: &[u8]) {}
+
     fn skip(&mut self, _: Slot, _: u64) {}
+
+    fn has_pending(&mut self, slot: Slot) -> bool {
+        self.came.iter().any(|&(other, _)| other == slot)
+    }
+
+    fn is_quiet(&mut self, slot: Slot, _: bool) -> bool {
+        !self.has_pending(slot)
+    }
 
     fn out_of_order(&self, _: Slot) -> Option<u32> {
         Some(0)

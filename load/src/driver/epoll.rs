@@ -144,6 +144,13 @@ impl Driver for Epoll {
         self.note_sending(slot);
     }
 
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &self.sockets[slot as usize];
+        if let Some(fd) = socket.fd.as_ref().filter(|_| socket.outgoing.is_all_sent()) {
+            socket::send_at_once(fd, bytes);
+        }
+    }
+
     fn skip(&mut self, slot: Slot, bytes: u64) {
         // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
         if self.endpoints.iter().all(Endpoint::is_tcp) {
@@ -182,7 +189,12 @@ impl Driver for Epoll {
         }
         self.events.clear();
         self.next_event = 0;
-        let waited = epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE));
+        let mut waited =
+            epoll::wait(&self.epoll, spare_capacity(&mut self.events), is_late.then_some(&AT_ONCE));
+        if waited == Err(Errno::INTR) {
+            // It did not bring what arrived while the process was stopped.
+            waited = epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&AT_ONCE));
+        }
         if let Some(kernel) = &mut self.kernel {
             kernel.read();
         }
@@ -217,6 +229,17 @@ impl Driver for Epoll {
                 return Some(Completion { slot, event, at_ns, stamp_ns });
             }
         }
+    }
+
+    fn has_pending(&mut self, slot: Slot) -> bool {
+        self.reading == Some(slot)
+    }
+
+    fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool {
+        let is_complete =
+            !is_stale && self.next_event == self.events.len() && self.events.len() < self.events.capacity();
+        let has_input = || self.sockets[slot as usize].fd.as_ref().is_some_and(socket::has_input);
+        self.reading != Some(slot) && (is_complete || !has_input())
     }
 
     fn out_of_order(&self, slot: Slot) -> Option<u32> {

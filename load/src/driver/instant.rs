@@ -140,6 +140,8 @@ impl Driver for Instant {
 
     fn write(&mut self, _: Slot, _: &[u8]) {}
 
+    fn write_last(&mut self, _: Slot, _: &[u8]) {}
+
     fn skip(&mut self, _: Slot, _: u64) {}
 
     fn has_sent(&self, _: Slot) -> bool {
@@ -187,6 +189,14 @@ impl Driver for Instant {
             (self.piece, stamp_ns) = (piece, Some(came_ns - early_ns));
         }
         Some(Completion { slot, event, at_ns, stamp_ns })
+    }
+
+    fn has_pending(&mut self, slot: Slot) -> bool {
+        self.came.iter().any(|&(other, ..)| other == slot)
+    }
+
+    fn is_quiet(&mut self, slot: Slot, _: bool) -> bool {
+        !self.has_pending(slot)
     }
 
     fn out_of_order(&self, _: Slot) -> Option<u32> {

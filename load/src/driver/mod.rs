@@ -102,6 +102,10 @@ pub(crate) trait Driver: Sized {
     /// `submit` or `wait`.
     fn write(&mut self, slot: Slot, bytes: &[u8]);
 
+    /// Sends the last bytes over the slot's connection, at once and as far as the kernel takes them; not if earlier bytes have not
+    /// left.
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]);
+
     /// The content of the next bytes from the slot's connection is not needed: the driver may leave them to the kernel,
     /// which discards them without a copy (`MSG_TRUNC`, tcp(7)), and report their number. To be called right after bytes
     /// of the slot were received, if at all.
@@ -123,6 +127,13 @@ pub(crate) trait Driver: Sized {
 
     /// The next thing that happened, if any.
     fn next(&mut self) -> Option<Completion>;
+
+    /// Did the last wait bring anything of the slot's connection that [`next`](Driver::next) has not handed over yet?
+    fn has_pending(&mut self, slot: Slot) -> bool;
+
+    /// Has nothing arrived on the slot's connection that was not handed over? `is_stale`: the last wait is too long ago to know.
+    /// Then, and where it may not have brought everything, the kernel is asked.
+    fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool;
 
     /// Out-of-order segments of the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not
     /// known.

@@ -33,6 +33,10 @@ impl Default for Outgoing {
 }
 
 impl Outgoing {
+    /// Up to here is what a static request needs.
+    #[cfg(test)]
+    pub(super) const COPY_AT: usize = std::mem::offset_of!(Self, copy);
+
     /// Keeps a request in place of the last one: a static one where it lies, any other as a copy.
     ///
     /// # Safety
@@ -145,8 +149,14 @@ mod tests {
     fn a_request_of_more_than_4_gib_leaves_whole() {
         let bytes = sparse(5 * GIB);
         let mut outgoing = Outgoing::default();
-        let request =
-            RenderedRequest { bytes, is_head: false, is_idempotent: false, is_static: true, target: 0 };
+        let request = RenderedRequest {
+            bytes,
+            is_head: false,
+            is_idempotent: false,
+            closes: false,
+            is_static: true,
+            target: 0,
+        };
         // SAFETY: the bytes stay for ever.
         unsafe { outgoing.keep(request) };
         assert_eq!(outgoing.rest().len(), 5 * GIB);

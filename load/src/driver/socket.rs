@@ -1,8 +1,10 @@
 //! A socket as both drivers need it.
 
 use crate::endpoint::Endpoint;
+use rustix::io::Errno;
 use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, ipproto, socket_with, sockopt,
+    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, bind, ipproto, recv, send,
+    socket_with, sockopt,
 };
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -33,6 +35,17 @@ pub(super) fn connect(socket: &OwnedFd, endpoint: &Endpoint) -> rustix::io::Resu
         Endpoint::Tcp(address) => rustix::net::connect(socket, address),
         Endpoint::Unix(path) => rustix::net::connect(socket, &SocketAddrUnix::new(path)?),
     }
+}
+
+/// Sends what the kernel takes now. The connection ends, whatever becomes of it.
+pub(super) fn send_at_once(socket: &OwnedFd, bytes: &[u8]) {
+    let _ = send(socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);
+}
+
+/// Does the kernel hold bytes, the end or an error of a connection? A system call.
+pub(super) fn has_input(socket: &OwnedFd) -> bool {
+    let received = recv(socket, &mut [0_u8; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
+    !matches!(received, Err(Errno::AGAIN))
 }
 
 /// Leaves the choice of the port to `connect`, which may give one port to several connections with different servers or

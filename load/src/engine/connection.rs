@@ -38,8 +38,6 @@ pub(super) struct Connection {
     pub state: State,
     /// The connection has carried a response, so that the server may have closed it as idle.
     pub is_reused: bool,
-    /// Bytes were received while there was no request; the slot's next request fails for them.
-    pub has_unasked_bytes: bool,
     /// The TLS and HTTP/2 session, if any.
     pub session: Option<Box<Session>>,
     /// How many streams may have a request: 1 over HTTP/1.1.
@@ -71,7 +69,6 @@ impl Connection {
             busy: 0,
             state: State::Closed,
             is_reused: false,
-            has_unasked_bytes: false,
             session: None,
             streams: 1,
             waiting: 0,
@@ -156,10 +153,14 @@ pub(super) struct Stream {
     /// The request may be sent again on a fresh connection (RFC 9110 section 9.2.2).
     pub is_idempotent: bool,
     pub is_head: bool,
+    /// The request itself ends its connection.
+    pub closes: bool,
     /// The request was sent again; a second time is not granted.
     pub was_resent: bool,
     /// It is in the list of free streams.
     pub is_listed: bool,
+    /// When the first bytes of its response arrived, where others follow; meaningless in one piece.
+    pub first_byte_ns: Nanos,
     /// Which request of the load it is, for a session to render.
     pub number: u64,
     pub rendered: Rendered,
@@ -175,8 +176,10 @@ impl Stream {
             state: StreamState::Idle,
             is_idempotent: false,
             is_head: false,
+            closes: false,
             was_resent: false,
             is_listed: false,
+            first_byte_ns: 0,
             number: 0,
             rendered: Rendered::Not,
             http1: Vec::new(),
@@ -207,6 +210,6 @@ mod tests {
     #[test]
     fn what_every_response_touches_lies_in_one_cache_line_of_its_connection_and_one_of_its_stream() {
         assert!(offset_of!(Connection, session) <= 64, "{}", offset_of!(Connection, session));
-        assert!(offset_of!(Stream, number) <= 64, "{}", offset_of!(Stream, number));
+        assert!(offset_of!(Stream, first_byte_ns) <= 64, "{}", offset_of!(Stream, first_byte_ns));
     }
 }

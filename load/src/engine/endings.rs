@@ -1,7 +1,9 @@
 //! How connections end, and waits that have lasted too long.
 
+use super::arrival::Arrival;
 use super::connection::{Place, State, StreamState};
-use super::responses::Arrival;
+
+use super::feeding::Follows;
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Driver, Slot};
@@ -36,16 +38,15 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         let may_be_missing =
             !by_word && connection.session.as_ref().is_some_and(|session| session.ends_by_word());
-        if !connection.parser.has_begun()
-            && connection.is_reused
-            && self.streams[place as usize].may_be_resent(now_ns, self.connect_ns)
-        {
+        if self.has_crossed_idle_close(place, now_ns) {
             return self.resend(place, now_ns);
         }
         match self.connections[slot as usize].parser.end_of_stream() {
             Ok(_) if may_be_missing => self.fail(place, FailureCause::TruncatedAnswer, None, now_ns),
             Ok(answer) => {
-                self.complete(place, Answer { keep_alive: false, ..answer }, true, Arrival::at(now_ns));
+                let answer = Answer { keep_alive: false, ..answer };
+                let arrival = Arrival::at(now_ns).since(self.streams[place as usize].first_byte_ns);
+                self.complete(place, answer, Follows::Nothing, arrival);
             }
             Err(cause) => self.fail(place, cause, None, now_ns),
         }
@@ -76,11 +77,7 @@ impl<D: Driver> Worker<'_, D> {
                 self.on_http2_end(slot, Some(errno), now_ns);
             }
             State::Open | State::Draining if self.streams[place as usize].state == StreamState::Busy => {
-                let stream = &self.streams[place as usize];
-                let is_lost = cause == FailureCause::ConnectionReset
-                    && connection.is_reused
-                    && !connection.parser.has_begun();
-                if is_lost && stream.may_be_resent(now_ns, self.connect_ns) {
+                if cause == FailureCause::ConnectionReset && self.has_crossed_idle_close(place, now_ns) {
                     self.resend(place, now_ns);
                 } else {
                     self.fail(place, cause, None, now_ns);
@@ -91,17 +88,40 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
+    /// The connection ends. Did its end cross the request, which may be sent again?
+    fn has_crossed_idle_close(&self, place: Place, now_ns: Nanos) -> bool {
+        let has_begun = self.connections[self.width.slot(place) as usize].parser.has_begun();
+        let is_repeatable = !has_begun && self.streams[place as usize].is_idempotent;
+        (is_repeatable && self.may_have_crossed(place, now_ns))
+            || self.has_crossed_idle_timeout(place, now_ns)
+    }
+
+    /// A response and the end of its connection are there. Is it the 408 of a connection that was idle, which crossed the request?
+    /// It says that no request has come, so that any may be sent again (RFC 9110 section 15.5.9).
+    pub(super) fn has_crossed_idle_timeout(&self, place: Place, now_ns: Nanos) -> bool {
+        let connection = &self.connections[self.width.slot(place) as usize];
+        connection.parser.is_request_timeout() && self.may_have_crossed(place, now_ns)
+    }
+
+    fn may_have_crossed(&self, place: Place, now_ns: Nanos) -> bool {
+        let connection = &self.connections[self.width.slot(place) as usize];
+        let stream = &self.streams[place as usize];
+        connection.is_reused && !stream.was_resent && stream.has_crossed_close(now_ns, self.connect_ns)
+    }
+
     /// Sends the request again on a fresh connection, with its first due and sent times.
-    fn resend(&mut self, place: Place, now_ns: Nanos) {
+    pub(super) fn resend(&mut self, place: Place, now_ns: Nanos) {
         self.recorder.counts.resent += 1;
         self.wait_for_another_connection(place, now_ns);
     }
 
     /// The server closed a connection on which no request was under way. One that was about to leave gets a fresh one.
-    fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
+    pub(super) fn on_lost(&mut self, slot: Slot, now_ns: Nanos) {
         let place = self.width.place(slot, 0);
         if self.streams[place as usize].state == StreamState::Queued {
-            self.streams[place as usize].exchange.sent_ns = now_ns;
+            // It may have been begun after this happened.
+            let exchange = &mut self.streams[place as usize].exchange;
+            exchange.sent_ns = exchange.sent_ns.max(now_ns);
             self.requeue(place);
         }
         self.close(slot, now_ns);

@@ -28,21 +28,28 @@ impl Free {
         self.closed.push_back(slot);
     }
 
-    /// The stream that has been free for longest.
+    /// The stream that has been free for longest, of those whose connection is quiet. What has arrived over another one is to be
+    /// read first: it may be the end.
     pub(super) fn take_stream(
         &mut self,
         width: Width,
         connections: &[Connection],
         streams: &mut [Stream],
+        mut is_quiet: impl FnMut(Slot) -> bool,
     ) -> Option<Place> {
-        while let Some(place) = self.streams.pop_front() {
-            let (connection, stream) =
-                (&connections[width.slot(place) as usize], &mut streams[place as usize]);
+        for _ in 0..self.streams.len() {
+            let place = self.streams.pop_front()?;
+            let slot = width.slot(place);
+            let (connection, stream) = (&connections[slot as usize], &mut streams[place as usize]);
             stream.is_listed = false;
             let is_there = connection.state == State::Open && width.stream(place) < connection.streams;
-            if is_there && stream.state == StreamState::Idle {
+            if !is_there || stream.state != StreamState::Idle {
+                continue;
+            }
+            if is_quiet(slot) {
                 return Some(place);
             }
+            self.add_stream(place, stream);
         }
         None
     }

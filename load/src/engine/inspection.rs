@@ -1,11 +1,12 @@
 //! Inspection of responses: only for loads that need it, because it copies each response.
 
 use super::connection::Place;
+use crate::clock::unix_now_s;
+use crate::failure::FailureCause;
 use crate::http2::KeptResponse;
 use crate::plan::LoadPlan;
 use crate::response::{BodyCheck, RawResponse, ResponseParts, VirtualUser};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What each stream's virtual user has learned, and the response that is coming.
 pub(super) struct Inspection<'a> {
@@ -44,21 +45,33 @@ impl<'a> Inspection<'a> {
         self.raw[place as usize].push(bytes);
     }
 
-    /// The HTTP/1.1 response is complete. False: its body is not the expected one.
-    pub(super) fn judge(&mut self, place: Place) -> bool {
+    /// The HTTP/1.1 response is complete: what is wrong with its body.
+    pub(super) fn judge(&mut self, place: Place) -> Option<FailureCause> {
         let (user, check) = (&mut self.users[place as usize], self.check);
-        self.raw[place as usize].parts().is_none_or(|parts| judge(user, check, &parts))
+        self.raw[place as usize].parts().and_then(|parts| judge(user, check, &parts))
     }
 
     /// The same of an HTTP/2 response.
-    pub(super) fn judge_kept(&mut self, place: Place, status: u16, kept: &KeptResponse) -> bool {
+    pub(super) fn judge_kept(
+        &mut self,
+        place: Place,
+        status: u16,
+        kept: &KeptResponse,
+    ) -> Option<FailureCause> {
         let parts = ResponseParts::new(status, &kept.fields, &kept.body);
         judge(&mut self.users[place as usize], self.check, &parts)
     }
 }
 
-fn judge(user: &mut VirtualUser, check: Option<&BodyCheck>, parts: &ResponseParts<'_>) -> bool {
-    let now_s = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    user.learn(parts, now_s);
-    check.is_none_or(|check| check.accepts(parts.body))
+fn judge(
+    user: &mut VirtualUser,
+    check: Option<&BodyCheck>,
+    parts: &ResponseParts<'_>,
+) -> Option<FailureCause> {
+    user.learn(parts, unix_now_s());
+    if check.is_none_or(|check| check.accepts(parts.body)) {
+        return None;
+    }
+    let is_encoded = parts.values("Content-Encoding").any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
+    Some(if is_encoded { FailureCause::EncodedBody } else { FailureCause::UnexpectedBody })
 }

@@ -51,6 +51,11 @@ pub(super) struct LateLooks {
     /// Requests may leave so much after they were due.
     lateness_ns: Nanos,
     looked_ns: Nanos,
+    /// What had arrived by then was read.
+    read_ns: Nanos,
+    /// When the last wait began, and whether it brought something.
+    waited_ns: Nanos,
+    has_read: bool,
     /// When the next look should come; `MAX`: when a response has arrived, whenever that is.
     expected_ns: Nanos,
     rest: Rest,
@@ -61,11 +66,25 @@ impl LateLooks {
     pub(super) fn new(lateness_ns: Nanos, now_ns: Nanos) -> Self {
         let late = VecDeque::with_capacity(MOST);
         let rest = Rest { until_ns: now_ns, task_ns: now_ns, needs_response: false, wake: Wake::AtOnce };
-        Self { lateness_ns, looked_ns: now_ns, expected_ns: now_ns, rest, late }
+        Self {
+            lateness_ns,
+            looked_ns: now_ns,
+            read_ns: now_ns,
+            waited_ns: now_ns,
+            has_read: true,
+            expected_ns: now_ns,
+            rest,
+            late,
+        }
     }
 
     /// The generator rests after its last look.
-    pub(super) fn rest(&mut self, rest: Rest) {
+    pub(super) fn rest(&mut self, rest: Rest, now_ns: Nanos) {
+        if !self.has_read {
+            // The thread may have been stopped after the kernel had nothing for it: responses may have come before that look.
+            self.read_ns = self.waited_ns;
+        }
+        (self.waited_ns, self.has_read) = (now_ns, false);
         self.expected_ns = self.looked_ns.max(rest.task_ns);
         self.rest = rest;
     }
@@ -73,6 +92,7 @@ impl LateLooks {
     /// A response arrived, which may have been to end the rest. One without a stamp may have been there when the rest was to end.
     #[inline]
     pub(super) fn on_response(&mut self, stamp_ns: Option<Nanos>) {
+        self.has_read = true;
         if !self.rest.needs_response {
             return;
         }
@@ -82,7 +102,7 @@ impl LateLooks {
             (Some(stamp_ns), Wake::OnTime) => stamp_ns.max(until_ns),
             (None, _) => until_ns,
         };
-        self.expected_ns = self.expected_ns.min(task_ns.max(self.looked_ns));
+        self.expected_ns = self.expected_ns.min(task_ns.max(self.read_ns));
     }
 
     /// The generator looks for what is due.
@@ -92,6 +112,9 @@ impl LateLooks {
             self.add(self.expected_ns, now_ns);
         }
         (self.looked_ns, self.expected_ns) = (now_ns, now_ns);
+        if self.has_read {
+            self.read_ns = now_ns;
+        }
     }
 
     fn add(&mut self, from_ns: Nanos, until_ns: Nanos) {
@@ -141,7 +164,7 @@ mod tests {
     /// A generator that was to look at 100 ms and did so at 400.
     fn late() -> LateLooks {
         let mut looks = LateLooks::new(0, 90 * MS);
-        looks.rest(until(100, Wake::OnTime));
+        looks.rest(until(100, Wake::OnTime), 0);
         looks.look(400 * MS);
         looks
     }
@@ -193,7 +216,7 @@ mod tests {
     #[test]
     fn a_look_within_a_millisecond_is_punctual() {
         let mut looks = LateLooks::new(0, 0);
-        looks.rest(until(100, Wake::OnTime));
+        looks.rest(until(100, Wake::OnTime), 0);
         looks.look(101 * MS);
         assert_eq!(looks.ready_ns(100 * MS, 300 * MS), 300 * MS);
     }
@@ -202,7 +225,7 @@ mod tests {
     fn a_rest_that_any_response_ends_is_over_with_the_first() {
         let rested = |wake| {
             let mut looks = LateLooks::new(0, 0);
-            looks.rest(until(100, wake));
+            looks.rest(until(100, wake), 0);
             looks.on_response(Some(20 * MS));
             looks.on_response(Some(30 * MS));
             looks.on_response(None);
@@ -217,7 +240,7 @@ mod tests {
     fn a_generator_that_only_waits_for_a_response_is_late_from_when_that_arrived() {
         let looked_late = |responses: &[Option<Nanos>]| {
             let mut looks = LateLooks::new(0, 0);
-            looks.rest(Rest { task_ns: Nanos::MAX, ..until(100, Wake::AtOnce) });
+            looks.rest(Rest { task_ns: Nanos::MAX, ..until(100, Wake::AtOnce) }, 0);
             responses.iter().for_each(|&stamp_ns| looks.on_response(stamp_ns));
             looks.look(400 * MS);
             looks.ready_ns(150 * MS, 450 * MS)
@@ -229,10 +252,23 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_that_ends_with_nothing_hides_no_response_that_came_before_the_look() {
+        let mut looks = LateLooks::new(0, 0);
+        let rest = Rest { task_ns: Nanos::MAX, ..until(100, Wake::AtOnce) };
+        looks.rest(rest, 10 * MS);
+        // Stopped in that wait, which a signal ended before the response came.
+        looks.look(400 * MS);
+        looks.rest(rest, 400 * MS);
+        looks.on_response(Some(20 * MS));
+        looks.look(401 * MS);
+        assert_eq!(looks.ready_ns(150 * MS, 450 * MS), 150 * MS, "381 ms late");
+    }
+
+    #[test]
     fn requests_that_may_leave_later_are_late_from_then_on() {
         let mut looks = LateLooks::new(10 * MS, 0);
         // Due at 100 and allowed until 110.
-        looks.rest(until(110, Wake::OnTime));
+        looks.rest(until(110, Wake::OnTime), 0);
         looks.look(200 * MS);
         assert_eq!(looks.ready_ns(100 * MS, 201 * MS), 111 * MS);
     }
@@ -240,11 +276,11 @@ mod tests {
     #[test]
     fn late_looks_in_a_row_add_up_where_a_request_fell_due_in_both_and_take_no_more_memory_than_some() {
         let mut looks = late();
-        looks.rest(until(400, Wake::AtOnce));
+        looks.rest(until(400, Wake::AtOnce), 0);
         looks.look(500 * MS);
         assert_eq!(looks.ready_ns(450 * MS, 1_000 * MS), 600 * MS, "300 and 100 ms");
         for look in 1..10_000 {
-            looks.rest(until(500, Wake::AtOnce));
+            looks.rest(until(500, Wake::AtOnce), 0);
             looks.look((500 + 2 * look) * MS);
         }
         assert_eq!(looks.late.len(), MOST);

@@ -17,9 +17,11 @@
 //!   arrived together (HTTP/2) it is the last one's. With io_uring one reading of the clock, right after the wait, serves all
 //!   that the wait brought.
 
+mod arrival;
 mod connection;
 mod deadlines;
 mod endings;
+mod feeding;
 mod free;
 mod gate;
 mod inspection;

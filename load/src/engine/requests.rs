@@ -1,7 +1,6 @@
 //! How a request begins: on a free stream, or on a connection that is opened for it.
 
 use super::connection::{Place, Rendered, State, StreamState};
-use super::responses::UNASKED;
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
 use crate::driver::{Driver, Slot};
@@ -27,25 +26,19 @@ impl<D: Driver> Worker<'_, D> {
         };
         stream.was_resent = false;
         self.in_flight += 1;
-        let connection = &mut self.connections[slot as usize];
-        if std::mem::take(&mut connection.has_unasked_bytes) {
-            self.recorder.sent(stream.exchange);
-            stream.state = StreamState::Busy;
-            connection.busy += 1;
-            self.fail(place, UNASKED, None, now_ns);
-            return true;
-        }
         if self.session_kind.is_none() {
             let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
             let request = self.writer.http1_of(turn.number, user);
             stream.exchange.target = request.target;
             stream.is_head = request.is_head;
             stream.is_idempotent = request.is_idempotent;
+            stream.closes = request.closes;
             // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
             unsafe { self.driver.keep(slot, request) };
         } else {
             (stream.number, stream.rendered) = (turn.number, Rendered::Not);
         }
+        let connection = &mut self.connections[slot as usize];
         connection.busy += 1;
         if connection.state == State::Open {
             stream.state = StreamState::Queued;
@@ -83,7 +76,7 @@ impl<D: Driver> Worker<'_, D> {
         if self.to_send.is_empty() {
             return Ok(());
         }
-        let to_send = std::mem::take(&mut self.to_send);
+        let mut to_send = std::mem::take(&mut self.to_send);
         for (index, batch) in to_send.chunks(D::BATCH).enumerate() {
             if index > 0 {
                 self.driver.submit()?;
@@ -93,18 +86,26 @@ impl<D: Driver> Worker<'_, D> {
                 batch.iter().for_each(|&place| self.render(place));
             }
             let now_ns = now_ns();
+            let is_stale = self.is_stale(now_ns);
             for &place in batch {
-                let stream = &mut self.streams[place as usize];
                 // The server may have closed the connection in the meantime.
-                if stream.state == StreamState::Queued {
-                    stream.exchange.sent_ns = now_ns;
-                    self.recorder.sent(stream.exchange);
-                    self.send(place, now_ns);
+                if self.streams[place as usize].state != StreamState::Queued {
+                    continue;
                 }
+                if is_stale && !self.driver.is_quiet(self.width.slot(place), true) {
+                    self.to_send.push(place);
+                    continue;
+                }
+                let stream = &mut self.streams[place as usize];
+                stream.exchange.sent_ns = now_ns;
+                self.recorder.sent(stream.exchange);
+                self.send(place, now_ns);
             }
         }
+        // What has arrived over a connection is read before its request leaves.
+        to_send.clear();
+        to_send.append(&mut self.to_send);
         self.to_send = to_send;
-        self.to_send.clear();
         Ok(())
     }
 
@@ -121,6 +122,7 @@ impl<D: Driver> Worker<'_, D> {
                 stream.http1.clear();
                 stream.http1.extend_from_slice(request.bytes);
                 (stream.is_head, stream.is_idempotent) = (request.is_head, request.is_idempotent);
+                stream.closes = request.closes;
                 stream.rendered = Rendered::Http1;
             }
             (_, true) => {
@@ -170,6 +172,16 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.bytes.sent += session.take_outgoing(&mut self.outgoing);
         if !self.outgoing.is_empty() {
             self.driver.write(slot, &self.outgoing);
+        }
+    }
+
+    /// TLS ends with an alert, which says that nothing is missing (RFC 9112 section 9.8).
+    pub(super) fn send_close_notify(&mut self, slot: Slot) {
+        let Some(session) = &mut self.connections[slot as usize].session else { return };
+        self.outgoing.clear();
+        session.close(&mut self.outgoing);
+        if !self.outgoing.is_empty() {
+            self.driver.write_last(slot, &self.outgoing);
         }
     }
 

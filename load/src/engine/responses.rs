@@ -1,45 +1,18 @@
 //! What happens to a connection, and how its requests end.
 
-use super::connection::{Connection, Place, State, StreamState};
+use super::arrival::Arrival;
+use super::connection::{Place, State, StreamState};
+use super::feeding::{Fed, Follows, feed};
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
 use crate::failure::FailureCause;
-use crate::http1::{Answer, Malformed, Parsed};
+use crate::http1::{Answer, Parsed, is_farewell};
 use crate::http2::StreamEnd;
 use std::io;
 
-/// When a response was complete: when its last byte arrived, and when we read it.
-///
-/// A kernel stamp is that of the last segment by its place in the stream. Where an earlier one arrived after it, by reordering or
-/// a retransmission, `came_ns` is too early, but by no more than [`BELIEVED_NS`]: an older stamp is taken only where the kernel
-/// counted no segment out of order. Asking for each response would find those too and costs a system call (0.7 µs) for each.
-#[derive(Clone, Copy)]
-pub(super) struct Arrival {
-    came_ns: Nanos,
-    seen_ns: Nanos,
-    is_stamped: bool,
-}
-
-impl Arrival {
-    /// When we read it: there is no kernel stamp.
-    pub(super) fn at(now_ns: Nanos) -> Self {
-        Self { came_ns: now_ns, seen_ns: now_ns, is_stamped: false }
-    }
-}
-
-/// What some bytes of an HTTP/1.1 connection led to.
-enum Fed {
-    More,
-    Complete { answer: Answer, is_whole: bool, is_last: bool },
-    Malformed(Malformed),
-}
-
-/// Bytes behind a complete response, or on a connection without a request.
-pub(super) const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
-/// A stamp that is older than this is taken only where nothing came out of order: a younger one is wrong by less. Responses that
-/// wait for the next request to fall due are hardly older.
-const BELIEVED_NS: Nanos = 1_000_000;
+/// Bytes behind a complete response.
+const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
@@ -62,18 +35,19 @@ impl<D: Driver> Worker<'_, D> {
             return self.on_session_bytes(slot, chunk, now_ns, stamp_ns);
         }
         let place = self.width.place(slot, 0);
-        if self.streams[place as usize].state != StreamState::Busy {
-            return self.on_unasked_bytes(slot, now_ns);
-        }
         let bytes = self.driver.bytes(chunk);
-        self.recorder.bytes.received += bytes.len() as u64;
-        self.streams[place as usize].exchange.received_bytes += bytes.len() as u64;
-        if let Some(inspection) = &mut self.inspection {
-            inspection.take(place, bytes);
+        if self.streams[place as usize].state != StreamState::Busy {
+            let is_farewell = is_farewell(bytes);
+            return self.on_idle_bytes(slot, is_farewell, now_ns);
         }
+        self.recorder.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
-        let fed = feed(connection, bytes);
-        if matches!(fed, Fed::More) && self.inspection.is_none() {
+        let (fed, taken) = feed(connection, bytes);
+        self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.take(place, taken);
+        }
+        if matches!(fed, Fed::More { .. }) && self.inspection.is_none() {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
                 self.driver.skip(slot, skippable);
@@ -88,8 +62,10 @@ impl<D: Driver> Worker<'_, D> {
         self.recorder.bytes.received += bytes;
         self.streams[place as usize].exchange.received_bytes += bytes;
         let fed = match self.connections[slot as usize].parser.skip(bytes) {
-            Parsed::More => Fed::More,
-            Parsed::Complete { answer, .. } => Fed::Complete { answer, is_whole: false, is_last: true },
+            Parsed::More => Fed::More { is_first: false },
+            Parsed::Complete { answer, .. } => {
+                Fed::Complete { answer, is_whole: false, follows: Follows::Nothing }
+            }
         };
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
@@ -100,7 +76,7 @@ impl<D: Driver> Worker<'_, D> {
         connection.received_ns = now_ns;
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
-        match session.receive(bytes) {
+        match session.receive(bytes, stamp_ns.unwrap_or(now_ns)) {
             Ok(inside_bytes) => self.recorder.bytes.received += inside_bytes,
             Err(cause) if is_opening => return self.on_connect_failed(slot, cause, now_ns),
             Err(cause) => return self.fail_all(slot, cause, now_ns),
@@ -125,14 +101,14 @@ impl<D: Driver> Worker<'_, D> {
         // Session tickets and key updates have nothing inside.
         if !plain.is_empty() {
             if self.streams[place as usize].state == StreamState::Busy {
-                self.streams[place as usize].exchange.received_bytes += plain.len() as u64;
+                let (fed, taken) = feed(connection, &plain);
+                self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
                 if let Some(inspection) = &mut self.inspection {
-                    inspection.take(place, &plain);
+                    inspection.take(place, taken);
                 }
-                let fed = feed(connection, &plain);
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
-                self.on_unasked_bytes(slot, now_ns);
+                self.on_idle_bytes(slot, has_ended || is_farewell(&plain), now_ns);
             }
         }
         let connection = &mut self.connections[slot as usize];
@@ -179,12 +155,15 @@ impl<D: Driver> Worker<'_, D> {
                 StreamEnd::Complete { status, body_bytes } => {
                     connection.is_reused = true;
                     let kept = connection.session.as_ref().and_then(|session| session.kept(number));
-                    let is_expected = match (&mut self.inspection, kept) {
+                    let fault = match (&mut self.inspection, kept) {
                         (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
-                        _ => true,
+                        _ => None,
                     };
+                    let session = connection.session.as_ref();
+                    let head_ns = session.and_then(|session| session.head_ns(number));
+                    let first_byte_ns = head_ns.filter(|&head_ns| head_ns < arrival.came_ns);
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
-                    self.account(place, status, is_expected, arrival);
+                    self.account(place, status, fault, Arrival { first_byte_ns, ..arrival });
                     self.end(place, arrival.came_ns);
                     self.release(place, arrival, self.plan.keep_alive);
                 }
@@ -196,14 +175,19 @@ impl<D: Driver> Worker<'_, D> {
     fn on_fed(&mut self, place: Place, fed: Fed, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let slot = self.width.slot(place);
         match fed {
-            Fed::More => self.patience.on_anything_else(),
-            Fed::Complete { answer, is_whole, is_last } => {
+            Fed::More { is_first } => {
+                self.patience.on_anything_else();
+                if is_first {
+                    self.streams[place as usize].first_byte_ns = stamp_ns.unwrap_or(now_ns);
+                }
+            }
+            Fed::Complete { answer, is_whole, follows } => {
                 let arrival = self.arrival(slot, now_ns, stamp_ns);
-                // No response precedes its request: the stamp is of something else.
-                if is_whole && is_last {
+                if is_whole && follows == Follows::Nothing {
                     self.patience.on_whole_response(arrival.is_stamped);
                 }
-                self.complete(place, answer, is_last, arrival);
+                let first_byte_ns = (!is_whole).then_some(self.streams[place as usize].first_byte_ns);
+                self.complete(place, answer, follows, Arrival { first_byte_ns, ..arrival });
             }
             Fed::Malformed(how) => {
                 self.patience.on_anything_else();
@@ -212,62 +196,50 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
-    /// When the current bytes arrived: by the kernel's stamp, unless a segment before the stamped one arrived later.
-    fn arrival(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Arrival {
-        let unstamped = Arrival::at(now_ns);
-        let Some(stamp_ns) = stamp_ns else { return unstamped };
-        // What was complete at the previous look would have been there then.
-        if stamp_ns < self.previous_look_ns || now_ns.saturating_sub(stamp_ns) > BELIEVED_NS {
-            let connection = &mut self.connections[slot as usize];
-            let before = connection.out_of_order;
-            let count = self.driver.out_of_order(slot);
-            connection.out_of_order = count.unwrap_or(before);
-            if count.is_some_and(|count| count != before) {
-                return unstamped;
-            }
-        }
-        Arrival { came_ns: stamp_ns, seen_ns: now_ns, is_stamped: true }
+    /// Bytes on a connection that awaits none: it is not used again. `is_farewell`: they announce its end.
+    fn on_idle_bytes(&mut self, slot: Slot, is_farewell: bool, now_ns: Nanos) {
+        self.recorder.unsolicited += u64::from(!is_farewell);
+        self.on_lost(slot, now_ns);
     }
 
-    /// Bytes on a connection that awaits none. The response before them was complete and was counted, so the slot's next
-    /// request fails for them without being sent, so that they are reported.
-    fn on_unasked_bytes(&mut self, slot: Slot, now_ns: Nanos) {
-        let place = self.width.place(slot, 0);
-        if self.streams[place as usize].state == StreamState::Queued {
-            self.recorder.sent(self.streams[place as usize].exchange);
-            return self.fail(place, UNASKED, None, now_ns);
-        }
-        self.connections[slot as usize].has_unasked_bytes = true;
-        self.close(slot, now_ns);
-    }
-
-    /// The HTTP/1.1 response is complete. `is_last`: no byte followed it.
-    pub(super) fn complete(&mut self, place: Place, answer: Answer, is_last: bool, arrival: Arrival) {
+    /// The HTTP/1.1 response is complete.
+    pub(super) fn complete(&mut self, place: Place, answer: Answer, follows: Follows, arrival: Arrival) {
         let slot = self.width.slot(place);
-        if is_last {
-            let is_expected = self.inspection.as_mut().is_none_or(|inspection| inspection.judge(place));
-            self.account(place, answer.status, is_expected, arrival);
-        } else {
+        if !answer.keep_alive && self.has_crossed_idle_timeout(place, arrival.seen_ns) {
+            return self.resend(place, arrival.seen_ns);
+        }
+        if follows == Follows::Unsolicited {
             let exchange = self.streams[place as usize].exchange;
             self.recorder.failed(exchange, UNASKED, Some(answer.status), arrival.came_ns);
+        } else {
+            let fault = self.inspection.as_mut().and_then(|inspection| inspection.judge(place));
+            self.account(place, answer.status, fault, arrival);
         }
         self.connections[slot as usize].is_reused = true;
         self.end(place, arrival.came_ns);
-        let is_kept = is_last && answer.keep_alive && self.plan.keep_alive && self.driver.has_sent(slot);
-        self.release(place, arrival, is_kept);
+        let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
+        let is_kept = self.plan.keep_alive && !self.streams[place as usize].closes;
+        self.release(place, arrival, is_open && is_kept);
     }
 
-    /// Records a complete response. `is_expected`: its body is.
-    fn account(&mut self, place: Place, status: u16, is_expected: bool, arrival: Arrival) {
+    /// Records a complete response. `fault`: what is wrong with its body.
+    fn account(&mut self, place: Place, status: u16, fault: Option<FailureCause>, arrival: Arrival) {
         let exchange = self.streams[place as usize].exchange;
         // No response precedes its request: such a stamp is not this response's.
         let came_ns = if arrival.came_ns >= exchange.sent_ns { arrival.came_ns } else { arrival.seen_ns };
+        let came_ns = came_ns.max(exchange.sent_ns);
         // First: this response may be the one with which counting begins.
         self.recorder.turn_to(came_ns);
         self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
-        let cause = match (self.plan.expected_status.accepts(status), is_expected) {
-            (true, true) => return self.recorder.ok(exchange, status, came_ns),
-            (true, false) => FailureCause::UnexpectedBody,
+        let cause = match (self.plan.expected_status.accepts(status), fault) {
+            (true, None) => {
+                self.recorder.ok(exchange, status, came_ns);
+                if let Some(first_byte_ns) = arrival.first_byte_ns {
+                    self.recorder.first_byte(exchange, first_byte_ns, came_ns);
+                }
+                return;
+            }
+            (true, Some(fault)) => fault,
             (false, _) => FailureCause::UnexpectedStatus(status),
         };
         self.recorder.failed(exchange, cause, Some(status), came_ns);
@@ -304,7 +276,10 @@ impl<D: Driver> Worker<'_, D> {
         status: Option<u16>,
         now_ns: Nanos,
     ) {
-        self.recorder.failed(self.streams[place as usize].exchange, cause, status, now_ns);
+        let exchange = self.streams[place as usize].exchange;
+        // What the last wait brought may have happened before the request was sent.
+        let now_ns = now_ns.max(exchange.sent_ns);
+        self.recorder.failed(exchange, cause, status, now_ns);
         self.end(place, now_ns);
     }
 
@@ -340,6 +315,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Closes the connection. Requests that wait for another one get it.
     pub(super) fn close(&mut self, slot: Slot, now_ns: Nanos) {
+        self.send_close_notify(slot);
         self.driver.close(slot);
         let connection = &mut self.connections[slot as usize];
         connection.state = State::Closed;
@@ -356,12 +332,16 @@ impl<D: Driver> Worker<'_, D> {
 
     /// A stream of an open connection has no request. In a closed loop it gets the next one at once.
     ///
+    /// Not before what has arrived over the connection is read, which may be its end.
+    ///
     /// It has been free since `free_ns`: the last response may have come while this thread was late, and what was due
     /// meanwhile waited for the thread, not for a connection.
     pub(super) fn on_free(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) {
+        let slot = self.width.slot(place);
         let stream = &mut self.streams[place as usize];
         stream.free_ns = free_ns;
-        if self.pace.is_open() || !self.begin(place, now_ns, now_ns) {
+        let waits = self.pace.is_open() || self.driver.has_pending(slot);
+        if waits || !self.begin(place, now_ns, now_ns) {
             self.free.add_stream(place, &mut self.streams[place as usize]);
         }
     }
@@ -372,16 +352,5 @@ impl<D: Driver> Worker<'_, D> {
         self.streams[place as usize].state = StreamState::Waiting;
         self.connections[slot as usize].waiting += 1;
         self.recorder.sent(self.streams[place as usize].exchange);
-    }
-}
-
-fn feed(connection: &mut Connection, bytes: &[u8]) -> Fed {
-    let is_first = !connection.parser.has_begun();
-    match connection.parser.feed(bytes) {
-        Ok(Parsed::More) => Fed::More,
-        Ok(Parsed::Complete { answer, consumed }) => {
-            Fed::Complete { answer, is_whole: is_first, is_last: consumed == bytes.len() }
-        }
-        Err(how) => Fed::Malformed(how),
     }
 }

@@ -27,6 +27,8 @@ const HEARTBEAT_NS: Nanos = 100_000_000;
 /// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
 /// of the server, must not hold up what is due.
 const LOOK_AFTER: u32 = 16;
+/// A server that ends a connection is noticed when the kernel is asked. What is known of it from longer ago is not relied on.
+const STALE_NS: Nanos = 1_000_000;
 /// Connections of all threads (and processes) that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
 /// (50), since what overflows it waits a second for the kernel to try again.
 const OPENING_AT_ONCE: u32 = 48;
@@ -67,6 +69,8 @@ pub(super) struct Worker<'a, D> {
     /// Bytes of sessions for the driver.
     pub(super) outgoing: Vec<u8>,
     lateness_ns: Nanos,
+    /// What had arrived by then, the last wait has brought.
+    known_ns: Nanos,
     loop_lag: Times,
     /// When the completions before those that are acted on now were looked at.
     pub(super) previous_look_ns: Nanos,
@@ -157,6 +161,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             inspection: Inspection::new(plan, slots * width.streams()),
             outgoing: Vec::new(),
             lateness_ns: plan.lateness.as_nanos() as Nanos,
+            known_ns: 0,
             loop_lag: Times::default(),
             previous_look_ns: now_ns(),
             late_looks: LateLooks::new(plan.lateness.as_nanos() as Nanos, now_ns()),
@@ -192,9 +197,11 @@ impl<'a, D: Driver> Worker<'a, D> {
             }
             let before = now_ns();
             let rest = self.next_rest(before);
-            self.late_looks.rest(rest);
+            self.late_looks.rest(rest, before);
             self.driver.wait(before, rest.until_ns, rest.wake)?;
             let look_ns = now_ns();
+            // A thread that comes back later may have been stopped after the kernel had looked.
+            self.known_ns = look_ns.min(rest.until_ns);
             let busy_ns = before - self.previous_look_ns;
             let last = self.take_completions(look_ns)?;
             if self.start.is_some() {
@@ -305,7 +312,8 @@ impl<'a, D: Driver> Worker<'a, D> {
             if waits_for_response || self.setting_up > 0 { Wake::AtOnce } else { self.patience.wake() };
         let end_ns = if may_begin { start.deadline_ns } else { start.end_ns };
         let end_ns = if start.is_lead_in { end_ns.min(start.at_ns) } else { end_ns };
-        let until_ns = look_ns.min(end_ns).min(now_ns + HEARTBEAT_NS);
+        let latest_ns = if self.to_send.is_empty() { now_ns + HEARTBEAT_NS } else { now_ns };
+        let until_ns = look_ns.min(end_ns).min(latest_ns);
         Rest { until_ns, task_ns, needs_response: !has_room, wake }
     }
 
@@ -340,12 +348,19 @@ impl<'a, D: Driver> Worker<'a, D> {
             return;
         }
         while self.pace.next_due_ns() <= now_ns {
-            if let Some(place) = self.free.take_stream(self.width, &self.connections, &mut self.streams) {
+            let is_stale = self.is_stale(now_ns);
+            let driver = &mut self.driver;
+            let is_quiet = |slot| driver.is_quiet(slot, is_stale);
+            let place = self.free.take_stream(self.width, &self.connections, &mut self.streams, is_quiet);
+            if let Some(place) = place {
                 let free_ns = self.streams[place as usize].free_ns;
                 if !self.begin(place, now_ns, free_ns) {
                     self.free.add_stream(place, &mut self.streams[place as usize]);
                     return;
                 }
+            } else if self.free.has_stream() {
+                // What has arrived over the others is read next.
+                return;
             } else if let Some(slot) = self.take_closed() {
                 let free_ns = self.connections[slot as usize].closed_ns;
                 if !self.begin(self.width.place(slot, 0), now_ns, free_ns) {
@@ -356,6 +371,11 @@ impl<'a, D: Driver> Worker<'a, D> {
                 return;
             }
         }
+    }
+
+    /// Is too long ago what is known of the ends of connections?
+    pub(super) fn is_stale(&self, now_ns: Nanos) -> bool {
+        now_ns > self.known_ns.saturating_add(STALE_NS)
     }
 
     /// The number of a slot's connection over all threads of all processes.
@@ -377,8 +397,18 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.end_lead_in();
         self.count_from_here();
         let start = self.start;
-        for stream in self.streams.iter().filter(|stream| stream.state != StreamState::Idle) {
-            self.recorder.unfinished(stream.exchange, ended_ns);
+        for stream in &self.streams {
+            match stream.state {
+                StreamState::Idle => {}
+                // It was held back until its connection had been read.
+                StreamState::Queued if self.pace.is_open() => {
+                    self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
+                }
+                StreamState::Queued => {}
+                StreamState::Waiting | StreamState::Busy => {
+                    self.recorder.unfinished(stream.exchange, ended_ns);
+                }
+            }
         }
         while let Some(due_ns) = self.pace.take_missed(ended_ns) {
             self.recorder.not_sent(due_ns, ended_ns);
@@ -389,10 +419,12 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.finish();
         let is_open = |connection: &&Connection| connection.state == State::Open;
         let connections_open = self.connections.iter().filter(is_open).count() as u32;
+        let cpu_ns = super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns);
+        (0..self.connections.len() as Slot).for_each(|slot| self.send_close_notify(slot));
         Done {
             recorder: self.recorder,
             ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
-            cpu_ns: super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns),
+            cpu_ns,
             loop_lag: self.loop_lag,
             has_real_time_priority: false,
             protocol: self.protocol,

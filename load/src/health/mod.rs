@@ -2,6 +2,8 @@
 //! believing the figures.
 
 pub mod cores;
+#[cfg(test)]
+mod sentences;
 mod warning;
 
 use crate::failure::FailureCause;
@@ -12,6 +14,8 @@ pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
 pub const FULL_CORE: f64 = 0.90;
+/// No share of a core is judged over a shorter time than this.
+const LEAST_BUSY_S: f64 = 0.1;
 /// Lateness below this is the timer's and the scheduler's and does not change printed figures.
 const LATE_MS: f64 = 1.0;
 /// Lateness also has to be this much of the usual service time to matter.
@@ -47,13 +51,14 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let per_elapsed = |ns: u64| if elapsed_ns > 0.0 { ns as f64 / elapsed_ns } else { 0.0 };
     let ended = outcome.counts.ok + outcome.counts.failed;
     let cpu_us = outcome.cost.cpu_ns as f64 / 1e3;
-    let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns);
+    // Readings of the CPU begin a little before the load and end after it.
+    let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
     let missed = rate_missed(outcome, plan);
     let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan)];
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
-        .chain([failures(outcome), no_port_left(outcome), unfinished(outcome)])
+        .chain([failures(outcome), unsolicited(outcome), no_port_left(outcome), unfinished(outcome)])
         .chain([begun_partly(outcome, plan), only_redirects(outcome)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
@@ -81,8 +86,11 @@ fn limited(pod: &PodReport) -> Option<String> {
     Some(format!("{}: its CPU limit held it back for {throttled_ms:.0} ms", pod.pod))
 }
 
+/// In a load that ends at once, a thread's start and end are more of its CPU than its requests.
 fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
-    (share > FULL_CORE).then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
+    let is_measurable = outcome.elapsed_s() >= LEAST_BUSY_S;
+    (is_measurable && share > FULL_CORE)
+        .then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
 }
 
 /// The generator's own lateness: it matters where it is a part of what is measured.
@@ -198,6 +206,10 @@ fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {
     outcome.failures.get(&FailureCause::NoPortLeft).map(|&count| Warning::NoPortLeft { count })
 }
 
+fn unsolicited(outcome: &LoadOutcome) -> Option<Warning> {
+    (outcome.unsolicited > 0).then_some(Warning::Unsolicited { count: outcome.unsolicited })
+}
+
 /// 304 is a response to a condition that the request had, not a redirect.
 fn only_redirects(outcome: &LoadOutcome) -> Option<Warning> {
     let is_redirect = |status: u16| (300..400).contains(&status) && status != 304;
@@ -212,7 +224,15 @@ fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
     // A closed loop that ends by the clock always has one request in flight per connection: that means
     // nothing, unless one of them is far older than any response was.
     let usual_ms = outcome.response_time.histogram().max() as f64 / 1e6;
-    (count > 0 && oldest_ms > usual_ms).then_some(Warning::Unfinished { count, oldest_ms })
+    if count == 0 || oldest_ms <= usual_ms {
+        return None;
+    }
+    let has_answer = outcome.response_time.count() > 0;
+    Some(if has_answer {
+        Warning::Unfinished { count, oldest_ms }
+    } else {
+        Warning::NothingAnswered { count, oldest_ms }
+    })
 }
 
 #[cfg(test)]

@@ -22,8 +22,12 @@ pub enum Warning {
     Failures { failed: u64, sent: u64, cause: Option<FailureCause> },
     /// Source ports ran out.
     NoPortLeft { count: u64 },
-    /// Requests were in flight when the time was up.
+    /// The server sent bytes over connections that had no request.
+    Unsolicited { count: u64 },
+    /// Requests were in flight when the time was up, one of them for longer than any response took.
     Unfinished { count: u64, oldest_ms: f64 },
+    /// Requests were in flight when the time was up, and no expected response had come.
+    NothingAnswered { count: u64, oldest_ms: f64 },
     /// The load began, or its lead-in ended, before all of its connections were open.
     BegunPartly { open: u64, wanted: u64, has_lead_in: bool },
     /// Every response was a redirect, and none is followed.
@@ -32,6 +36,15 @@ pub enum Warning {
     LogIncomplete { kind: std::io::ErrorKind },
     /// A closed loop cannot see the waiting of requests that were never sent.
     ClosedLoop,
+}
+
+/// A number with at most three significant digits, and none of a whole number cut off.
+fn three_digits(number: f64) -> String {
+    if number <= 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = (2 - number.log10().floor() as i32).clamp(0, 6) as usize;
+    format!("{number:.decimals$}")
 }
 
 impl fmt::Display for Warning {
@@ -64,8 +77,9 @@ impl fmt::Display for Warning {
             Self::NotSent { count, oldest_ms } => write!(
                 out,
                 "{count} {} due and never sent, because every connection was busy until the end; the oldest had \
-                 waited {oldest_ms:.0} ms. They are in no percentile: the true times are longer than those shown",
-                if count == 1 { "request was" } else { "requests were" }
+                 waited {} ms. They are in no percentile: the true times are longer than those shown",
+                if count == 1 { "request was" } else { "requests were" },
+                three_digits(oldest_ms)
             ),
             Self::Failures { failed, sent, cause } => {
                 let share = 100.0 * failed as f64 / sent.max(1) as f64;
@@ -80,11 +94,24 @@ impl fmt::Display for Warning {
                 "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
                  connections alive, lower the rate, or use `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
             ),
+            Self::Unsolicited { count } => write!(
+                out,
+                "{count} {} closed because the server sent bytes that belong to no request. The response before them \
+                 may have been longer than its length",
+                if count == 1 { "connection was" } else { "connections were" }
+            ),
             Self::Unfinished { count, oldest_ms } => write!(
                 out,
-                "{count} {} still unanswered at the end, the oldest for {oldest_ms:.0} ms, longer than any answer \
-                 took. They are in no percentile: the true times are longer than those shown",
-                if count == 1 { "request was" } else { "requests were" }
+                "{count} {} still unanswered at the end, the oldest for {} ms, longer than any answer took. They are in \
+                 no percentile: the true times are longer than those shown",
+                if count == 1 { "request was" } else { "requests were" },
+                three_digits(oldest_ms)
+            ),
+            Self::NothingAnswered { count, oldest_ms } => write!(
+                out,
+                "{count} {} still unanswered at the end, the oldest for {} ms, and no expected response came",
+                if count == 1 { "request was" } else { "requests were" },
+                three_digits(oldest_ms)
             ),
             Self::BegunPartly { open, wanted, has_lead_in: true } => write!(
                 out,

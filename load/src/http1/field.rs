@@ -1,6 +1,9 @@
 //! The grammar of one line of a head or a trailer (RFC 9110 section 5, RFC 9112 section 5).
 
 use super::Malformed;
+use std::borrow::Cow;
+
+pub(super) const BARE_LF: Malformed = Malformed("line that ends with a bare LF");
 
 /// Which bytes may stand in a token (RFC 9110 section 5.6.2).
 static IS_TOKEN: [bool; 256] = token_table();
@@ -56,6 +59,21 @@ fn what_is_wrong_with_name(name: &[u8], rest: &[u8]) -> &'static str {
         _ if !rest.contains(&b':') => "header line without a colon",
         _ => "bad header name",
     }
+}
+
+/// A field that goes on in further lines (obsolete line folding), as one line: each fold counts as blanks, which a user agent has
+/// to put in its place (RFC 9112 section 5.2).
+pub(super) fn unfold(lines: &[u8]) -> Result<Cow<'_, [u8]>, Malformed> {
+    let mut line = Cow::Borrowed(lines);
+    let mut from = 0;
+    while let Some(end) = memchr::memchr(b'\n', &lines[from..]).map(|at| from + at) {
+        if end == 0 || lines[end - 1] != b'\r' {
+            return Err(BARE_LF);
+        }
+        line.to_mut()[end - 1..=end].fill(b' ');
+        from = end + 1;
+    }
+    Ok(line)
 }
 
 /// Refuses control characters. Written without an early exit, so that it compiles to vector instructions.

@@ -152,7 +152,7 @@ fn decimal(digits: &[u8]) -> Result<u64, Malformed> {
     })
 }
 
-/// Reads the line before a chunk (without its CRLF): the size in hexadecimal, then extensions, which are ignored.
+/// Reads the line before a chunk (without its CRLF): the size in hexadecimal, blanks, then extensions, which are ignored.
 pub(super) fn chunk_size(line: &[u8]) -> Result<u64, Malformed> {
     let digits = line.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(line.len());
     let (digits, extensions) = line.split_at(digits);
@@ -163,7 +163,7 @@ pub(super) fn chunk_size(line: &[u8]) -> Result<u64, Malformed> {
             "bad chunk size"
         }));
     }
-    if !extensions.is_empty() && !trim(extensions).starts_with(b";") {
+    if !matches!(trim(extensions), [] | [b';', ..]) {
         return Err(Malformed("bad chunk size"));
     }
     check_text(extensions).map_err(|_| Malformed("control character in a chunk extension"))?;

@@ -5,19 +5,23 @@
 //!
 //! - Lines end with CRLF; a bare LF is refused (RFC 9112 section 2.2 allows either).
 //! - A status line may lack the space after the status code, as many servers send it.
-//! - Folded header lines are refused (section 5.2), and so is white space before a header's colon (section 5.1).
+//! - A header line that is folded is read as one line (section 5.2). A blank before the first header (section 2.2) or before a
+//!   header's colon (section 5.1) is refused.
 //! - The same `Content-Length` twice (`5, 5`) is taken as one, different ones are refused (RFC 9110 section 8.6).
 //! - `Content-Length` together with `Transfer-Encoding`, and `Transfer-Encoding` in HTTP/1.0, are refused: the framing
 //!   cannot be trusted (RFC 9112 sections 6.1 and 6.3).
 //! - `chunked` is the only transfer coding: no request allows another.
 //! - A `Content-Length` in a response that has no body (HEAD, 204, 304) is checked and otherwise ignored.
 
+mod beginning;
 mod field;
 mod head;
 mod memo;
 mod parser;
 
+pub(crate) use beginning::begins_tls_record;
 pub(crate) use field::{is_text_byte, is_token_byte};
+pub(crate) use parser::is_farewell;
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};
 
 /// A complete response.

@@ -1,6 +1,7 @@
 //! The state of one connection's response between two reads.
 
-use super::field::split_field;
+use super::beginning::{bad_beginning, begins_like_http, begins_with_blank};
+use super::field::{BARE_LF, split_field, unfold};
 use super::head::{Framing, Head, chunk_size};
 use super::{Answer, Malformed, Parsed, memo};
 use crate::failure::FailureCause;
@@ -11,6 +12,7 @@ pub const MAX_HEAD_BYTES: usize = 64 * 1024;
 pub const MAX_FIELDS: u16 = 256;
 /// The most 1xx responses before the final one.
 pub const MAX_INTERIM_ANSWERS: u8 = 32;
+const REQUEST_TIMEOUT: u16 = 408;
 /// The longest line before a chunk, in bytes.
 const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
 
@@ -102,6 +104,11 @@ impl ResponseParser {
     #[must_use]
     pub const fn has_begun(&self) -> bool {
         self.has_begun
+    }
+
+    /// Is what has come of this response a 408, with which a server ends an idle connection (RFC 9110 section 15.5.9)?
+    pub(crate) const fn is_request_timeout(&self) -> bool {
+        self.head.status == REQUEST_TIMEOUT
     }
 
     /// Takes the next bytes of the connection.
@@ -201,7 +208,7 @@ impl ResponseParser {
 
     /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not arrived yet.
     fn line(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
-        let end = memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        let end = self.line_end(bytes);
         let taken = end.unwrap_or(bytes.len());
         self.check_limit(taken)?;
         if self.partial.is_none() && end.is_some() {
@@ -216,10 +223,33 @@ impl ResponseParser {
         }
         if self.phase == Phase::StatusLine && !begins_like_http(&partial.bytes) {
             // Something that is not HTTP at all may never send a line end.
-            return Err(Malformed("bad status line"));
+            return Err(bad_beginning(&partial.bytes));
         }
         self.partial = Some(partial);
         Ok(taken)
+    }
+
+    /// Where the line ends that goes on with these bytes; `None`: not among them, as far as they show. A field may go on in the next
+    /// line, which then begins with a blank.
+    #[inline]
+    fn line_end(&self, bytes: &[u8]) -> Option<usize> {
+        let held = self.partial.as_ref().map_or(&[][..], |partial| &partial.bytes);
+        if !matches!(self.phase, Phase::Fields | Phase::Trailers) {
+            return memchr::memchr(b'\n', bytes).map(|at| at + 1);
+        }
+        if held.ends_with(b"\n") && !begins_with_blank(bytes) {
+            return Some(0);
+        }
+        let mut from = 0;
+        loop {
+            let end = from + memchr::memchr(b'\n', &bytes[from..])? + 1;
+            let is_empty_line = held.len() + end <= 2 && from == 0;
+            match bytes.get(end) {
+                None if !is_empty_line => return None,
+                Some(b' ' | b'\t') if !is_empty_line => from = end,
+                _ => return Some(end),
+            }
+        }
     }
 
     fn check_limit(&self, taken: usize) -> Result<(), Malformed> {
@@ -236,7 +266,7 @@ impl ResponseParser {
     fn whole_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             let is_http = self.phase != Phase::StatusLine || begins_like_http(line);
-            return Err(Malformed(if is_http { "line that ends with a bare LF" } else { "bad status line" }));
+            return Err(if is_http { BARE_LF } else { bad_beginning(line) });
         };
         self.section_bytes += line.len() as u32;
         match self.phase {
@@ -248,12 +278,12 @@ impl ResponseParser {
             Phase::Trailers if text.is_empty() => self.phase = Phase::Idle,
             Phase::Trailers => {
                 self.count_field("endless trailers")?;
-                split_field(text)?;
+                split_field(&unfold(text)?)?;
             }
             _ if text.is_empty() => self.end_head()?,
             _ => {
                 self.count_field("endless head")?;
-                self.head.field_line(text)?;
+                self.head.field_line(&unfold(text)?)?;
             }
         }
         Ok(())
@@ -316,9 +346,14 @@ impl ResponseParser {
     }
 }
 
-fn begins_like_http(bytes: &[u8]) -> bool {
-    let seen = bytes.len().min(5);
-    bytes[..seen] == b"HTTP/"[..seen]
+/// May a server end an idle connection with these bytes? They are a 408, or another response after which it closes, or may become
+/// one.
+pub(crate) fn is_farewell(bytes: &[u8]) -> bool {
+    let mut parser = ResponseParser::new();
+    parser.begin(false);
+    let is_response = parser.feed(bytes).is_ok();
+    let closes = parser.phase == Phase::UntilClose || !parser.head.keeps_connection();
+    is_response && (parser.phase == Phase::StatusLine || closes || parser.is_request_timeout())
 }
 
 #[cfg(test)]
@@ -328,6 +363,22 @@ mod tests {
     #[test]
     fn fifteen_thousand_parsers_are_about_a_megabyte() {
         assert!(size_of::<ResponseParser>() <= 56, "{} bytes", size_of::<ResponseParser>());
+    }
+
+    #[test]
+    fn a_server_ends_an_idle_connection_with_a_408_or_a_response_that_closes_it() {
+        for bytes in [
+            "HTTP/1.1 408 Request Timeout\r\n\r\n",
+            "HTTP/1.1 408 Request Ti",
+            "HTTP/1.1 408 \r\nContent-Length: 9\r\n",
+            "HTTP/1.1 503 x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "HTTP/1.0 400 x\r\n\r\nuntil the end",
+        ] {
+            assert!(is_farewell(bytes.as_bytes()), "{bytes}");
+        }
+        for bytes in ["hi", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"] {
+            assert!(!is_farewell(bytes.as_bytes()), "{bytes}");
+        }
     }
 
     #[test]

@@ -18,6 +18,11 @@ pub(super) enum Cut<'b> {
 }
 
 impl Incoming {
+    /// Does it hold no part of a frame?
+    pub fn is_empty(&self) -> bool {
+        self.partial.is_empty()
+    }
+
     /// Completes the partial frame as far as `bytes` reach, and takes what it used from them. The frame's memory has to
     /// be given back with `keep`.
     pub fn complete(&mut self, bytes: &mut &[u8]) -> Option<Vec<u8>> {

@@ -91,6 +91,7 @@ impl Http2Session {
 
     #[inline]
     fn on_stream_block(&mut self, place: u32, ends_stream: bool, block: &[u8]) -> Result<(), Breach> {
+        let arrived_ns = self.arrived_ns;
         let stream = self.streams.at(place);
         if stream.head.is_some() {
             if !self.header_blocks.trailers(block)? || !ends_stream {
@@ -107,6 +108,7 @@ impl Http2Session {
         match head {
             Some(head) if !head.is_interim() => {
                 stream.head = Some(head);
+                stream.head_ns = arrived_ns;
                 if ends_stream {
                     self.complete(place);
                 }

@@ -9,7 +9,9 @@ use super::settings::{ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, Se
 use super::stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};
 use super::streams::{StreamState, Streams};
 use super::window::{ReceiveWindow, SendWindow};
+use crate::clock::Nanos;
 use crate::failure::FailureCause;
+use crate::http1::begins_tls_record;
 use std::collections::VecDeque;
 
 /// The receive window: large enough that no response waits for a WINDOW_UPDATE.
@@ -19,6 +21,7 @@ const CONNECTION_WINDOW_BYTES: u32 = 16 * 1024 * 1024;
 const FIRST_WINDOW_BYTES: u32 = 65_535;
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const NOT_HTTP2: FailureCause = FailureCause::Http2NotSpoken;
+const TLS_INSTEAD: FailureCause = FailureCause::Http2("TLS instead of a frame (is this an https:// port?)");
 
 /// The server's GOAWAY.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,8 @@ pub(super) struct PartialBlock {
 #[derive(Debug)]
 pub(crate) struct Http2Session {
     incoming: Incoming,
+    /// When the bytes that are read arrived.
+    pub arrived_ns: Nanos,
     pub(super) outgoing: Vec<u8>,
     pub(super) streams: Streams,
     pub(super) settings: ServerSettings,
@@ -85,6 +90,7 @@ impl Http2Session {
         frames::write_window_update(&mut outgoing, 0, CONNECTION_WINDOW_BYTES - FIRST_WINDOW_BYTES);
         Self {
             incoming: Incoming::default(),
+            arrived_ns: 0,
             outgoing,
             streams: Streams::new(width, STREAM_WINDOW_BYTES, keeps_responses),
             settings: ServerSettings::new(),
@@ -107,6 +113,9 @@ impl Http2Session {
     pub fn receive(&mut self, bytes: &[u8]) {
         if self.over.is_some() {
             return;
+        }
+        if !self.is_set_up && self.incoming.is_empty() && begins_tls_record(bytes) {
+            return self.finish(Over::Breach(TLS_INSTEAD));
         }
         if let Err(breach) = self.read(bytes) {
             frames::write_go_away(&mut self.outgoing, breach.code);
@@ -165,7 +174,7 @@ impl Http2Session {
         match (over, self.go_away) {
             (_, Some(GoAway { code, .. })) if code != ErrorCode::NO_ERROR => code.of_go_away(),
             (Over::Lost(Some(errno)), _) => FailureCause::from_errno(errno),
-            (Over::Breach(cause), _) if self.is_set_up => cause,
+            (Over::Breach(cause), _) if self.is_set_up || cause == TLS_INSTEAD => cause,
             _ => NOT_HTTP2,
         }
     }
@@ -184,6 +193,11 @@ impl Http2Session {
     /// The response of a stream that has just ended, where responses are kept.
     pub fn kept(&self, place: u32) -> Option<&KeptResponse> {
         self.streams.get(place).kept.as_deref()
+    }
+
+    /// When the final header of the last response of a stream arrived.
+    pub fn head_ns(&self, place: u32) -> Nanos {
+        self.streams.get(place).head_ns
     }
 
     /// Takes the bytes that are to be sent now.

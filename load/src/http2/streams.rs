@@ -3,6 +3,7 @@
 use super::head::Head;
 use super::stream_end::KeptResponse;
 use super::window::{ReceiveWindow, SendWindow};
+use crate::clock::Nanos;
 use crate::request::FieldRequest;
 use bytes::Bytes;
 use std::collections::VecDeque;
@@ -25,6 +26,8 @@ pub(super) struct Stream {
     pub is_head: bool,
     /// Of the final response, once it has arrived.
     pub head: Option<Head>,
+    /// When that arrived.
+    pub head_ns: Nanos,
     pub body_bytes: u64,
     /// What has not been sent yet of the request's body.
     pub unsent: Bytes,
@@ -74,6 +77,7 @@ impl Streams {
             is_idempotent: false,
             is_head: false,
             head: None,
+            head_ns: 0,
             body_bytes: 0,
             unsent: Bytes::new(),
             send_window: SendWindow::new(0),

@@ -94,6 +94,8 @@ pub struct ShareEnd {
     pub connections_at_start: Option<(u64, u64)>,
     pub connections_open: u64,
     pub streams_per_connection: u32,
+    #[serde(default)]
+    pub unsolicited: u64,
     pub waited_for_connection: u64,
     pub stamped: u64,
     pub threads: u32,
@@ -152,10 +154,11 @@ impl ShareSecond {
 }
 
 /// The histograms of an outcome by their names.
-fn histograms(outcome: &LoadOutcome) -> [(&'static str, &Times); 8] {
+fn histograms(outcome: &LoadOutcome) -> [(&'static str, &Times); 9] {
     [
         ("response_time", &outcome.response_time),
         ("service_time", &outcome.service_time),
+        ("first_byte_time", &outcome.first_byte_time),
         ("failed_time", &outcome.failed_time),
         ("send_lag", &outcome.send_lag),
         ("own_lag", &outcome.own_lag),
@@ -196,6 +199,7 @@ impl ShareEnd {
             connections_at_start: outcome.connections_at_start.map(|it| (it.open, it.wanted)),
             connections_open: outcome.connections_open,
             streams_per_connection: outcome.streams_per_connection,
+            unsolicited: outcome.unsolicited,
             waited_for_connection: outcome.waited_for_connection,
             stamped: outcome.stamped,
             threads: outcome.cost.threads,
@@ -235,6 +239,7 @@ impl ShareEnd {
             in_flight_at_end_ns: self.in_flight_at_end_ns.into(),
             response_time: times("response_time")?,
             service_time: times("service_time")?,
+            first_byte_time: times("first_byte_time")?,
             failed_time: times("failed_time")?,
             send_lag: times("send_lag")?,
             own_lag: times("own_lag")?,
@@ -249,6 +254,7 @@ impl ShareEnd {
                 .map(|(open, wanted)| ConnectionsAtStart { open, wanted }),
             connections_open: self.connections_open,
             streams_per_connection: self.streams_per_connection,
+            unsolicited: self.unsolicited,
             waited_for_connection: self.waited_for_connection,
             stamped: self.stamped,
             cost: GeneratorCost {

@@ -28,6 +28,7 @@ impl LoadReport {
             rate_per_s: rates(outcome, &plan.pacing),
             response_time_ms: outcome.response_time.summary(),
             service_time_ms: outcome.service_time.summary(),
+            first_byte_time_ms: outcome.first_byte_time.summary(),
             failed_time_ms: outcome.failed_time.summary(),
             in_flight_at_start_age_ms: mean_ms(outcome.in_flight_at_start_ns, counts.in_flight_at_start),
             in_flight_at_end_age_ms: mean_ms(outcome.in_flight_at_end_ns, counts.unfinished),
@@ -41,6 +42,7 @@ impl LoadReport {
                     .connections_at_start
                     .map(|at_start| AtStartReport { open: at_start.open, wanted: at_start.wanted }),
                 open_at_end: outcome.connections_open,
+                unsolicited: outcome.unsolicited,
                 streams: outcome.streams_per_connection,
             },
             bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },

@@ -37,6 +37,9 @@ pub struct LoadReport {
     pub rate_per_s: RateReport,
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
+    /// From sent to first byte received, of requests with an expected response.
+    #[serde(default)]
+    pub first_byte_time_ms: Option<TimesSummary>,
     pub failed_time_ms: Option<TimesSummary>,
     /// How long the requests in flight at the start had been on their way then, on average; null where there were none.
     #[serde(default)]
@@ -172,6 +175,9 @@ pub struct ConnectionsReport {
     pub at_start: Option<AtStartReport>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
+    /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.
+    #[serde(default)]
+    pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams: u32,

@@ -4,7 +4,8 @@ use super::csv_file::CsvFiles;
 use super::library::LibraryRequest;
 use super::place::{MAX_PATH_VALUES, Place};
 use super::template::{Field, Template, Values};
-use super::{Header, RequestError, Target};
+use super::{Header, RequestError, Target, promises};
+use crate::clock::unix_now_s;
 use crate::response::VirtualUser;
 use std::sync::OnceLock;
 
@@ -15,6 +16,8 @@ const USER_AGENT: &str = concat!("threadcount/", env!("CARGO_PKG_VERSION"));
 pub(super) struct Compiled {
     pub is_head: bool,
     pub is_idempotent: bool,
+    /// Its own headers end the connection.
+    pub closes: bool,
     pub body: Template,
     pub library: LibraryRequest,
     /// It has a `Cookie` header of its own: that is sent instead of the user's cookies.
@@ -32,6 +35,7 @@ struct Head {
 
 impl Compiled {
     pub fn new(target: &Target, files: &mut CsvFiles) -> Result<Self, RequestError> {
+        promises::check(target)?;
         let body = Template::parse(target.body.clone(), Place::Body, files)?;
         let path = Template::parse(target.path.clone(), Place::Path, files)?;
         if path.foreign_values() > MAX_PATH_VALUES {
@@ -47,6 +51,7 @@ impl Compiled {
                 target.method.as_str(),
                 "GET" | "HEAD" | "PUT" | "DELETE" | "OPTIONS" | "TRACE"
             ),
+            closes: promises::closes(target),
             has_own_cookies: keeping.iter().any(|(name, _)| name.eq_ignore_ascii_case("cookie")),
             closing: Head::new(&target.method, &path, closing),
             keeping: Head::new(&target.method, &path, keeping),
@@ -82,10 +87,15 @@ impl Compiled {
         self.head(keep_alive).render(out, &mut values);
         if let Some(jar) = values.user.and_then(VirtualUser::cookies).filter(|_| !self.has_own_cookies) {
             // Before the empty line that ends the head.
-            out.truncate(out.len() - 2);
+            let head_end = out.len() - 2;
+            out.truncate(head_end);
             out.extend_from_slice(b"Cookie: ");
-            jar.write_value(out);
-            out.extend_from_slice(b"\r\n\r\n");
+            if jar.write_value(out, unix_now_s()) {
+                out.extend_from_slice(b"\r\n\r\n");
+            } else {
+                out.truncate(head_end);
+                out.extend_from_slice(b"\r\n");
+            }
         }
         out.extend_from_slice(body);
     }
@@ -160,8 +170,8 @@ fn defaults(target: &Target, body: &Template, keep_alive: bool) -> Vec<(&'static
             body.as_text().map_or_else(Template::body_length, |text| Template::text(text.len().to_string()));
         defaults.push(("Content-Length", length));
     }
-    if !keep_alive {
-        defaults.push(("Connection", Template::text("close")));
+    if let Some(options) = promises::connection_options(target, keep_alive) {
+        defaults.push(("Connection", Template::text(options)));
     }
     defaults
 }

@@ -3,6 +3,7 @@
 use super::fields::FieldRequest;
 use super::template::{Field, Template, Values};
 use super::{RequestError, Target};
+use crate::clock::unix_now_s;
 use crate::response::VirtualUser;
 use crate::share::RowTurn;
 use bytes::Bytes;
@@ -86,8 +87,9 @@ impl LibraryRequest {
         let jar = values.user.and_then(VirtualUser::cookies);
         if let Some(jar) = jar.filter(|_| !self.has_own_cookies) {
             let mut cookies = Vec::new();
-            jar.write_value(&mut cookies);
-            request.headers_mut().append(http::header::COOKIE, header_value(cookies.into()));
+            if jar.write_value(&mut cookies, unix_now_s()) {
+                request.headers_mut().append(http::header::COOKIE, header_value(cookies.into()));
+            }
         }
         for (name, value) in &self.headers {
             request.headers_mut().append(name.clone(), header_value(render(value, &mut values)));

@@ -24,6 +24,7 @@ mod header;
 mod library;
 mod origin;
 mod place;
+mod promises;
 mod source;
 mod target;
 mod template;

@@ -12,7 +12,7 @@ const MAX_URL_BYTES: usize = 16 * 1024;
 pub struct Origin {
     /// `https` rather than `http`.
     pub tls: bool,
-    /// Host name or address, without brackets.
+    /// Host name or address, without brackets; an IPv6 address may have a zone, `fe80::1%eth0` (RFC 4007 section 11).
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -34,18 +34,27 @@ impl Origin {
     }
 
     /// The value of the `Host` header: the host, in brackets where it is an IPv6 address, and the port unless it is the
-    /// scheme's own (RFC 9110 section 7.2).
+    /// scheme's own (RFC 9110 section 7.2). A zone means nothing to the server, and is left out (RFC 6874 section 4).
     #[must_use]
     pub fn authority(&self) -> String {
+        self.with_port(self.host_without_zone())
+    }
+
+    /// The host without the zone of an IPv6 address.
+    pub(crate) fn host_without_zone(&self) -> &str {
+        self.host.split_once('%').map_or(&self.host, |(address, _)| address)
+    }
+
+    fn with_port(&self, host: &str) -> String {
         let default_port = if self.tls { 443 } else { 80 };
-        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         if self.port == default_port { host } else { format!("{host}:{}", self.port) }
     }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}://{}", self.scheme(), self.authority())
+        write!(out, "{}://{}", self.scheme(), self.with_port(&self.host.replace('%', "%25")))
     }
 }
 
@@ -93,8 +102,7 @@ impl<'u> UrlParts<'u> {
 fn host_and_port(place: &str, default_port: u16) -> Result<(String, u16), String> {
     let (host, port) = if let Some(bracketed) = place.strip_prefix('[') {
         let (host, port) = bracketed.split_once(']').ok_or("the ] after the IPv6 address is missing")?;
-        let address: Ipv6Addr = host.parse().map_err(|_| format!("[{host}] is not an IPv6 address"))?;
-        (address.to_string(), port)
+        (ipv6(host)?, port)
     } else {
         let (host, port) = place.split_at(place.find(':').unwrap_or(place.len()));
         if place.parse::<Ipv6Addr>().is_ok() {
@@ -119,6 +127,23 @@ fn host_and_port(place: &str, default_port: u16) -> Result<(String, u16), String
         _ => return Err(format!("`{port}` is not a port: they go from 1 to 65535")),
     };
     Ok((host, port))
+}
+
+/// An IPv6 address as it is written in a URL, with its zone behind `%25` (RFC 6874) or, as people write it, `%`.
+fn ipv6(written: &str) -> Result<String, String> {
+    let (address, zone) = match written.split_once('%') {
+        Some((address, zone)) => (address, Some(zone.strip_prefix("25").unwrap_or(zone))),
+        None => (written, None),
+    };
+    let is_zone = |zone: &str| {
+        !zone.is_empty() && zone.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+    };
+    match (address.parse::<Ipv6Addr>(), zone) {
+        (Ok(address), None) => Ok(address.to_string()),
+        (Ok(address), Some(zone)) if is_zone(zone) => Ok(format!("{address}%{zone}")),
+        (Ok(_), Some(_)) => Err(format!("[{written}] has no zone that is the name of an interface")),
+        (Err(_), _) => Err(format!("[{written}] is not an IPv6 address")),
+    }
 }
 
 /// The characters of a URL but those of `{csv:..}`: files and columns may have any name.
@@ -179,6 +204,18 @@ mod tests {
         assert_eq!(authority("https://h:80"), "h:80");
         assert_eq!(authority("http://[::1]:80"), "[::1]");
         assert_eq!(Origin::parse("http://[::1]:81").unwrap().to_string(), "http://[::1]:81");
+    }
+
+    #[test]
+    fn an_ipv6_address_may_have_a_zone_which_is_not_sent() {
+        for url in ["http://[fe80::1%25eth0]:81/", "http://[fe80::1%eth0]:81/"] {
+            let origin = Origin::parse(url).unwrap();
+            assert_eq!((origin.host.as_str(), origin.authority().as_str()), ("fe80::1%eth0", "[fe80::1]:81"));
+            assert_eq!(origin.to_string(), "http://[fe80::1%25eth0]:81");
+        }
+        for url in ["http://[fe80::1%]/", "http://[fe80::1%25]/", "http://[fe80::1%25a/b]/"] {
+            assert!(Origin::parse(url).is_err(), "{url}");
+        }
     }
 
     #[test]

@@ -38,6 +38,8 @@ pub fn read(file: &Path) -> Result<Vec<Target>, RequestError> {
 /// # Errors
 /// [`RequestError::Line`] with what is wrong, [`RequestError::NoTarget`] where there is none.
 pub fn parse(text: &str, base_dir: &Path) -> Result<Vec<Target>, RequestError> {
+    // Some editors begin a file with a byte order mark.
+    let text = text.trim_start_matches('\u{feff}');
     let is_json = text.trim_start().starts_with('{');
     let mut targets = Vec::new();
     let mut open: Option<Target> = None;
@@ -78,7 +80,8 @@ fn is_first_line(line: &str) -> bool {
 
 fn first_line(line: &str) -> Result<Target, RequestError> {
     let (method, url) = line.split_once([' ', '\t']).unwrap_or((line, ""));
-    Target::new(method, url.trim())
+    // As request files of editors and browsers have it.
+    Target::new(method, url.strip_suffix("HTTP/1.1").unwrap_or(url).trim())
 }
 
 /// Unlike on a command line, `Name:` means an empty value.

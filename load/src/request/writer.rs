@@ -23,6 +23,8 @@ pub struct RenderedRequest<'a> {
     /// True where the method is idempotent, so that it may be sent again when a kept-alive connection turns out to
     /// be closed (RFC 9110 section 9.2.2).
     pub is_idempotent: bool,
+    /// True where its own headers have `Connection: close`: nothing is sent over its connection after it (RFC 9112 section 9.6).
+    pub closes: bool,
     /// True where `bytes` lies in the source, unchanged as long as it lives (no copy is needed to send it).
     pub is_static: bool,
     /// Which target of the source it is, from 0.
@@ -162,6 +164,7 @@ fn rendered<'a>((at, target): (u32, &Compiled), bytes: &'a [u8], is_static: bool
         bytes,
         is_head: target.is_head,
         is_idempotent: target.is_idempotent,
+        closes: target.closes,
         is_static,
         target: at,
     }

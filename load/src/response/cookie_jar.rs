@@ -10,36 +10,53 @@ const MAX_COOKIE_BYTES: usize = 4_096;
 /// The cookies of one virtual user: names and values, set and deleted by the server.
 ///
 /// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every
-/// cookie. A cookie that expires later than now is kept to the end of the load.
+/// cookie, until `Max-Age` or `Expires` ends it. Moments are seconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CookieJar {
-    cookies: Vec<(Vec<u8>, Vec<u8>)>,
+    cookies: Vec<Cookie>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Cookie {
+    name: Vec<u8>,
+    value: Vec<u8>,
+    /// `None`: it lasts as long as the load.
+    ends_s: Option<i64>,
+}
+
+impl Cookie {
+    fn lasts_at(&self, now_s: i64) -> bool {
+        self.ends_s.is_none_or(|ends_s| ends_s > now_s)
+    }
 }
 
 impl CookieJar {
-    /// Follows the `Set-Cookie` headers of a response. `now_s`: seconds since 1970, which decides what has expired.
+    /// Follows the `Set-Cookie` headers of a response that is complete at `now_s`. What has ended by then goes.
     pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) {
+        self.cookies.retain(|cookie| cookie.lasts_at(now_s));
         for line in response.values("Set-Cookie") {
             self.set(line, now_s);
         }
     }
 
-    /// True where there is nothing to send.
+    /// True where there is nothing to send at any time.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.cookies.is_empty()
     }
 
-    /// Appends the value of the `Cookie` header, `a=b; c=d`.
-    pub fn write_value(&self, out: &mut Vec<u8>) {
-        for (place, (name, value)) in self.cookies.iter().enumerate() {
-            if place > 0 {
+    /// Appends the value of the `Cookie` header of a request that is sent at `now_s`, `a=b; c=d`. False: every cookie has ended.
+    pub fn write_value(&self, out: &mut Vec<u8>, now_s: i64) -> bool {
+        let begin = out.len();
+        for Cookie { name, value, .. } in self.cookies.iter().filter(|cookie| cookie.lasts_at(now_s)) {
+            if out.len() > begin {
                 out.extend_from_slice(b"; ");
             }
             out.extend_from_slice(name);
             out.push(b'=');
             out.extend_from_slice(value);
         }
+        out.len() > begin
     }
 
     /// One `Set-Cookie` line, as section 5.2 of RFC 6265 reads it.
@@ -52,37 +69,38 @@ impl CookieJar {
         if name.is_empty() || has_control || pair.len() > MAX_COOKIE_BYTES {
             return;
         }
-        let held = self.cookies.iter().position(|(held, _)| held == name);
-        match (held, has_expired(parts, now_s)) {
+        let held = self.cookies.iter().position(|held| held.name == name);
+        let ends_s = ends_s(parts, now_s);
+        match (held, ends_s.is_some_and(|ends_s| ends_s <= now_s)) {
             (Some(at), true) => drop(self.cookies.remove(at)),
-            (None, true) => {}
             (Some(at), false) => {
-                let held = &mut self.cookies[at].1;
-                held.clear();
-                held.extend_from_slice(value);
+                let held = &mut self.cookies[at];
+                held.ends_s = ends_s;
+                held.value.clear();
+                held.value.extend_from_slice(value);
             }
             (None, false) if self.cookies.len() < MAX_COOKIES => {
-                self.cookies.push((name.to_vec(), value.to_vec()));
+                self.cookies.push(Cookie { name: name.to_vec(), value: value.to_vec(), ends_s });
             }
-            (None, false) => {}
+            (None, _) => {}
         }
     }
 }
 
-/// `Max-Age` goes before `Expires`.
-fn has_expired<'a>(attributes: impl Iterator<Item = &'a [u8]>, now_s: i64) -> bool {
+/// When a cookie ends that was set at `now_s`. `Max-Age` goes before `Expires`.
+fn ends_s<'a>(attributes: impl Iterator<Item = &'a [u8]>, now_s: i64) -> Option<i64> {
     let (mut by_age, mut by_date) = (None, None);
     for attribute in attributes {
         let Some(equals) = memchr::memchr(b'=', attribute) else { continue };
         let (name, value) = (attribute[..equals].trim_ascii(), attribute[equals + 1..].trim_ascii());
         if name.eq_ignore_ascii_case(b"max-age") {
             let age_s = std::str::from_utf8(value).ok().and_then(|text| text.parse::<i64>().ok());
-            by_age = age_s.map(|age_s| age_s <= 0).or(by_age);
+            by_age = age_s.map(|age_s| now_s.saturating_add(age_s)).or(by_age);
         } else if name.eq_ignore_ascii_case(b"expires") {
-            by_date = cookie_date::unix_seconds(value).map(|date_s| date_s <= now_s).or(by_date);
+            by_date = cookie_date::unix_seconds(value).or(by_date);
         }
     }
-    by_age.or(by_date).unwrap_or(false)
+    by_age.or(by_date)
 }
 
 #[cfg(test)]
@@ -92,14 +110,18 @@ mod tests {
     const NOW_S: i64 = 1_800_000_000;
 
     fn sent_after(lines: &[&str]) -> String {
+        sent_at(NOW_S, lines)
+    }
+
+    /// What is sent then, after responses that came at `NOW_S`.
+    fn sent_at(then_s: i64, lines: &[&str]) -> String {
         let mut jar = CookieJar::default();
         for line in lines {
             let fields = format!("Content-Type: text/html\r\nSet-Cookie: {line}\r\n");
             jar.update(&ResponseParts::new(200, fields.as_bytes(), b""), NOW_S);
         }
         let mut out = Vec::new();
-        jar.write_value(&mut out);
-        assert_eq!(jar.is_empty(), out.is_empty());
+        assert_eq!(jar.write_value(&mut out, then_s), !out.is_empty());
         String::from_utf8(out).unwrap()
     }
 
@@ -142,6 +164,23 @@ mod tests {
         ] {
             assert_eq!(sent_after(&[kept]), "a=1", "{kept}");
         }
+    }
+
+    #[test]
+    fn a_cookie_ends_when_its_time_is_over() {
+        let lines =
+            ["a=1; Max-Age=60", "b=2; Expires=Fri, 15 Jan 2027 08:02:00 GMT", "c=3", "d=4; Max-Age=5"];
+        assert_eq!(sent_at(NOW_S + 4, &lines), "a=1; b=2; c=3; d=4");
+        assert_eq!(sent_at(NOW_S + 59, &lines), "a=1; b=2; c=3");
+        assert_eq!(sent_at(NOW_S + 60, &lines), "b=2; c=3");
+        assert_eq!(sent_at(NOW_S + 120, &lines), "c=3");
+        assert_eq!(
+            sent_at(NOW_S + 9, &["d=4; Max-Age=5", "d=5"]),
+            "d=5",
+            "set again for as long as the load"
+        );
+        assert_eq!(sent_at(NOW_S + 5, &["d=4; Max-Age=5"]), "");
+        assert_eq!(sent_at(i64::MAX, &[&format!("e=1; Max-Age={}", i64::MAX)]), "");
     }
 
     #[test]

@@ -38,6 +38,7 @@ impl RawResponse {
     /// The response, which the parser has found complete and well-formed. `None` without a final head.
     pub fn parts(&mut self) -> Option<ResponseParts<'_>> {
         let Self { bytes, joined, .. } = self;
+        unfold_heads(bytes);
         let mut rest = bytes.as_slice();
         loop {
             let head_end = memchr::memmem::find(rest, b"\r\n\r\n")? + 2;
@@ -57,6 +58,22 @@ impl RawResponse {
             join_chunks(after, joined);
             return Some(ResponseParts::new(status, &head[line_end..], joined));
         }
+    }
+}
+
+/// Puts blanks in the place of each fold of a header line, up to the end of the final head (RFC 9112 section 5.2).
+fn unfold_heads(bytes: &mut [u8]) {
+    let mut head = 0;
+    while let Some(end) = memchr::memmem::find(&bytes[head..], b"\r\n\r\n").map(|at| head + at + 4) {
+        for at in head..end - 2 {
+            if matches!(bytes[at..at + 3], [b'\r', b'\n', b' ' | b'\t']) {
+                bytes[at..at + 2].fill(b' ');
+            }
+        }
+        if status(&bytes[head..]).is_none_or(|status| status >= 200) {
+            return;
+        }
+        head = end;
     }
 }
 
@@ -108,6 +125,12 @@ mod tests {
         let bytes =
             b"HTTP/1.1 103 Early Hints\r\nA: 1\r\n\r\nHTTP/1.1 200 OK\r\nA: 2\r\nContent-Length: 1\r\n\r\nx";
         assert_eq!(parts(&[bytes]), (200, b"A: 2\r\nContent-Length: 1\r\n".to_vec(), b"x".to_vec()));
+    }
+
+    #[test]
+    fn a_folded_header_is_one_line() {
+        let bytes = b"HTTP/1.1 103 x\r\nA:\r\n 1\r\n\r\nHTTP/1.1 200 OK\r\nA: 2\r\n\t3\r\n\r\n\r\n body";
+        assert_eq!(parts(&[bytes]), (200, b"A: 2  \t3\r\n".to_vec(), b"\r\n body".to_vec()));
     }
 
     #[test]

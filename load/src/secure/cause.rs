@@ -18,7 +18,7 @@ pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
             return HTTP2_NOT_OFFERED;
         }
         Error::AlertReceived(alert) => of_alert(*alert),
-        Error::InvalidMessage(_) => "the answer is not TLS; is this a plain http:// port?",
+        Error::InvalidMessage(_) => "the response is not TLS (is this an http:// port?)",
         Error::PeerIncompatible(_) => "the server offers no TLS version or cipher that is acceptable",
         Error::PeerMisbehaved(_) | Error::InappropriateHandshakeMessage { .. } => {
             "the server broke the protocol"
@@ -46,27 +46,77 @@ const fn of_certificate(why: &CertificateError) -> CertificateProblem {
     }
 }
 
-/// The alerts that a server sends to a client (RFC 8446 section 6.2).
+/// The alerts that a server sends to a client (RFC 8446 section 6.2), with what to do where that is known.
 fn of_alert(alert: AlertDescription) -> &'static str {
     match alert {
+        AlertDescription::CertificateRequired => {
+            "the server sent the alert certificate_required (it wants a client certificate)"
+        }
+        AlertDescription::UnknownCA => {
+            "the server sent the alert unknown_ca (it does not trust the issuer of the client certificate)"
+        }
+        AlertDescription::BadCertificate => {
+            "the server sent the alert bad_certificate (it refuses the client certificate, or wants one)"
+        }
+        AlertDescription::UnsupportedCertificate => {
+            "the server sent the alert unsupported_certificate (it takes no client certificate of this kind)"
+        }
+        AlertDescription::CertificateRevoked => {
+            "the server sent the alert certificate_revoked (the client certificate was revoked)"
+        }
+        AlertDescription::CertificateExpired => {
+            "the server sent the alert certificate_expired (the client certificate is not valid now)"
+        }
+        AlertDescription::CertificateUnknown => {
+            "the server sent the alert certificate_unknown (it refuses the client certificate)"
+        }
+        AlertDescription::AccessDenied => {
+            "the server sent the alert access_denied (the client certificate gives no access)"
+        }
+        AlertDescription::UnrecognisedName => {
+            "the server sent the alert unrecognized_name (it does not serve the host of the SNI)"
+        }
+        AlertDescription::ProtocolVersion => {
+            "the server sent the alert protocol_version (it has neither TLS 1.2 nor 1.3)"
+        }
         AlertDescription::HandshakeFailure => "the server sent the alert handshake_failure",
-        AlertDescription::ProtocolVersion => "the server sent the alert protocol_version",
         AlertDescription::InsufficientSecurity => "the server sent the alert insufficient_security",
-        AlertDescription::UnrecognisedName => "the server sent the alert unrecognized_name (SNI)",
-        AlertDescription::CertificateRequired => "the server sent the alert certificate_required",
-        AlertDescription::AccessDenied => "the server sent the alert access_denied",
+        AlertDescription::UnexpectedMessage => "the server sent the alert unexpected_message",
+        AlertDescription::BadRecordMac => "the server sent the alert bad_record_mac",
+        AlertDescription::RecordOverflow => "the server sent the alert record_overflow",
+        AlertDescription::IllegalParameter => "the server sent the alert illegal_parameter",
         AlertDescription::DecodeError => "the server sent the alert decode_error",
         AlertDescription::DecryptError => "the server sent the alert decrypt_error",
-        AlertDescription::BadRecordMac => "the server sent the alert bad_record_mac",
-        AlertDescription::UnexpectedMessage => "the server sent the alert unexpected_message",
         AlertDescription::InternalError => "the server sent the alert internal_error",
-        _ => "the server sent an alert",
+        AlertDescription::InappropriateFallback => "the server sent the alert inappropriate_fallback",
+        AlertDescription::UserCanceled => "the server sent the alert user_canceled",
+        AlertDescription::MissingExtension => "the server sent the alert missing_extension",
+        AlertDescription::UnsupportedExtension => "the server sent the alert unsupported_extension",
+        AlertDescription::BadCertificateStatusResponse => {
+            "the server sent the alert bad_certificate_status_response"
+        }
+        AlertDescription::UnknownPSKIdentity => "the server sent the alert unknown_psk_identity",
+        _ => "the server sent an alert without a name in TLS 1.2 and 1.3",
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn alerts_have_the_names_of_the_rfc() {
+        for (code, name) in [
+            (42, "bad_certificate"),
+            (45, "certificate_expired"),
+            (48, "unknown_ca"),
+            (47, "illegal_parameter"),
+        ] {
+            let words = of_tls(&rustls::Error::AlertReceived(AlertDescription::from(code))).to_string();
+            let alert = format!("TLS: the server sent the alert {name}");
+            assert!(words == alert || words.starts_with(&format!("{alert} (")), "{words}");
+        }
+    }
 
     #[test]
     fn an_expired_certificate_is_called_expired() {

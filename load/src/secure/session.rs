@@ -3,6 +3,7 @@
 use super::cause;
 use super::tls::{client_config, server_name};
 use super::tls_session::{TlsProgress, TlsSession};
+use crate::clock::Nanos;
 use crate::error::LoadError;
 use crate::failure::FailureCause;
 use crate::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
@@ -106,11 +107,11 @@ impl Session {
         }
     }
 
-    /// Takes received bytes. Returns how many bytes of the HTTP stream were in them.
+    /// Takes bytes that were received at `arrived_ns`. Returns how many bytes of the HTTP stream were in them.
     ///
     /// # Errors
     /// The connection is of no further use.
-    pub fn receive(&mut self, bytes: &[u8]) -> Result<u64, FailureCause> {
+    pub fn receive(&mut self, bytes: &[u8], arrived_ns: Nanos) -> Result<u64, FailureCause> {
         self.plain.clear();
         if let Some(tls) = &mut self.tls {
             let progress = tls.receive(bytes, &mut self.plain)?;
@@ -122,6 +123,7 @@ impl Session {
         let inside = if self.tls.is_some() { &self.plain[..] } else { bytes };
         let inside_bytes = inside.len() as u64;
         if let Some(http2) = &mut self.http2 {
+            http2.arrived_ns = arrived_ns;
             http2.receive(inside);
             if self.has_ended {
                 http2.end(None);
@@ -213,6 +215,11 @@ impl Session {
         self.http2.as_ref()?.kept(stream)
     }
 
+    /// When the final header of the last HTTP/2 response of a stream arrived.
+    pub fn head_ns(&self, stream: u32) -> Option<Nanos> {
+        Some(self.http2.as_ref()?.head_ns(stream))
+    }
+
     /// Gives up what a stream waits for.
     pub fn cancel(&mut self, stream: u32) {
         if let Some(http2) = &mut self.http2 {
@@ -223,6 +230,14 @@ impl Session {
     /// Does the connection take new requests?
     pub fn takes_requests(&mut self) -> bool {
         !self.has_ended && self.http2.as_mut().is_none_or(Http2Session::takes_requests)
+    }
+
+    /// Appends the alert with which TLS ends, once there is a session to end.
+    pub fn close(&mut self, outgoing: &mut Vec<u8>) {
+        if let Some(tls) = self.tls.as_mut().filter(|tls| !tls.is_handshaking()) {
+            tls.close();
+            tls.take_outgoing(outgoing);
+        }
     }
 
     /// Appends the bytes that are to be sent now. Returns how many bytes of the HTTP stream left since the last call.

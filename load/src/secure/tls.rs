@@ -51,8 +51,8 @@ pub(crate) fn client_config(plan: &LoadPlan) -> Result<Option<Arc<ClientConfig>>
 /// # Errors
 /// [`LoadError::Tls`] for something that is neither a host name nor an address.
 pub(crate) fn server_name(plan: &LoadPlan) -> Result<ServerName<'static>, LoadError> {
-    let name = plan.sni.as_ref().unwrap_or(&plan.requests.origin().host);
-    ServerName::try_from(name.clone())
+    let name = plan.sni.as_deref().unwrap_or_else(|| plan.requests.origin().host_without_zone());
+    ServerName::try_from(name.to_owned())
         .map_err(|_| LoadError::Tls(format!("`{name}` is not a name a certificate can have")))
 }
 

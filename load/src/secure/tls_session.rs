@@ -78,6 +78,11 @@ impl TlsSession {
         debug_assert!(sent.is_ok(), "the buffer has no limit");
     }
 
+    /// Nothing more is to be sent.
+    pub fn close(&mut self) {
+        self.0.send_close_notify();
+    }
+
     /// Appends the records that are to be sent.
     pub fn take_outgoing(&mut self, outgoing: &mut Vec<u8>) {
         while self.0.wants_write() && self.0.write_tls(outgoing).is_ok_and(|written| written > 0) {}

@@ -1,28 +1,73 @@
 //! A test that plays two parts: as it is run, and in a process of its own that it may stop or limit.
 
+use super::comes_true;
+use super::transport::{TRANSPORTS, Way};
 use std::process::{Child, Command};
 use threadcount_load::plan::DriverChoice;
 
 /// Names the driver in the other process.
 const DRIVER: &str = "CORNERS_DRIVER";
+const TRANSPORT: &str = "CORNERS_TRANSPORT";
 const PORT: &str = "CORNERS_PORT";
 
 /// What the process is to do, if it is the other one.
-pub fn part() -> Option<(DriverChoice, u16)> {
+pub fn part() -> Option<(Way, u16)> {
     let driver = match std::env::var(DRIVER).ok()?.as_str() {
         "epoll" => DriverChoice::Epoll,
         _ => DriverChoice::IoUring,
     };
-    Some((driver, std::env::var(PORT).unwrap().parse().unwrap()))
+    let name = std::env::var(TRANSPORT).unwrap();
+    let transport = TRANSPORTS.into_iter().find(|transport| format!("{transport:?}") == name).unwrap();
+    Some((Way { transport, driver }, std::env::var(PORT).unwrap().parse().unwrap()))
 }
 
 /// Starts a test of this binary as the other process.
-pub fn start(test: &str, driver: DriverChoice, port: u16) -> Child {
-    let driver = if driver == DriverChoice::Epoll { "epoll" } else { "io_uring" };
+pub fn start(test: &str, way: Way, port: u16) -> Child {
+    let driver = if way.driver == DriverChoice::Epoll { "epoll" } else { "io_uring" };
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
         .env(DRIVER, driver)
+        .env(TRANSPORT, format!("{:?}", way.transport))
         .env(PORT, port.to_string())
         .spawn()
         .unwrap()
+}
+
+/// Stops the other process in the middle of a system call, and has it go on when `meanwhile` is done. Elsewhere it may be about to
+/// do what it decided before.
+pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
+    let pid = process.id();
+    let signal = |signal| {
+        // SAFETY: a system call; the process is a child that was not waited for.
+        assert_eq!(unsafe { libc::kill(pid as libc::pid_t, signal) }, 0);
+    };
+    comes_true("it is stopped in a system call", || {
+        signal(libc::SIGSTOP);
+        comes_true("it is stopped", || is_stopped(pid));
+        let is_in_call = is_in_system_call(pid);
+        if !is_in_call {
+            signal(libc::SIGCONT);
+        }
+        is_in_call
+    });
+    meanwhile();
+    signal(libc::SIGCONT);
+}
+
+/// Are all threads of a process stopped (state T in proc_pid_stat(5))?
+fn is_stopped(pid: u32) -> bool {
+    let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    threads.all(|thread| {
+        let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
+        stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+    })
+}
+
+/// Is each thread of a stopped process in a system call (its number in proc_pid_syscall(5) is not -1)?
+fn is_in_system_call(pid: u32) -> bool {
+    let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    threads.all(|thread| {
+        let call = std::fs::read_to_string(thread.unwrap().path().join("syscall")).unwrap();
+        !call.starts_with('-')
+    })
 }

@@ -8,7 +8,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use threadcount_load::limits::LimitError;
-use threadcount_load::plan::{DriverChoice, Pacing};
+use threadcount_load::plan::Pacing;
 use threadcount_load::run::{Control, LoadError, run};
 
 const CONNECTIONS: u32 = 200;
@@ -19,9 +19,8 @@ fn allow(descriptors: u64) {
 }
 
 /// Runs with exactly as many descriptors as the load says that it needs.
-fn load(driver: DriverChoice, port: u16) {
+fn load(way: Way, port: u16) {
     for threads in [1, 2, 40] {
-        let way = Way { transport: Transport::Plain, driver };
         let plan = way.plan_to(port, CONNECTIONS, Pacing::Closed, requests(2_000)).with(|plan| {
             plan.keep_alive = false;
             plan.threads = NonZeroU32::new(threads);
@@ -33,21 +32,22 @@ fn load(driver: DriverChoice, port: u16) {
         };
         allow(needed);
         let outcome = outcome_of(&plan);
-        assert_eq!(outcome.counts.failed, 0, "{driver:?}, {threads} threads: {:?}", outcome.failures);
+        assert_eq!(outcome.counts.failed, 0, "{way:?}, {threads} threads: {:?}", outcome.failures);
         assert_eq!(outcome.connections_opened, 2_000);
     }
 }
 
 #[test]
 fn a_load_that_has_the_descriptors_it_asks_for_never_lacks_one() {
-    if let Some((driver, port)) = child::part() {
-        return load(driver, port);
+    if let Some((way, port)) = child::part() {
+        return load(way, port);
     }
     let name = thread::current().name().unwrap().to_owned();
     for &driver in drivers() {
         // All responses of a round come at once.
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi").after_ms(20));
-        let mut generator = child::start(&name, driver, server.port);
+        let way = Way { transport: Transport::Plain, driver };
+        let mut generator = child::start(&name, way, server.port);
         assert!(generator.wait().unwrap().success(), "{driver:?}");
     }
 }

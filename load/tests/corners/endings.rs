@@ -4,8 +4,8 @@ use super::transport::{Transport, over, over_each_way};
 use super::{ms, open, outcome_of, requests};
 use crate::server::{Reply, Server};
 use std::num::NonZeroU32;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::plan::Pacing;
 use threadcount_load::request::{RequestSource, Target};
@@ -78,11 +78,18 @@ fn a_request_that_may_not_be_repeated_fails_where_it_crossed_the_close() {
 #[test]
 fn a_connection_with_an_older_request_is_not_closed_as_idle() {
     over(&[Transport::H2c, Transport::H2], |way| {
-        // A round trip seems to take a second; the requests are 1.4 s apart.
-        let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, |request| {
+        // The requests are 1.4 s apart. A round trip seems to take a second, or more where the kernel connects more than twice.
+        let (begun, arrived) = (Instant::now(), Mutex::new(Vec::new()));
+        let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, move |request| {
+            let mut arrived = arrived.lock().unwrap();
+            arrived.push(Instant::now());
             match (request.connection, request.nth) {
                 (0, 2) => Reply::silence(),
-                (0, 3) => Reply::reset(),
+                (0, 3) => {
+                    // No round trip took longer than it took the first request to come.
+                    let longest = arrived[0] - begun + Duration::from_millis(20);
+                    Reply::reset().at(arrived[1] + longest)
+                }
                 _ => Reply::answer("hi"),
             }
         });
@@ -127,5 +134,18 @@ fn no_stream_of_a_silent_connection_is_used_again() {
         let outcome = outcome_of(&plan);
         assert_eq!((outcome.counts.ok, outcome.counts.failed), (36, 4), "{way:?}: {:?}", outcome.failures);
         assert_eq!((server.carried()[0], server.connections()), (4, 2));
+    });
+}
+
+#[test]
+fn each_connection_over_tls_ends_with_a_close_notify() {
+    over(&[Transport::Tls, Transport::H2], |way| {
+        for keep_alive in [true, false] {
+            let server = Server::start(way.transport, |_| Reply::answer("hi"));
+            let plan = way.plan(&server, 3, Pacing::Closed, requests(30));
+            let outcome = outcome_of(&plan.with(|plan| plan.keep_alive = keep_alive));
+            assert_eq!(outcome.counts.ok, 30, "{way:?} {:?}", outcome.failures);
+            assert_eq!(server.cut_off(), 0, "{way:?} {keep_alive}");
+        }
     });
 }

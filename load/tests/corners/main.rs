@@ -5,11 +5,14 @@
 mod child;
 mod descriptors;
 mod endings;
+mod idle_close;
 mod lead_in;
 mod network;
+mod noticing;
 mod options;
 mod out_of_order;
 mod pacing;
+mod rows;
 mod server;
 mod stopped;
 mod transport;

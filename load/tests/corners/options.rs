@@ -1,67 +1,15 @@
 //! The options of a load other than its requests, end to end.
 
-use super::transport::{Way, over_each_way};
+use super::rows::{Row, own_path, rows};
+use super::transport::over_each_way;
 use super::{ms, open, outcome_of, requests};
 use crate::server::{Reply, Server};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
-use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_load::plan::{Pacing, Stop};
 use threadcount_load::response::BodyCheck;
-
-/// A file of its own for each way of a test.
-fn file(test: &str, way: Way) -> PathBuf {
-    let name = format!("threadcount-{}-{test}-{:?}-{:?}", std::process::id(), way.transport, way.driver);
-    std::env::temp_dir().join(name)
-}
-
-/// The rows of the log of a load, which is written now.
-fn rows(test: &str, way: Way, plan: LoadPlan) -> Vec<Row> {
-    let file = file(test, way);
-    let outcome = outcome_of(&plan.with(|plan| plan.log = Some(file.clone())));
-    let text = std::fs::read_to_string(&file).unwrap();
-    std::fs::remove_file(&file).unwrap();
-    let mut lines = text.lines();
-    assert_eq!(lines.next(), Some("due_s,sent_s,ended_s,status,outcome,failure,connection,target,bytes"));
-    let rows: Vec<Row> = lines.map(Row::parse).collect();
-    let log = outcome.log.unwrap();
-    assert_eq!((log.written, log.dropped), (rows.len() as u64, 0));
-    assert_eq!(rows.len() as u64, outcome.counts.sent + outcome.counts.not_sent, "one row per request");
-    rows
-}
-
-struct Row {
-    due_s: f64,
-    sent_s: Option<f64>,
-    ended_s: Option<f64>,
-    status: String,
-    outcome: String,
-    failure: String,
-    connection: Option<u32>,
-    bytes: u64,
-}
-
-impl Row {
-    fn parse(line: &str) -> Self {
-        let columns: Vec<&str> = line.split(',').collect();
-        let [due, sent, ended, status, outcome, failure, connection, target, bytes] = columns[..] else {
-            panic!("nine columns: {line}")
-        };
-        assert_eq!(target, "0");
-        Self {
-            due_s: due.parse().unwrap(),
-            sent_s: sent.parse().ok(),
-            ended_s: ended.parse().ok(),
-            status: status.to_owned(),
-            outcome: outcome.to_owned(),
-            failure: failure.to_owned(),
-            connection: connection.parse().ok(),
-            bytes: bytes.parse().unwrap(),
-        }
-    }
-}
 
 #[test]
 fn the_log_has_a_row_for_each_request_whatever_became_of_it() {
@@ -149,6 +97,21 @@ fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
 }
 
 #[test]
+fn the_time_to_the_first_byte_ends_before_the_body_comes() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| match request.nth {
+            2 => Reply::answer_in_two(Duration::from_secs(2)),
+            _ => Reply::answer("hi"),
+        });
+        let outcome = outcome_of(&way.plan(&server, 1, Pacing::Closed, requests(3)));
+        let (first_byte, service) = (&outcome.first_byte_time, &outcome.service_time);
+        assert_eq!((first_byte.count(), service.count()), (3, 3), "{way:?}");
+        assert!(ms(service.at_quantile(1.0)) >= 1_999.0);
+        assert!(first_byte.at_quantile(1.0) + Duration::from_secs(1) < service.at_quantile(1.0), "{way:?}");
+    });
+}
+
+#[test]
 fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |request| {
@@ -164,6 +127,18 @@ fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
             assert_eq!(outcome.status.get(&200), Some(&30));
             assert_eq!(outcome.connections_opened, 1, "the connection is as good as before");
         }
+    });
+}
+
+#[test]
+fn an_unexpected_body_that_is_compressed_is_named() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| {
+            Reply::answer("squeezed").with_field("content-encoding", "gzip".to_owned())
+        });
+        let plan = way.plan(&server, 1, Pacing::Closed, requests(2));
+        let outcome = outcome_of(&plan.with(|plan| plan.expected_body = Some(BodyCheck::contains("well"))));
+        assert_eq!(outcome.failures.get(&FailureCause::EncodedBody), Some(&2), "{way:?}");
     });
 }
 
@@ -204,7 +179,7 @@ fn values_and_cookies_of_a_response_are_sent_with_the_next_request_of_the_same_c
 fn a_unix_socket_carries_what_tcp_does() {
     over_each_way(|way| {
         let server =
-            Server::start_unix(way.transport, file("socket", way), |_| Reply::answer("hi").after_ms(1));
+            Server::start_unix(way.transport, own_path("socket", way), |_| Reply::answer("hi").after_ms(1));
         for pacing in [Pacing::Closed, open(400.0)] {
             let outcome = outcome_of(&way.plan(&server, 4, pacing, requests(80)));
             assert_eq!(
@@ -224,7 +199,7 @@ fn a_unix_socket_carries_what_tcp_does() {
 fn a_large_body_comes_over_a_unix_socket_too() {
     over_each_way(|way| {
         let body = "x".repeat(300_000);
-        let server = Server::start_unix(way.transport, file("large", way), move |_| Reply::answer(&body));
+        let server = Server::start_unix(way.transport, own_path("large", way), move |_| Reply::answer(&body));
         for pacing in [Pacing::Closed, open(200.0)] {
             let outcome = outcome_of(&way.plan(&server, 2, pacing, requests(20)));
             assert_eq!(outcome.counts.ok, 20, "{way:?}: {:?}", outcome.failures);

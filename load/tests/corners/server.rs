@@ -1,19 +1,21 @@
 //! One server behind every transport: a test sets the fate of each request.
 
+use crate::noticing::Noticing;
 use crate::transport::Transport;
 use bytes::Bytes;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
-use std::io;
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
+use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
@@ -33,6 +35,12 @@ pub struct Request {
 /// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
 pub const STILL_READS: Duration = Duration::from_millis(200);
 
+/// How servers end an idle connection over HTTP/1.1 (RFC 9110 section 15.5.9).
+pub const REQUEST_TIMEOUTS: [&str; 2] = [
+    "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n",
+    "HTTP/1.1 408 \r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye",
+];
+
 /// What becomes of a request.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -46,9 +54,20 @@ enum Act {
         fields: Vec<(&'static str, String)>,
         body: String,
     },
+    /// Sends the header and, so much later, the body.
+    AnswerInTwo {
+        body_after: Duration,
+    },
+    /// Answers and ends the connection, over HTTP/1.1 with these bytes, right behind the response or after it was read.
+    AnswerAndEnd {
+        farewell: &'static str,
+        is_apart: bool,
+    },
     /// Answers, waits for the next request and closes without having read it. Over HTTP/2 that request must not come within
     /// `STILL_READS`.
-    AnswerAndAbandon,
+    AnswerAndAbandon {
+        farewell: &'static str,
+    },
     Close,
     /// Ends the connection with a reset, having read everything.
     Reset,
@@ -67,8 +86,20 @@ impl Reply {
         self
     }
 
+    pub fn answer_in_two(body_after: Duration) -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerInTwo { body_after } }
+    }
+
+    pub fn answer_and_end(farewell: &'static str, is_apart: bool) -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerAndEnd { farewell, is_apart } }
+    }
+
     pub fn answer_and_abandon() -> Self {
-        Self { after: Duration::ZERO, act: Act::AnswerAndAbandon }
+        Self::answer_and_abandon_with("")
+    }
+
+    pub fn answer_and_abandon_with(farewell: &'static str) -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerAndAbandon { farewell } }
     }
 
     pub fn close() -> Self {
@@ -85,6 +116,11 @@ impl Reply {
 
     pub fn after_ms(self, ms: u64) -> Self {
         Self { after: Duration::from_millis(ms), ..self }
+    }
+
+    /// At a moment, or now where that is over.
+    pub fn at(self, moment: Instant) -> Self {
+        Self { after: moment.saturating_duration_since(Instant::now()), ..self }
     }
 }
 
@@ -103,6 +139,11 @@ struct Shared {
     greets_after: Duration,
     greets_at_once: u32,
     accepted: AtomicU32,
+    /// Connections before this one end as soon as they have no request.
+    ends_before: watch::Sender<u32>,
+    ended: AtomicU32,
+    /// Connections over TLS that ended without close_notify.
+    cut_off: AtomicU32,
     requests: AtomicU64,
     /// Requests of each connection.
     carried: Mutex<Vec<u64>>,
@@ -180,6 +221,34 @@ impl Server {
         Self { port, unix_socket: None, shared }
     }
 
+    /// Ends all connections that are idle, over HTTP/1.1 with a 408, and waits for that. What was sent to it before is answered.
+    pub fn end_connections(&self) {
+        let accepted = self.connections();
+        self.shared.ends_before.send_replace(accepted);
+        crate::comes_true("its connections have ended", || {
+            self.shared.ended.load(Ordering::SeqCst) >= accepted
+        });
+    }
+
+    /// How many of its connections over TLS were cut off by the client, once all have ended.
+    pub fn cut_off(&self) -> u32 {
+        crate::comes_true("its connections have ended", || {
+            self.shared.ended.load(Ordering::SeqCst) == self.connections()
+        });
+        self.shared.cut_off.load(Ordering::SeqCst)
+    }
+
+    /// Waits until it has responded to all that had been sent to it over HTTP/1.1 in the clear: its one thread takes requests in
+    /// the order in which they arrive, so that a later one is the last.
+    pub fn catch_up(&self) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        // By the second one its connection was accepted before, like those of the others.
+        for _ in 0..2 {
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").unwrap();
+            assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
+        }
+    }
+
     pub fn requests(&self) -> u64 {
         self.shared.requests.load(Ordering::SeqCst)
     }
@@ -252,6 +321,9 @@ impl Shared {
             greets_after,
             greets_at_once: 0,
             accepted: AtomicU32::new(0),
+            ends_before: watch::Sender::new(0),
+            ended: AtomicU32::new(0),
+            cut_off: AtomicU32::new(0),
             requests: AtomicU64::new(0),
             carried: Mutex::default(),
         }
@@ -266,11 +338,20 @@ impl Shared {
         let fd = stream.as_raw_fd();
         if self.transport.has_tls() {
             if let Ok(stream) = self.acceptor.accept(stream).await {
+                let stream = Noticing { stream, cut_off: &self.cut_off };
                 self.speak(stream, fd, connection).await;
             }
         } else {
             self.speak(stream, fd, connection).await;
         }
+        self.ended.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns when the connection is to end, and all that had arrived over it by then could be read.
+    async fn is_to_end(&self, connection: u32) {
+        let mut ends_before = self.ends_before.subscribe();
+        let _ = ends_before.wait_for(|&before| connection < before).await;
+        sleep(Duration::from_millis(5)).await;
     }
 
     async fn speak(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
@@ -290,7 +371,13 @@ impl Shared {
 
     async fn http1(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
         let (mut bytes, mut nth) = (Vec::new(), 0);
-        while let Some(head) = next_head(&mut stream, &mut bytes).await {
+        loop {
+            let head = tokio::select! {
+                biased;
+                head = next_head(&mut stream, &mut bytes) => head,
+                () = self.is_to_end(connection) => return end(&mut stream, REQUEST_TIMEOUTS[0]).await,
+            };
+            let Some(head) = head else { return };
             nth += 1;
             let path = head.split(' ').nth(1).unwrap_or_default();
             let cookie = head.lines().find_map(|line| line.strip_prefix("Cookie: ")).unwrap_or_default();
@@ -302,9 +389,25 @@ impl Shared {
                         return;
                     }
                 }
-                Act::AnswerAndAbandon => {
+                Act::AnswerInTwo { body_after } => {
+                    let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n").await;
+                    let _ = stream.flush().await;
+                    sleep(body_after).await;
+                    let _ = stream.write_all(b"hi").await;
+                }
+                Act::AnswerAndEnd { farewell, is_apart } => {
+                    if is_apart {
+                        say(&mut stream, &[], "hi").await;
+                        sleep(Duration::from_millis(20)).await;
+                        return end(&mut stream, farewell).await;
+                    }
+                    let together = format!("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi{farewell}");
+                    return end(&mut stream, &together).await;
+                }
+                Act::AnswerAndAbandon { farewell } => {
                     say(&mut stream, &[], "hi").await;
-                    return unread(fd).await;
+                    unread(fd).await;
+                    return end(&mut stream, farewell).await;
                 }
                 Act::Close => return,
                 Act::Reset => return reset_at_close(fd),
@@ -321,7 +424,13 @@ impl Shared {
         let mut nth = 0;
         // Streams without a response must be kept, or they are reset.
         let mut silent = Vec::new();
-        while let Some(Ok((request, mut respond))) = session.accept().await {
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                accepted = session.accept() => accepted,
+                () = self.is_to_end(connection) => return,
+            };
+            let Some(Ok((request, mut respond))) = accepted else { return };
             nth += 1;
             let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
             let cookie = request.headers().get("cookie").map_or("", |cookie| cookie.to_str().unwrap());
@@ -339,7 +448,19 @@ impl Shared {
                         }
                     });
                 }
-                Act::AnswerAndAbandon => {
+                Act::AnswerInTwo { body_after } => {
+                    tokio::task::spawn_local(async move {
+                        let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
+                        sleep(body_after).await;
+                        let _ = sending.send_data(Bytes::from("hi"), true);
+                    });
+                }
+                Act::AnswerAndEnd { .. } => {
+                    let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
+                    sending.send_data(Bytes::from("hi"), true).unwrap();
+                    session.graceful_shutdown();
+                }
+                Act::AnswerAndAbandon { .. } => {
                     let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
                     sending.send_data(Bytes::from("hi"), true).unwrap();
                     let next = tokio::time::timeout(STILL_READS, session.accept()).await;
@@ -364,6 +485,12 @@ async fn say(stream: &mut (impl AsyncWrite + Unpin), fields: &[(&'static str, St
     }
     let whole = format!("{head}\r\n{body}");
     stream.write_all(whole.as_bytes()).await.is_ok() && stream.flush().await.is_ok()
+}
+
+/// Sends the last bytes of a connection and ends it.
+async fn end(stream: &mut (impl AsyncWrite + Unpin), farewell: &str) {
+    let _ = stream.write_all(farewell.as_bytes()).await;
+    let _ = stream.shutdown().await;
 }
 
 async fn next_head(stream: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -> Option<String> {

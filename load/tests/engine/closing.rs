@@ -3,11 +3,13 @@
 use super::server::Conversation;
 use super::{HI, Server, comes_true, ms, open, outcome_of, plan, requests, with_each_driver};
 use std::net::TcpStream;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::plan::Stop;
+use threadcount_load::request::{Header, RequestSource, Target};
 
 #[test]
 fn a_server_that_closes_after_every_third_answer_fails_nothing() {
@@ -160,5 +162,20 @@ fn a_body_that_ends_with_the_connection_is_complete() {
         let mut plan = plan(&server, 2, requests(8));
         plan.driver = driver;
         assert_eq!(outcome_of(&plan).counts.ok, 8);
+    });
+}
+
+#[test]
+fn after_a_request_with_connection_close_nothing_is_sent_over_its_connection() {
+    with_each_driver(|driver| {
+        // It answers as if it had not seen the header.
+        let server = Server::answering();
+        let target = Target::get(&format!("http://{}/", server.address)).unwrap();
+        let target = target.with_header(Header::new("Connection", "close").unwrap());
+        let mut plan = plan(&server, 2, requests(10));
+        plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        plan.driver = driver;
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (10, 10), "{:?}", outcome.failures);
     });
 }

@@ -61,8 +61,15 @@ fn header() -> impl Strategy<Value = String> {
                 name != "content-length" && name != "transfer-encoding"
             })
             .prop_map(|(name, value)| format!("{name}:{value}")),
-        select(vec!["Connection: close", "Connection: Keep-Alive", "connection: x, close", "Date: now"])
-            .prop_map(str::to_owned),
+        select(vec![
+            "Connection: close",
+            "Connection: Keep-Alive",
+            "connection: x, close",
+            "Date: now",
+            "Connection: x,\r\n\tclose",
+            "A:\r\n b"
+        ])
+        .prop_map(str::to_owned),
     ]
 }
 

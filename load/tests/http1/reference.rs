@@ -69,6 +69,27 @@ fn next_line(bytes: &[u8], at: &mut usize) -> Result<String, Stop> {
     if line.chars().any(|c| c != '\t' && (c < ' ' || c == '\x7f')) { Err(Stop::Bad) } else { Ok(line) }
 }
 
+/// A field, or an empty line, as one line: what follows in lines that begin with a blank is a part of it.
+fn next_field(bytes: &[u8], at: &mut usize) -> Result<String, Stop> {
+    let rest = &bytes[*at..];
+    let mut end = 0;
+    loop {
+        end += rest[end..].iter().position(|&byte| byte == b'\n').ok_or(Stop::More)? + 1;
+        if end <= 2 {
+            break;
+        }
+        match rest.get(end) {
+            None => return Err(Stop::More),
+            Some(b' ' | b'\t') => {}
+            Some(_) => break,
+        }
+    }
+    *at += end;
+    let lines: String = rest[..end].iter().map(|&byte| char::from(byte)).collect();
+    let line = lines.strip_suffix("\r\n").ok_or(Stop::Bad)?.replace("\r\n", "  ");
+    if line.chars().any(|c| c != '\t' && (c < ' ' || c == '\x7f')) { Err(Stop::Bad) } else { Ok(line) }
+}
+
 fn read_message_head(bytes: &[u8], at: &mut usize) -> Result<Message, Stop> {
     let rest = &bytes[*at..];
     if !b"HTTP/".starts_with(&rest[..rest.len().min(5)]) {
@@ -92,7 +113,7 @@ fn read_message_head(bytes: &[u8], at: &mut usize) -> Result<Message, Stop> {
 fn read_fields(bytes: &[u8], at: &mut usize, in_head: bool) -> Result<Fields, Stop> {
     let mut fields = Vec::new();
     loop {
-        let line = next_line(bytes, at)?;
+        let line = next_field(bytes, at)?;
         if line.is_empty() {
             return Ok(fields);
         }
@@ -162,11 +183,7 @@ fn read_chunks(bytes: &[u8], at: &mut usize) -> Result<u64, Stop> {
     let mut body = 0;
     loop {
         let line = next_line(bytes, at)?;
-        let (size, extension) = match line.split_once(';') {
-            Some((size, _)) => (size, true),
-            None => (line.as_str(), false),
-        };
-        let size = if extension { size.trim_end_matches([' ', '\t']) } else { size };
+        let size = line.split(';').next().unwrap_or_default().trim_end_matches([' ', '\t']);
         if size.is_empty() || !size.chars().all(|c| c.is_ascii_hexdigit()) {
             return Err(Stop::Bad);
         }

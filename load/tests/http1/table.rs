@@ -103,6 +103,23 @@ fn chunks_may_have_extensions_and_trailers() {
 }
 
 #[test]
+fn blanks_may_follow_the_size_of_a_chunk() {
+    let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+    complete(&format!("{head}5 \r\nhello\r\n0\t  \r\n\r\n"), GET, 200, true, 5, "HTTP");
+}
+
+#[test]
+fn a_folded_header_is_one_line() {
+    let folded = "HTTP/1.1 200 OK\r\nContent-Length:\r\n\t 2\r\nX: a\r\n b\r\n  c\r\n\r\nhi";
+    complete(folded, GET, 200, true, 2, "HTTP");
+    let closes = "HTTP/1.1 204 x\r\nConnection: keep-alive,\r\n close\r\n\r\n";
+    complete(closes, GET, 204, false, 0, "");
+    let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\nT: a\r\n b\r\n\r\n";
+    complete(chunked, GET, 200, true, 0, "");
+    rejected("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\nhi", "bad Content-Length");
+}
+
+#[test]
 fn the_version_and_the_connection_header_say_whether_the_connection_stays() {
     let ends = |version: &str, connection: &str, keep_alive: bool| {
         let text = format!("{version} 200 OK\r\n{connection}Content-Length: 1\r\n\r\nx");
@@ -182,13 +199,17 @@ fn a_bad_status_line_is_named() {
     rejected("HTTP/1.1 200 OK\rX: y\r\n\r\n", "bare CR in the head");
     rejected("HTTP/1.1 200 OK\nX: y\r\n\r\n", "line that ends with a bare LF");
     // A TLS alert, as a server sends it after plain text: there is no line end.
-    check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected("bad status line"));
+    let tls = "TLS instead of a response (is this an https:// port?)";
+    check(b"\x15\x03\x03\x00\x02\x02\x46", GET, &Verdict::Rejected(tls));
+    check(b"\x16\x03\x01\n", GET, &Verdict::Rejected(tls));
 }
 
 #[test]
 fn a_bad_header_is_named() {
     let bad = |header: &str, how| rejected(&format!("HTTP/1.1 204 x\r\n{header}\r\n\r\n"), how);
-    bad("A: b\r\n folded", "folded header line");
+    bad(" folded\r\nA: b", "folded header line");
+    bad("A: b\n folded", "line that ends with a bare LF");
+    bad("A\r\n : b", "space before the colon of a header");
     bad("A : b", "space before the colon of a header");
     bad("A", "header line without a colon");
     bad(": b", "header without a name");
@@ -227,7 +248,7 @@ fn a_bad_chunk_is_named() {
     let bad = |chunks: &str, how| {
         rejected(&format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{chunks}\r\n0\r\n\r\n"), how);
     };
-    for line in ["", "g", "0x5", " 5", "5 ", "5 x", ";a", "5,"] {
+    for line in ["", "g", "0x5", " 5", "5 x", ";a", "5,"] {
         bad(&format!("{line}\r\nhello"), "bad chunk size");
     }
     bad("-5\r\nhello", "negative chunk size");
@@ -268,7 +289,7 @@ fn a_head_may_be_large_but_not_endless() {
 #[test]
 fn trailers_chunk_lines_and_interim_answers_are_not_endless_either() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-    let trailers = format!("{chunked}0\r\n{}", "A: b\r\n".repeat(usize::from(MAX_FIELDS) + 1));
+    let trailers = format!("{chunked}0\r\n{}\r\n", "A: b\r\n".repeat(usize::from(MAX_FIELDS) + 1));
     assert_eq!(in_reads(&trailers), Verdict::Rejected("endless trailers"));
     let trailer = format!("{chunked}0\r\nA: {}", "b".repeat(MAX_HEAD_BYTES));
     assert_eq!(in_reads(&trailer), Verdict::Rejected("endless trailers"));

@@ -148,8 +148,18 @@ fn a_server_that_speaks_something_else_is_named() {
     assert_ended(
         &load(&plan(server.address, true, 4)),
         0,
-        &[("TLS: the answer is not TLS; is this a plain http:// port?", 4)],
+        &[("TLS: the response is not TLS (is this an http:// port?)", 4)],
     );
+}
+
+#[test]
+fn requests_in_the_clear_to_a_port_of_tls_say_so() {
+    let server = Server::tls(BOTH, Http2::Answer(200), Http1::KEEP_ALIVE);
+    let cause = "HTTP/2: TLS instead of a frame (is this an https:// port?)";
+    assert_ended(&load(&plan(server.address, false, 4)), 0, &[(cause, 4)]);
+    let http1 = plan(server.address, false, 4).with(|changed| changed.protocol = ProtocolChoice::Http1);
+    let cause = "malformed answer: TLS instead of a response (is this an https:// port?)";
+    assert_ended(&load(&http1), 0, &[(cause, 4)]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<()
     if jvm.is_foreign() {
         return Err(AttachError::Foreign { pid });
     }
-    load_agent(&jvm, jar, &agent_argument(Out::File(lines), level, None), LOAD_LIMIT)?;
+    load_agent(&jvm, jar, &agent_argument(Out::File(lines), &level.to_string(), None), LOAD_LIMIT)?;
     // The first line is there before the JVM says that the probe is loaded.
     let text = std::fs::read_to_string(lines).unwrap_or_default();
     let unwritten =
@@ -112,27 +112,7 @@ impl Attached {
         level: ProbeChoice,
         recording: Option<&Path>,
     ) -> Result<Self, AttachError> {
-        let jvm = target::inspect(pid)?;
-        let folder =
-            if jvm.is_foreign() { "its /tmp".into() } else { std::env::temp_dir().display().to_string() };
-        let failed = |source| AttachError::Socket { folder: folder.clone(), source };
-        let (mut meeting, listener) = Meeting::prepare(jvm, jar).map_err(failed)?;
-        let recording = recording.map(|file| meeting.recording(file));
-        // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
-        let jvm = target::inspect(pid)?;
-        load_agent(
-            &jvm,
-            &meeting.jar(),
-            &agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref()),
-            LOAD_LIMIT,
-        )?;
-        // The probe connects before the JVM says that it is loaded.
-        listener.set_nonblocking(true).map_err(failed)?;
-        let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
-            pid,
-            answer: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
-        })?;
-        stream.set_nonblocking(false).map_err(failed)?;
+        let Connected { stream, meeting } = connect(pid, jar, &level.to_string(), recording)?;
         let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
         attached.hello = attached.next_line();
         check_begun(pid, attached.hello.as_deref().unwrap_or_default())?;
@@ -162,14 +142,47 @@ impl Attached {
     }
 }
 
-fn check_begun(pid: u32, first: &str) -> Result<(), AttachError> {
+/// A JVM that has loaded the agent, and the socket between both.
+pub(super) struct Connected {
+    pub stream: UnixStream,
+    pub meeting: Meeting,
+}
+
+/// Loads the agent at this level, with the lines going through a socket.
+pub(super) fn connect(
+    pid: u32,
+    jar: &Path,
+    level: &str,
+    recording: Option<&Path>,
+) -> Result<Connected, AttachError> {
+    let jvm = target::inspect(pid)?;
+    let folder =
+        if jvm.is_foreign() { "its /tmp".into() } else { std::env::temp_dir().display().to_string() };
+    let failed = |source| AttachError::Socket { folder: folder.clone(), source };
+    let (mut meeting, listener) = Meeting::prepare(jvm, jar).map_err(failed)?;
+    let recording = recording.map(|file| meeting.recording(file));
+    // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
+    let jvm = target::inspect(pid)?;
+    let argument = agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref());
+    load_agent(&jvm, &meeting.jar(), &argument, LOAD_LIMIT)?;
+    // The probe connects before the JVM says that it is loaded.
+    listener.set_nonblocking(true).map_err(failed)?;
+    let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
+        pid,
+        answer: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
+    })?;
+    stream.set_nonblocking(false).map_err(failed)?;
+    Ok(Connected { stream, meeting })
+}
+
+pub(super) fn check_begun(pid: u32, first: &str) -> Result<(), AttachError> {
     match serde_json::from_str(first) {
         Ok(Line::Refused { why, .. }) => Err(AttachError::NotBegun { pid, why }),
         _ => Ok(()),
     }
 }
 
-fn check_version(pid: u32, hello: Option<&str>) -> Result<(), AttachError> {
+pub(super) fn check_version(pid: u32, hello: Option<&str>) -> Result<(), AttachError> {
     let hello: serde_json::Value = hello.and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
     match hello["probe"].as_u64() {
         Some(theirs) if theirs == u64::from(VERSION) => Ok(()),

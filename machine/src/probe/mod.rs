@@ -5,6 +5,7 @@ mod allocation_profile;
 pub mod attach;
 pub mod choice;
 mod cpu_profile;
+pub mod crossover;
 pub mod jar;
 pub mod line;
 mod meeting;

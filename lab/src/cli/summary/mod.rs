@@ -205,22 +205,7 @@ fn cores(busy: &[f64]) -> Option<String> {
 
 /// Breaks a text into lines that fit behind an indent.
 fn wrapped(text: &str, indent: usize) -> String {
-    let mut lines = String::new();
-    let mut column = indent;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > LINE_WIDTH {
-            lines.push('\n');
-            lines.push_str(&" ".repeat(indent));
-            column = indent;
-        } else if column > indent {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += length;
-    }
-    lines
+    threadcount_report::wrapped::wrapped(text, indent, LINE_WIDTH).join(&format!("\n{}", " ".repeat(indent)))
 }
 
 fn labelled(label: &str, text: &str) -> String {

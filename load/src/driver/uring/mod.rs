@@ -6,12 +6,13 @@
 
 mod connecting;
 mod files;
+mod pending;
 mod receiving;
 mod ring;
 
 use super::buffers::Buffers;
 use super::outgoing::Outgoing;
-use super::socket::RawAddress;
+use super::socket::{self, RawAddress};
 use super::stamps::{self, CONTROL_BYTES, KernelClock};
 use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
@@ -20,6 +21,7 @@ use crate::request::RenderedRequest;
 use files::Files;
 use io_uring::types::{CancelBuilder, Fd, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
+use pending::Pending;
 use receiving::Receiving;
 use ring::{is_passing, set_up, sleep_until, tolerate};
 use rustix::net::{Shutdown, shutdown};
@@ -71,9 +73,9 @@ pub(crate) struct Uring {
     connects: u32,
     /// When the last wait returned, or something was submitted after it.
     seen_ns: Nanos,
-    /// When the last wait returned, and how many of the completions that were there then are still to be taken.
+    /// When the last wait returned.
     waited_ns: Nanos,
-    of_wait: usize,
+    pending: Pending,
     /// The kernel's clock, if it stamps.
     stamped: Option<Stamped>,
     /// The kernel supports waits with an absolute timeout (`IORING_ENTER_ABS_TIMER`, Linux 6.12).
@@ -109,6 +111,8 @@ struct Socket {
     is_connecting: bool,
     /// The completion of a send is awaited; only where there is one.
     is_sending: bool,
+    /// Its completions that were counted and are still to be taken ([`Pending`]).
+    pending: u16,
     receiving: Receiving,
     outgoing: Outgoing,
 }
@@ -153,7 +157,7 @@ impl Driver for Uring {
             connects: 0,
             seen_ns: clock::now_ns(),
             waited_ns: 0,
-            of_wait: 0,
+            pending: Pending::default(),
             bytes_sent: 0,
         })
     }
@@ -178,6 +182,13 @@ impl Driver for Uring {
         socket.outgoing.write(bytes, !socket.is_sending);
         if !socket.is_sending {
             self.push_send(slot);
+        }
+    }
+
+    fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
+        let socket = &self.sockets[slot as usize];
+        if let Some(fd) = socket.fd.as_ref().filter(|_| !socket.is_sending) {
+            socket::send_at_once(fd, bytes);
         }
     }
 
@@ -234,7 +245,8 @@ impl Driver for Uring {
         }
         let may_sleep = wake == Wake::OnTime && self.can_sleep && until_ns > now_ns;
         if may_sleep && self.under_way == 0 {
-            tolerate(sleep_until(&self.ring, ENDS_SLEEP, until_ns))?;
+            let slept = sleep_until(&self.ring, ENDS_SLEEP, until_ns);
+            self.after_signal(slept)?;
         } else if may_sleep && !self.ring.submission().is_empty() {
             // Small requests have left when this returns, and then there is nothing more to bring on its way.
             tolerate(self.enter(0))?;
@@ -242,10 +254,12 @@ impl Driver for Uring {
             if until_ns < self.alarm_ns {
                 self.set_alarm(until_ns);
             }
-            tolerate(self.enter(usize::from(until_ns > now_ns)))?;
+            let entered = self.enter(usize::from(until_ns > now_ns));
+            self.after_signal(entered)?;
         }
         self.look_at_clock();
-        (self.waited_ns, self.of_wait) = (self.seen_ns, self.ring.completion().len());
+        self.waited_ns = self.seen_ns;
+        self.pending.wait_ended(self.ring.completion().len());
         self.connects = 0;
         if self.ring.submission().is_empty() {
             self.close_sockets();
@@ -258,14 +272,21 @@ impl Driver for Uring {
         loop {
             let entry = self.ring.completion().next()?;
             // What the wait brought was there when it returned, whatever was submitted since then.
-            let at_ns = if self.of_wait > 0 { self.waited_ns } else { self.seen_ns };
-            self.of_wait = self.of_wait.saturating_sub(1);
+            let at_ns = if self.count_off(&entry) { self.waited_ns } else { self.seen_ns };
             if let Some((slot, event)) = self.take(&entry) {
                 let stamp_ns = self.stamp_of(event, at_ns);
                 return Some(Completion { slot, event, at_ns, stamp_ns });
             }
             self.give_back();
         }
+    }
+
+    fn has_pending(&mut self, slot: Slot) -> bool {
+        self.has_completion(slot)
+    }
+
+    fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool {
+        self.has_nothing_to_read(slot, is_stale)
     }
 
     fn out_of_order(&self, slot: Slot) -> Option<u32> {
@@ -330,6 +351,12 @@ impl Uring {
             let flags = EnterFlags::GETEVENTS.bits();
             self.ring.submitter().enter::<libc::sigset_t>(to_submit, at_least as u32, flags, None)
         }
+    }
+
+    /// A wait that a signal ended did not bring what arrived while the process was stopped: the kernel is asked once more.
+    fn after_signal(&mut self, waited: io::Result<usize>) -> io::Result<()> {
+        let is_interrupted = |error: &io::Error| error.kind() == io::ErrorKind::Interrupted;
+        tolerate(if waited.as_ref().is_err_and(is_interrupted) { self.enter(0) } else { waited })
     }
 
     /// Has the next wait end at a moment at the latest.

@@ -1,7 +1,9 @@
 package dev.threadcount.probe;
 
+import java.util.List;
+
 /** One line of output: a flat JSON object, or one with a few nested ones. Not thread-safe. */
-final class JsonLine {
+public final class JsonLine {
     private final StringBuilder text = new StringBuilder(256);
     private boolean first = true;
 
@@ -11,8 +13,13 @@ final class JsonLine {
      * @param type what kind of line it is
      * @param timeNs the moment it speaks of, on {@link System#nanoTime()}'s clock
      */
-    static JsonLine of(String type, long timeNs) {
+    public static JsonLine of(String type, long timeNs) {
         return new JsonLine().open().put("type", type).put("t_ns", timeNs);
+    }
+
+    /** Starts an object that will be a value of a line. */
+    public static JsonLine nested() {
+        return new JsonLine().open();
     }
 
     private JsonLine open() {
@@ -20,12 +27,14 @@ final class JsonLine {
         return this;
     }
 
-    JsonLine put(String key, long value) {
+    /** Adds a value. */
+    public JsonLine put(String key, long value) {
         name(key).text.append(value);
         return this;
     }
 
-    JsonLine put(String key, double value) {
+    /** Adds a value. */
+    public JsonLine put(String key, double value) {
         name(key);
         if (Double.isFinite(value)) {
             text.append(value);
@@ -35,13 +44,14 @@ final class JsonLine {
         return this;
     }
 
-    JsonLine put(String key, boolean value) {
+    /** Adds a value. */
+    public JsonLine put(String key, boolean value) {
         name(key).text.append(value);
         return this;
     }
 
     /** Adds a text, or null where there is none. */
-    JsonLine put(String key, String value) {
+    public JsonLine put(String key, String value) {
         name(key);
         if (value == null) {
             text.append("null");
@@ -51,7 +61,24 @@ final class JsonLine {
         return this;
     }
 
-    String end() {
+    /** Adds an object. */
+    public JsonLine put(String key, JsonLine value) {
+        name(key).text.append(value.text).append('}');
+        return this;
+    }
+
+    /** Adds an array of objects. */
+    public JsonLine put(String key, List<JsonLine> values) {
+        name(key).text.append('[');
+        for (int i = 0; i < values.size(); i++) {
+            text.append(i == 0 ? "" : ",").append(values.get(i).text).append('}');
+        }
+        text.append(']');
+        return this;
+    }
+
+    /** Ends the line, which is complete with that. */
+    public String end() {
         return text.append("}\n").toString();
     }
 

@@ -26,7 +26,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
          */
         FULL,
         /** Nothing: the locks that threads wait for are written once, and that is all. */
-        LOCKS
+        LOCKS,
+        /** Nothing: the threads of requests are switched as the other end of the socket commands. */
+        CROSSOVER
     }
 
     /**
@@ -66,6 +68,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         if (out == null) {
             throw new IllegalArgumentException("out=file:PATH or out=unix:PATH is missing");
         }
+        if (level == Level.CROSSOVER && !out.socket()) {
+            throw new IllegalArgumentException("level=crossover needs out=unix:PATH");
+        }
         return new Options(out, level, period, pinnedThreshold, recording);
     }
 
@@ -89,7 +94,8 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
             case "light" -> Level.LIGHT;
             case "full" -> Level.FULL;
             case "locks" -> Level.LOCKS;
-            default -> throw new IllegalArgumentException("level must be light, full or locks, not '" + value + "'");
+            case "crossover" -> Level.CROSSOVER;
+            default -> throw new IllegalArgumentException("level must be light, full, locks or crossover, not '" + value + "'");
         };
     }
 

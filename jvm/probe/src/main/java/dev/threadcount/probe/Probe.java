@@ -1,5 +1,6 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.crossover.CrossoverSession;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.io.IOException;
 import java.lang.instrument.Instrumentation;
@@ -66,6 +67,10 @@ public final class Probe implements Runnable {
      */
     public static void start(String argument, Instrumentation instrumentation) throws IOException {
         Options options = Options.parse(argument);
+        if (options.level() == Options.Level.CROSSOVER) {
+            CrossoverSession.start(options.out().path(), instrumentation, hello(options), OwnThreads::start, Probe::closeLoader);
+            return;
+        }
         Output output = Output.open(options.out());
         try {
             if (options.level() == Options.Level.LOCKS) {
@@ -87,7 +92,8 @@ public final class Probe implements Runnable {
 
     private static void begin(Probe probe) {
         try {
-            probe.hello();
+            probe.output.write(hello(probe.options));
+            probe.output.flush();
             OwnThreads.start("", probe);
         } catch (RuntimeException | Error failed) {
             probe.recording.close();
@@ -140,15 +146,14 @@ public final class Probe implements Runnable {
         }
     }
 
-    private void hello() {
-        output.write(JsonLine.of("hello", System.nanoTime())
+    private static JsonLine hello(Options options) {
+        return JsonLine.of("hello", System.nanoTime())
                 .put("probe", VERSION)
                 .put("pid", ProcessHandle.current().pid())
                 .put("java", Runtime.version().toString())
                 .put("vendor", System.getProperty("java.vendor"))
                 .put("level", options.level().name().toLowerCase(java.util.Locale.ROOT))
-                .put("processors", Runtime.getRuntime().availableProcessors()));
-        output.flush();
+                .put("processors", Runtime.getRuntime().availableProcessors());
     }
 
     @Override

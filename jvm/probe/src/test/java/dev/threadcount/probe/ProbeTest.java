@@ -28,7 +28,7 @@ class ProbeTest {
         assertRefused("outt=file:/tmp/a", "unknown key 'outt': there are out, level, period_ms, pinned_ms, jfr and jar");
         assertRefused("out=/tmp/a", "out must be file:PATH or unix:PATH, not '/tmp/a'");
         assertRefused("", "out=file:PATH or out=unix:PATH is missing");
-        assertRefused("out=file:a,level=deep", "level must be light, full or locks, not 'deep'");
+        assertRefused("out=file:a,level=deep", "level must be light, full, locks or crossover, not 'deep'");
         assertRefused("out=file:a,period_ms=1s", "period_ms must be a whole number of milliseconds, not '1s'");
     }
 

@@ -30,6 +30,9 @@ public final class Code {
     /** Applications that a library's people show it with. */
     private static final String[] SAMPLES = {"org.springframework.samples.", "org.jboss.as.quickstarts."};
 
+    /** While a crossover lasts, below each request, and on Jetty's selectors; so not in the list that the diagnosis has as well. */
+    private static final String CROSSOVER = "dev.threadcount.probe.crossover.";
+
     /** In the name of the class that Spring makes of a bean's, for transactions and the like. */
     private static final String SPRING_PROXY = "$$SpringCGLIB$$";
 
@@ -50,7 +53,8 @@ public final class Code {
 
     /** By the name of its class. */
     public static boolean isApplication(String type) {
-        return !isJdk(type) && (!startsWithAny(type, LIBRARIES) || startsWithAny(type, SAMPLES));
+        return !isJdk(type) && !type.startsWith(CROSSOVER)
+                && (!startsWithAny(type, LIBRARIES) || startsWithAny(type, SAMPLES));
     }
 
     static boolean startsWithAny(String type, String[] prefixes) {

@@ -52,6 +52,17 @@ class RolesTest {
     }
 
     @Test
+    void crossoverIsNoApplication() {
+        assertEquals(Role.OTHER, activity("sun.nio.ch.EPoll.wait", "sun.nio.ch.EPollSelectorImpl.doSelect",
+                "org.eclipse.jetty.io.ManagedSelector$SelectorProducer.produce",
+                "dev.threadcount.probe.crossover.inside.JettyProducer.produce",
+                "org.eclipse.jetty.util.thread.strategy.AdaptiveExecutionStrategy.produceTask", "java.lang.Thread.run").role());
+        Activity request = activity(parkedIn("shop.Orders.next", "org.apache.tomcat.util.net.SocketProcessorBase.run",
+                "dev.threadcount.probe.crossover.CountedTask.run", "java.lang.VirtualThread.run"));
+        assertEquals(Role.REQUEST, request.role());
+    }
+
+    @Test
     void jobOfTheApplicationIsNoRequestOfAServer() {
         assertEquals(Role.APPLICATION, activity(parkedIn("shop.Nightly.run", "java.lang.Thread.run")).role());
     }

@@ -1,0 +1,44 @@
+package dev.threadcount.crossover;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/** A closed load on kept connections, one request after the other on each. */
+final class Clients {
+    /** A server that closes its connections would end the loop earlier; the number only bounds it. */
+    private static final int MOST_REQUESTS = 100_000;
+
+    private final List<FutureTask<List<Response>>> running = new ArrayList<>();
+    private volatile boolean stopped;
+
+    Clients(int port, int connections) {
+        for (int i = 0; i < connections; i++) {
+            FutureTask<List<Response>> client = new FutureTask<>(() -> send(port));
+            running.add(client);
+            Thread.ofVirtual().start(client);
+        }
+    }
+
+    private List<Response> send(int port) throws IOException {
+        List<Response> responses = new ArrayList<>();
+        try (Connection connection = new Connection(port)) {
+            while (!stopped && responses.size() < MOST_REQUESTS) {
+                responses.add(connection.get("/"));
+            }
+        }
+        return responses;
+    }
+
+    /** All responses, once each client has its last one. */
+    List<Response> stop() throws InterruptedException, ExecutionException {
+        stopped = true;
+        List<Response> all = new ArrayList<>();
+        for (FutureTask<List<Response>> client : running) {
+            all.addAll(client.get());
+        }
+        return all;
+    }
+}

@@ -1,0 +1,56 @@
+package dev.threadcount.probe.crossover;
+
+import dev.threadcount.probe.JsonLine;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** Calls whatever executor it has now. */
+final class FakeServer implements SwitchableServer {
+    private final Executor own;
+    final AtomicReference<Executor> executor = new AtomicReference<>();
+
+    FakeServer(Executor own) {
+        this.own = own;
+        executor.set(own);
+    }
+
+    @Override
+    public int port() {
+        return 8080;
+    }
+
+    @Override
+    public String product() {
+        return "Fake 1";
+    }
+
+    @Override
+    public Executor own() {
+        return own;
+    }
+
+    @Override
+    public ClassLoader context() {
+        return getClass().getClassLoader();
+    }
+
+    @Override
+    public void install(RequestExecutor requests) {
+        executor.set(requests);
+    }
+
+    @Override
+    public void uninstall() {
+        executor.set(own);
+    }
+
+    @Override
+    public String whyOver() {
+        return executor.get() == own ? "stopped" : null;
+    }
+
+    @Override
+    public JsonLine describe(JsonLine line) {
+        return line;
+    }
+}

@@ -1,0 +1,228 @@
+//! `threadcount compare --crossover`: kinds of thread compared inside one JVM, which runs already or is started for it.
+
+use super::attached_load::{self, Attachment};
+use super::load_options::LoadOptions;
+use super::{interrupt, plan_flags, stdout};
+use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
+use clap::Args;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use threadcount_load::plan::LoadPlan;
+use threadcount_machine::probe::crossover::CrossoverSession;
+use threadcount_machine::probe::jar;
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_model::crossover::{Crossover, Treatment};
+use threadcount_model::experiment::Experiment;
+use threadcount_model::figures;
+use threadcount_report::crossover as words;
+use threadcount_servers::http_get::BaseUrl;
+use threadcount_servers::launcher::Launcher;
+use threadcount_servers::workload::load_plan::load_plan;
+use threadcount_stats::crossover::comparison::CrossoverDocument;
+
+/// Two minutes after it is ready there is an answer: 30 s of warm-up at most, some seconds under the load, and this.
+const BUDGET: Duration = Duration::from_secs(75);
+/// So often the ratios so far are printed.
+const PRINTED_EVERY: Duration = Duration::from_secs(10);
+
+/// `--crossover` and what belongs to it.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Crossover")]
+pub struct CrossoverOptions {
+    /// Compare kinds of thread inside one JVM: they are switched every second or so under one load, and set back at the end. Tomcat
+    /// 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
+    #[arg(long)]
+    pub crossover: bool,
+    /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N [default: own, virtual, and
+    /// platform-N with a thread per client]
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
+    treatments: Vec<Treatment>,
+    /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures
+    #[arg(long, requires = "crossover")]
+    beside_others: bool,
+    /// Print the figures of each period and the ratios as JSON (threadcount/crossover/1)
+    #[arg(long, requires = "crossover")]
+    json: bool,
+}
+
+impl CrossoverOptions {
+    fn treatments(&self, clients: u32) -> miette::Result<Vec<Treatment>> {
+        let mut treatments = self.treatments.clone();
+        if treatments.is_empty() {
+            treatments = vec![
+                Treatment::Own,
+                Treatment::Virtual { limit: None },
+                Treatment::Platform { threads: clients },
+            ];
+        }
+        let mut known = treatments.clone();
+        known.sort_unstable();
+        known.dedup();
+        if known.len() != treatments.len() || treatments.len() < 2 {
+            return Err(miette!(
+                help = "for example --treatments own,virtual,platform-400",
+                "--treatments: two or more kinds of thread are compared, each of them once"
+            ));
+        }
+        Ok(treatments)
+    }
+}
+
+/// Of a JVM that runs already.
+///
+/// # Errors
+/// Input that cannot be used, a process that does not let the agent in, a server that cannot be switched.
+pub(super) fn attached(
+    target: &Attachment,
+    urls: &[String],
+    load: &LoadOptions,
+    options: &CrossoverOptions,
+    budget: Option<Duration>,
+) -> miette::Result<ExitCode> {
+    let (_, plan, _) = attached_load::planned(target, urls, load)?;
+    let port = port_of(&plan)?;
+    let pid = target.pid()?;
+    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let order = CrossoverOrder {
+        pid,
+        port,
+        plan: &plan,
+        treatments: options.treatments(plan.connections.get())?,
+        budget: budget.unwrap_or(BUDGET),
+        beside_others: options.beside_others,
+        is_cold: false,
+    };
+    finish(&measured(&order, &stop)?, options)
+}
+
+/// Of a JVM that is started for it, as the experiment's first variant.
+///
+/// # Errors
+/// A server that cannot be started or switched.
+pub(super) fn started(
+    experiment: &Experiment,
+    options: &CrossoverOptions,
+    budget: Option<Duration>,
+    out: &Path,
+) -> miette::Result<ExitCode> {
+    let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
+        return Err(miette!("nothing is to be started"));
+    };
+    let launcher = Launcher { health_paths: experiment.health_paths(), ..Launcher::of_this_machine() };
+    launcher.prepare(variant).into_diagnostic()?;
+    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    anstream::eprintln!("starting {}", variant.name);
+    let mut server =
+        launcher.launch(variant, load.clients(), &out.join("crossover"), &stop).into_diagnostic()?;
+    anstream::eprintln!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
+    let document = of_server(&mut server, load, options, budget, &stop);
+    let stopped = server.tear_down();
+    let document = document?;
+    stopped.into_diagnostic()?;
+    finish(&document, options)
+}
+
+fn of_server(
+    server: &mut threadcount_servers::RunningServer,
+    load: &threadcount_model::experiment::LoadSpec,
+    options: &CrossoverOptions,
+    budget: Option<Duration>,
+    stop: &AtomicBool,
+) -> miette::Result<CrossoverDocument> {
+    let plan =
+        load_plan(load, &server.url).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+    let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
+    let pid = pid
+        .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
+    let order = CrossoverOrder {
+        pid,
+        port: port_of(&plan)?,
+        plan: &plan,
+        treatments: options.treatments(plan.connections.get())?,
+        budget: budget.unwrap_or(BUDGET),
+        beside_others: true,
+        is_cold: true,
+    };
+    measured(&order, stop)
+}
+
+fn port_of(plan: &LoadPlan) -> miette::Result<u16> {
+    let origin = plan.requests.origin();
+    BaseUrl::parse(&origin.to_string()).map(|url| url.port).into_diagnostic()
+}
+
+fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {
+    let jar = jar::find().into_diagnostic()?;
+    let session = CrossoverSession::attach(order.pid, &jar).into_diagnostic()?;
+    let mut progress = CrossoverProgress::default();
+    let crossover = crossover::run(order, &session, stop, &mut |event| progress.event(&event));
+    Ok(crossover.into_diagnostic()?.into())
+}
+
+fn finish(document: &CrossoverDocument, options: &CrossoverOptions) -> miette::Result<ExitCode> {
+    let text = if options.json {
+        serde_json::to_string_pretty(document).into_diagnostic()?
+    } else {
+        words::lines(document).join("\n")
+    };
+    stdout::print(&(text + "\n")).into_diagnostic().wrap_err("stdout cannot be written")?;
+    Ok(exit_code(document))
+}
+
+/// 1: it was broken off, nothing was measured, or requests failed.
+fn exit_code(document: &CrossoverDocument) -> ExitCode {
+    let crossover = &document.crossover;
+    let is_whole = crossover.ended_early.is_none() && !document.comparisons.is_empty();
+    match is_whole && crossover.requests.failed == 0 {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(super::FAILED),
+    }
+}
+
+/// What goes on, on stderr: the state, and the ratios so far every few seconds.
+#[derive(Debug, Default)]
+struct CrossoverProgress {
+    warming_s: u32,
+    printed: Option<Instant>,
+}
+
+impl CrossoverProgress {
+    fn event(&mut self, event: &CrossoverEvent<'_>) {
+        match event {
+            CrossoverEvent::Found(server) => {
+                anstream::eprintln!("{} on port {}: its threads can be switched", server.server, server.port);
+                if let Some(not_switched) = &server.not_switched {
+                    anstream::eprintln!("{not_switched}");
+                }
+            }
+            CrossoverEvent::WarmingUp(second) => {
+                self.warming_s += 1;
+                if self.warming_s.is_multiple_of(5) {
+                    anstream::eprintln!(
+                        "warming up with few clients: {} s, {}",
+                        self.warming_s,
+                        figures::rate(second.ok as f64)
+                    );
+                }
+            }
+            CrossoverEvent::Warm(warm_up) => {
+                let words = if warm_up.steady == Some(true) { "warm" } else { "still warming up" };
+                anstream::eprintln!(
+                    "{words} after {:.0} s with few clients; the periods begin",
+                    warm_up.few_clients_s
+                );
+            }
+            CrossoverEvent::Block(crossover) => self.block(crossover),
+        }
+    }
+
+    fn block(&mut self, crossover: &Crossover) {
+        if self.printed.is_none_or(|at| at.elapsed() >= PRINTED_EVERY) {
+            self.printed = Some(Instant::now());
+            anstream::eprintln!("{}", words::so_far(&crossover.clone().into()));
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, set it back.
+
+mod few_clients;
+mod period;
+
+use period::{OpenPeriod, PeriodLength, Subject};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::limits;
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::periods::Periods;
+use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_load::run::{self, Control, LoadError};
+use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
+use threadcount_model::crossover::{
+    Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
+};
+use threadcount_stats::crossover::block_order;
+use threadcount_stats::crossover::comparison::{compare, is_decided};
+use threadcount_stats::random::SplitMix64;
+
+/// The load itself warms up so long, on each kind of thread in turn.
+const LOADED_WARM_UP: Duration = Duration::from_secs(6);
+/// The load is told to end when the session does; by then it has ended in any case.
+const LONGEST: Duration = Duration::from_secs(900);
+/// Requests of others are looked for so long before anything is sent.
+const LISTENING: Duration = Duration::from_millis(1_500);
+/// So often it is looked whether the user stops it, or the load has ended.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What is to be done.
+pub struct CrossoverOrder<'a> {
+    /// The JVM.
+    pub pid: u32,
+    /// Where the requests go.
+    pub port: u16,
+    pub plan: &'a LoadPlan,
+    /// The first is the baseline.
+    pub treatments: Vec<Treatment>,
+    /// How long periods may take, all together.
+    pub budget: Duration,
+    /// Requests of others than ours are no reason to end.
+    pub beside_others: bool,
+    /// The JVM has just been started.
+    pub is_cold: bool,
+}
+
+/// What is shown while it goes on.
+pub enum CrossoverEvent<'e> {
+    /// The server, before anything is sent.
+    Found(&'e SwitchableServer),
+    /// A second of the warm-up with few clients.
+    WarmingUp(&'e Second),
+    /// The JVM is warm; periods begin after a few seconds under the load.
+    Warm(CrossoverWarmUp),
+    /// A block is complete.
+    Block(&'e Crossover),
+}
+
+/// Why there is no crossover.
+#[derive(Debug, thiserror::Error)]
+pub enum CrossoverFailure {
+    #[error(transparent)]
+    Session(#[from] CrossoverError),
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("port {port} cannot be switched: {server}: {why}")]
+    Unsupported { port: u16, server: String, why: String },
+    #[error("no server of this JVM listens on port {0}")]
+    NothingListens(u16),
+    #[error(
+        "others send requests to this service ({tasks} in {seconds:.1} s): a crossover would change what they measure, and they what it \
+         measures. Stop them, or write --beside-others"
+    )]
+    OtherTraffic { tasks: u64, seconds: f64 },
+    #[error("interrupted by the user")]
+    Interrupted,
+}
+
+/// Does it. The server has its own threads again when it returns, however it returns.
+///
+/// # Errors
+/// Why there is not even one period.
+pub fn run(
+    order: &CrossoverOrder<'_>,
+    session: &CrossoverSession,
+    stop: &AtomicBool,
+    watch: &mut dyn FnMut(CrossoverEvent<'_>),
+) -> Result<Crossover, CrossoverFailure> {
+    let server = server_on(session, order.port)?;
+    watch(CrossoverEvent::Found(&server));
+    let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
+    session.switch_to(baseline, order.port)?;
+    if !order.beside_others && !order.is_cold {
+        look_for_others(session)?;
+    }
+    let mut crossover = Crossover {
+        server: server.server.clone(),
+        port: order.port,
+        own_threads: u32::try_from(server.own_max_threads).ok(),
+        treatments: order.treatments.clone(),
+        clients: order.plan.connections.get(),
+        rate_per_s: rate_per_s(order.plan),
+        warm_up: few_clients::warm_up(order, session, stop, watch)?,
+        periods: Vec::new(),
+        requests: CrossoverRequests::default(),
+        ended_early: None,
+    };
+    if stop.load(Ordering::Relaxed) {
+        return Err(CrossoverFailure::Interrupted);
+    }
+    let periods = Arc::new(Periods::default());
+    let over = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        let load = scope.spawn(|| send(order.plan, &periods, &over));
+        let has_load_ended = || load.is_finished();
+        let mut alternation = Alternation {
+            order,
+            session,
+            periods: &periods,
+            stop,
+            has_load_ended: &has_load_ended,
+            began_ns: now_ns(),
+        };
+        let ended = alternation.run(&mut crossover, watch);
+        over.store(true, Ordering::Relaxed);
+        // Requests that still run on our threads end before the load does.
+        let restored = session.restore();
+        let outcome = load.join().unwrap_or_else(|_| Err(LoadError::Thread("it panicked".to_owned())));
+        if let Err(why) = ended.and(restored.map(drop).map_err(CrossoverFailure::from)) {
+            crossover.ended_early = Some(why.to_string());
+        }
+        outcome
+    })?;
+    crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
+    Ok(crossover)
+}
+
+/// The server whose requests are switched.
+fn server_on(session: &CrossoverSession, port: u16) -> Result<SwitchableServer, CrossoverFailure> {
+    let servers = session.servers()?;
+    if let Some(server) = servers.targets.into_iter().find(|it| it.port == port) {
+        return Ok(server);
+    }
+    Err(servers.refused.into_iter().find(|it| it.port == port).map_or(
+        CrossoverFailure::NothingListens(port),
+        |other| CrossoverFailure::Unsupported { port, server: other.server, why: other.why },
+    ))
+}
+
+fn look_for_others(session: &CrossoverSession) -> Result<(), CrossoverFailure> {
+    let before = began(session)?;
+    thread::sleep(LISTENING);
+    let tasks = began(session)?.saturating_sub(before);
+    match tasks {
+        0 => Ok(()),
+        tasks => Err(CrossoverFailure::OtherTraffic { tasks, seconds: LISTENING.as_secs_f64() }),
+    }
+}
+
+fn began(session: &CrossoverSession) -> Result<u64, CrossoverFailure> {
+    Ok(session.status()?.current.unwrap_or_default().began)
+}
+
+/// The load of the whole session.
+fn send(plan: &LoadPlan, periods: &Arc<Periods>, over: &AtomicBool) -> Result<LoadOutcome, LoadError> {
+    let plan = plan.clone().with(|changed| {
+        changed.stop = Stop::Duration(LONGEST);
+        changed.lead_in = Duration::ZERO;
+        changed.log = None;
+    });
+    limits::raise_descriptor_limit();
+    run::run(&plan, Control::new(over, &mut |_| {}).with_periods(Arc::clone(periods)))
+}
+
+fn rate_per_s(plan: &LoadPlan) -> Option<f64> {
+    match &plan.pacing {
+        Pacing::Open { shape, .. } => Some(shape.highest_per_s()),
+        _ => None,
+    }
+}
+
+/// Periods, block by block, while the load goes on.
+struct Alternation<'a> {
+    order: &'a CrossoverOrder<'a>,
+    session: &'a CrossoverSession,
+    periods: &'a Periods,
+    stop: &'a AtomicBool,
+    has_load_ended: &'a dyn Fn() -> bool,
+    began_ns: Nanos,
+}
+
+impl Alternation<'_> {
+    fn run(
+        &mut self,
+        crossover: &mut Crossover,
+        watch: &mut dyn FnMut(CrossoverEvent<'_>),
+    ) -> Result<(), CrossoverFailure> {
+        let length = self.warm_up_loaded()?;
+        crossover.warm_up.load_s = (now_ns() - self.began_ns) as f64 / 1e9;
+        watch(CrossoverEvent::Warm(crossover.warm_up));
+        let mut random = SplitMix64(self.order.plan.seed);
+        let (began, mut block, mut open) = (Instant::now(), 0, Vec::new());
+        let mut longest_block = Duration::ZERO;
+        let ended = loop {
+            let block_began = Instant::now();
+            let order = block_order(self.order.treatments.len(), &mut random);
+            if let Err(why) = self.block(block, &order, length, &mut open) {
+                break Err(why);
+            }
+            longest_block = longest_block.max(block_began.elapsed());
+            // What the last period counted is complete when the next one has ended.
+            let last = open.split_off(open.len().saturating_sub(1));
+            crossover.periods.extend(open.drain(..).map(|it: OpenPeriod| it.counted(self.periods)));
+            open = last;
+            block += 1;
+            watch(CrossoverEvent::Block(crossover));
+            if is_decided(&compare(crossover)) || began.elapsed() + longest_block > self.order.budget {
+                break Ok(());
+            }
+        };
+        // Others may have had no response since.
+        thread::sleep(LOOK_EVERY * 5);
+        crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));
+        mark_incomplete(crossover);
+        ended
+    }
+
+    /// Each treatment in turn, so that both kinds of thread have run the application under the load.
+    fn warm_up_loaded(&self) -> Result<PeriodLength, CrossoverFailure> {
+        let began = Instant::now();
+        let mut length = PeriodLength::default();
+        while began.elapsed() < LOADED_WARM_UP {
+            for &treatment in &self.order.treatments {
+                let counted = self.period(0, treatment, length)?.counted_after(self.periods, LOOK_EVERY);
+                length = length.longer_for(counted.p50_ms);
+            }
+        }
+        Ok(length)
+    }
+
+    fn block(
+        &self,
+        block: u32,
+        order: &[usize],
+        length: PeriodLength,
+        open: &mut Vec<OpenPeriod>,
+    ) -> Result<(), CrossoverFailure> {
+        for &index in order {
+            open.push(self.period(block, self.order.treatments[index], length)?);
+        }
+        Ok(())
+    }
+
+    fn period(
+        &self,
+        block: u32,
+        treatment: Treatment,
+        length: PeriodLength,
+    ) -> Result<OpenPeriod, CrossoverFailure> {
+        let subject = Subject {
+            pid: self.order.pid,
+            port: self.order.port,
+            session: self.session,
+            periods: self.periods,
+            began_ns: self.began_ns,
+        };
+        OpenPeriod::run(&subject, block, treatment, length, &|time| self.wait(time))
+    }
+
+    fn wait(&self, time: Duration) -> Result<(), CrossoverFailure> {
+        let until = Instant::now() + time;
+        loop {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(CrossoverFailure::Interrupted);
+            }
+            if (self.has_load_ended)() {
+                return Err(LoadError::Thread("the load ended before the periods did".to_owned()).into());
+            }
+            match until.saturating_duration_since(Instant::now()) {
+                Duration::ZERO => return Ok(()),
+                left => thread::sleep(left.min(LOOK_EVERY)),
+            }
+        }
+    }
+}
+
+/// A block that was broken off has not all periods.
+fn mark_incomplete(crossover: &mut Crossover) {
+    let whole = 2 * crossover.treatments.len();
+    let Some(last) = crossover.periods.last().map(|it| it.block) else { return };
+    let is_of_last = |it: &&mut CrossoverPeriod| it.block == last;
+    if crossover.periods.iter().filter(|it| it.block == last).count() < whole {
+        let of_last = crossover.periods.iter_mut().filter(is_of_last);
+        of_last.for_each(|it| it.left_out = it.left_out.or(Some(LeftOut::BlockIncomplete)));
+    }
+}

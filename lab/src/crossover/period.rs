@@ -1,0 +1,197 @@
+//! One period: switch, wait until the requests of the other kind are gone, count, and read what it cost.
+
+use super::CrossoverFailure;
+use std::thread;
+use std::time::Duration;
+use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::periods::{PeriodCounts, Periods};
+use threadcount_machine::cpu_clock::process_cpu_ns;
+use threadcount_machine::probe::crossover::{CrossoverSession, PeriodTasks};
+use threadcount_model::crossover::{CrossoverPeriod, LeftOut, Treatment};
+
+/// Responses are counted so long, where they are fast.
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_secs(4);
+/// A response fits so many times.
+const RESPONSES: f64 = 20.0;
+/// The queues of the treatment before are gone after so many response times ...
+const WASHOUT_RESPONSES: f64 = 3.0;
+/// ... and so long at least and at most.
+const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// How long a period is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PeriodLength {
+    pub counted: Duration,
+    pub washout: Duration,
+}
+
+impl Default for PeriodLength {
+    fn default() -> Self {
+        Self { counted: SHORTEST, washout: WASHOUT.0 }
+    }
+}
+
+impl PeriodLength {
+    /// Long enough for responses of this median too.
+    pub fn longer_for(self, p50_ms: Option<f64>) -> Self {
+        let times = |count: f64| Duration::from_secs_f64(p50_ms.unwrap_or_default() * count / 1e3);
+        Self {
+            counted: self.counted.max(times(RESPONSES)).min(LONGEST),
+            washout: self.washout.max(times(WASHOUT_RESPONSES)).min(WASHOUT.1),
+        }
+    }
+}
+
+/// What is switched and counted.
+pub(super) struct Subject<'a> {
+    pub pid: u32,
+    pub port: u16,
+    pub session: &'a CrossoverSession,
+    pub periods: &'a Periods,
+    /// When the load began.
+    pub began_ns: Nanos,
+}
+
+/// A period that is over, and whose counts may not be complete.
+pub(super) struct OpenPeriod {
+    /// Of its first half; the second has the next one.
+    number: u32,
+    record: CrossoverPeriod,
+    half_s: [f64; 2],
+    cpu_ns: Option<u64>,
+    tasks: PeriodTasks,
+}
+
+type Wait<'w> = dyn Fn(Duration) -> Result<(), CrossoverFailure> + 'w;
+
+impl OpenPeriod {
+    /// Has the period, from its switch to its end.
+    pub fn run(
+        subject: &Subject<'_>,
+        block: u32,
+        treatment: Treatment,
+        length: PeriodLength,
+        wait: &Wait<'_>,
+    ) -> Result<Self, CrossoverFailure> {
+        let switched_ns = subject.session.switch_to(treatment, subject.port)?.t_ns;
+        let is_washed_out = wash_out(subject.session, length.washout, wait)?;
+        let number = unique_number();
+        let cpu_before = process_cpu_ns(subject.pid as i32);
+        let began_ns = now_ns();
+        subject.periods.begin(number, switched_ns);
+        let first = wait(length.counted / 2);
+        let middle_ns = now_ns();
+        subject.periods.begin(number + 1, switched_ns);
+        let second = first.and_then(|()| wait(length.counted / 2));
+        subject.periods.end();
+        let ended_ns = now_ns();
+        let cpu_ns = cpu_before
+            .zip(process_cpu_ns(subject.pid as i32))
+            .map(|(before, after)| after.saturating_sub(before));
+        second?;
+        let tasks = subject.session.status()?.current.unwrap_or_default();
+        let seconds = |from: Nanos, to: Nanos| to.saturating_sub(from) as f64 / 1e9;
+        let record = CrossoverPeriod {
+            block,
+            treatment,
+            switched_s: seconds(subject.began_ns, switched_ns),
+            washout_ms: seconds(switched_ns, began_ns) * 1e3,
+            counted_s: seconds(began_ns, ended_ns),
+            ok: 0,
+            failed: 0,
+            overlapping: 0,
+            rate_per_s: 0.0,
+            p50_ms: None,
+            p99_ms: None,
+            half_rates_per_s: [0.0; 2],
+            cpu_us_per_request: None,
+            thread_names: tasks.thread_names.keys().cloned().collect(),
+            left_out: left_out(is_washed_out, &tasks),
+        };
+        let half_s = [seconds(began_ns, middle_ns), seconds(middle_ns, ended_ns)];
+        Ok(Self { number, record, half_s, cpu_ns, tasks })
+    }
+
+    /// With what was counted, after each thread of the load has had time for a response.
+    pub fn counted_after(self, periods: &Periods, time: Duration) -> CrossoverPeriod {
+        thread::sleep(time);
+        self.counted(periods)
+    }
+
+    /// With what was counted.
+    pub fn counted(self, periods: &Periods) -> CrossoverPeriod {
+        let Self { number, mut record, half_s, cpu_ns, tasks } = self;
+        let halves = [number, number + 1].map(|it| periods.take(it).unwrap_or_default());
+        let rate = |half: &PeriodCounts, seconds: f64| half.ok as f64 / seconds.max(f64::MIN_POSITIVE);
+        record.half_rates_per_s = [rate(&halves[0], half_s[0]), rate(&halves[1], half_s[1])];
+        let [mut times, later] = halves.each_ref().map(|it| it.response_time.clone());
+        times.merge(&later);
+        record.ok = halves.iter().map(|it| it.ok).sum();
+        record.failed = halves.iter().map(|it| it.failed).sum();
+        record.overlapping = halves.iter().map(|it| it.overlapping).sum();
+        record.rate_per_s = record.ok as f64 / record.counted_s.max(f64::MIN_POSITIVE);
+        let times = times.summary();
+        (record.p50_ms, record.p99_ms) = (times.map(|it| it.p50), times.map(|it| it.p99));
+        record.cpu_us_per_request =
+            cpu_ns.filter(|_| record.ok > 0).map(|cpu_ns| cpu_ns as f64 / 1e3 / record.ok as f64);
+        if tasks.began == 0 && record.ok > 0 {
+            record.left_out = Some(LeftOut::NoRequest);
+        }
+        record
+    }
+}
+
+/// Numbers of periods of one process.
+fn unique_number() -> u32 {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    NEXT.fetch_add(2, Ordering::Relaxed)
+}
+
+/// Waits until no request of the period before runs or waits any more. False: some still did.
+fn wash_out(session: &CrossoverSession, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
+    wait(least)?;
+    let mut waited = least;
+    loop {
+        if session.status()?.previous.is_none_or(|it| it.washed_out) {
+            return Ok(true);
+        }
+        if waited >= WASHOUT.1 {
+            return Ok(false);
+        }
+        wait(LOOK_EVERY)?;
+        waited += LOOK_EVERY;
+    }
+}
+
+fn left_out(is_washed_out: bool, tasks: &PeriodTasks) -> Option<LeftOut> {
+    match tasks {
+        _ if !is_washed_out => Some(LeftOut::NotWashedOut),
+        PeriodTasks { kind_as_asked: false, began, .. } if *began > 0 => Some(LeftOut::OtherThreads),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_holds_a_response_twenty_times_within_bounds() {
+        let length = |p50_ms| PeriodLength::default().longer_for(p50_ms);
+        assert_eq!(length(None).counted, SHORTEST);
+        assert_eq!(length(Some(10.0)).counted, SHORTEST);
+        assert_eq!(length(Some(100.0)).counted, Duration::from_secs(2));
+        assert_eq!((length(Some(9_000.0)).counted, length(Some(9_000.0)).washout), (LONGEST, WASHOUT.1));
+    }
+
+    #[test]
+    fn a_period_whose_requests_ran_elsewhere_does_not_count() {
+        let tasks = |began, kind_as_asked| PeriodTasks { began, kind_as_asked, ..PeriodTasks::default() };
+        assert_eq!(left_out(true, &tasks(9, true)), None);
+        assert_eq!(left_out(true, &tasks(9, false)), Some(LeftOut::OtherThreads));
+        assert_eq!(left_out(false, &tasks(9, true)), Some(LeftOut::NotWashedOut));
+    }
+}

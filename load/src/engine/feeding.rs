@@ -1,0 +1,44 @@
+//! What the bytes of an HTTP/1.1 connection lead to.
+
+use super::connection::Connection;
+use crate::http1::{Answer, Malformed, Parsed, is_farewell};
+
+/// What some bytes of an HTTP/1.1 connection led to.
+pub(super) enum Fed {
+    More { is_first: bool },
+    Complete { answer: Answer, is_whole: bool, follows: Follows },
+    Malformed(Malformed),
+}
+
+/// What arrived right behind a complete response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Follows {
+    Nothing,
+    /// The response with which a server ends an idle connection.
+    Farewell,
+    Unsolicited,
+}
+
+/// The bytes lead to this, and so many of them belong to the response.
+pub(super) fn feed<'b>(connection: &mut Connection, bytes: &'b [u8]) -> (Fed, &'b [u8]) {
+    let is_whole = !connection.parser.has_begun();
+    match connection.parser.feed(bytes) {
+        Ok(Parsed::More) => (Fed::More { is_first: is_whole }, bytes),
+        Ok(Parsed::Complete { answer, consumed }) => {
+            let (taken, rest) = bytes.split_at(consumed);
+            (Fed::Complete { answer, is_whole, follows: Follows::of(rest) }, taken)
+        }
+        Err(how) => (Fed::Malformed(how), bytes),
+    }
+}
+
+impl Follows {
+    #[inline]
+    fn of(rest: &[u8]) -> Self {
+        match rest {
+            [] => Self::Nothing,
+            _ if is_farewell(rest) => Self::Farewell,
+            _ => Self::Unsolicited,
+        }
+    }
+}

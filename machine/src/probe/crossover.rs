@@ -1,0 +1,272 @@
+//! The tool's end of a crossover session: it has the agent switch the threads of a server's requests, and set them back.
+//!
+//! The protocol is that of `dev.threadcount.probe.crossover`: a line of text per command, a line of JSON per reply. A thread of ours
+//! sends a sign of life; without it, or when the connection closes, the agent sets the server back by itself.
+
+use super::attach::{self, AttachError, Connected};
+use super::meeting::Meeting;
+use serde::Deserialize;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+use threadcount_load::clock::Nanos;
+use threadcount_model::crossover::Treatment;
+
+const LEVEL: &str = "crossover";
+/// The agent ends the session after 800 ms without a command.
+const SIGN_OF_LIFE_EVERY: Duration = Duration::from_millis(150);
+/// A JVM that does not reply in this time hangs: each command is a few microseconds of work, and a search of its threads.
+const REPLY_LIMIT: Duration = Duration::from_secs(15);
+
+/// Why a crossover does not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CrossoverError {
+    #[error(transparent)]
+    Attach(#[from] AttachError),
+    /// The agent's own sentence.
+    #[error("{0}")]
+    Refused(String),
+    #[error("The agent in the JVM no longer replies ({0}). It sets the server's threads back by itself.")]
+    Lost(io::Error),
+    #[error("The agent in the JVM replied with something else than expected: {0}")]
+    Reply(String),
+}
+
+/// A server whose threads can be switched.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SwitchableServer {
+    pub port: u16,
+    /// Product and version.
+    pub server: String,
+    /// Size of its own pool; -1: not known.
+    #[serde(default = "unknown")]
+    pub own_max_threads: i64,
+    /// What is not switched, as a sentence.
+    #[serde(default)]
+    pub not_switched: Option<String>,
+}
+
+const fn unknown() -> i64 {
+    -1
+}
+
+/// A port whose server cannot be switched.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct OtherServer {
+    pub port: u16,
+    pub server: String,
+    /// As a clause.
+    pub why: String,
+}
+
+/// What listens in the JVM.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Servers {
+    pub targets: Vec<SwitchableServer>,
+    pub refused: Vec<OtherServer>,
+}
+
+/// The tasks of one period, so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct PeriodTasks {
+    /// Tasks that began; a task may have several requests.
+    pub began: u64,
+    /// All of them began on the kind of thread that was asked for.
+    pub kind_as_asked: bool,
+    /// None runs or waits any more; only of a period that is over.
+    #[serde(default)]
+    pub washed_out: bool,
+    /// Names of a sample of its threads, without their numbers, and how often each was seen.
+    #[serde(default)]
+    pub thread_names: serde_json::Map<String, serde_json::Value>,
+}
+
+/// Where a session stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct CrossoverStatus {
+    /// On the load's clock.
+    pub t_ns: Nanos,
+    /// `None`: the server has its own threads, and tasks are not counted.
+    #[serde(default)]
+    pub current: Option<PeriodTasks>,
+    /// The period before; `None`: there was none.
+    #[serde(default)]
+    pub previous: Option<PeriodTasks>,
+}
+
+/// A running session. Dropped, the server has its own threads again.
+pub struct CrossoverSession {
+    channel: Arc<Mutex<Channel>>,
+    stop: Option<Sender<()>>,
+    heart: Option<JoinHandle<()>>,
+    /// Removed with its folder when the session is over.
+    _meeting: Meeting,
+}
+
+impl CrossoverSession {
+    /// Loads the agent into a JVM.
+    ///
+    /// # Errors
+    /// Why it could not, as a sentence with what to do.
+    pub fn attach(pid: u32, jar: &Path) -> Result<Self, CrossoverError> {
+        let Connected { stream, meeting } = attach::connect(pid, jar, LEVEL, None)?;
+        let mut connection = Channel::new(stream).map_err(CrossoverError::Lost)?;
+        let hello = connection.read().map_err(CrossoverError::Lost)?;
+        attach::check_begun(pid, &hello)?;
+        attach::check_version(pid, Some(&hello))?;
+        let connection = Arc::new(Mutex::new(connection));
+        let (stop, stopped) = channel();
+        let beating = Arc::clone(&connection);
+        let heart = thread::spawn(move || {
+            while stopped.recv_timeout(SIGN_OF_LIFE_EVERY) == Err(RecvTimeoutError::Timeout) {
+                if command(&beating, "status").is_err() {
+                    return;
+                }
+            }
+        });
+        Ok(Self { channel: connection, stop: Some(stop), heart: Some(heart), _meeting: meeting })
+    }
+
+    /// What listens in the JVM.
+    ///
+    /// # Errors
+    /// The session is over.
+    pub fn servers(&self) -> Result<Servers, CrossoverError> {
+        parsed(&command(&self.channel, "targets")?)
+    }
+
+    /// Switches the requests of a port to these threads.
+    ///
+    /// # Errors
+    /// The agent's reason, or the session is over; the server has its own threads then.
+    pub fn switch_to(&self, treatment: Treatment, port: u16) -> Result<CrossoverStatus, CrossoverError> {
+        parsed(&command(&self.channel, &format!("switch {treatment} {port}"))?)
+    }
+
+    /// # Errors
+    /// The session is over.
+    pub fn status(&self) -> Result<CrossoverStatus, CrossoverError> {
+        parsed(&command(&self.channel, "status")?)
+    }
+
+    /// Gives the server its own threads again.
+    ///
+    /// # Errors
+    /// The session is over, which set them back as well.
+    pub fn restore(&self) -> Result<CrossoverStatus, CrossoverError> {
+        parsed(&command(&self.channel, "restore")?)
+    }
+}
+
+impl Drop for CrossoverSession {
+    fn drop(&mut self) {
+        let _ = self.restore();
+        self.stop = None;
+        if let Some(heart) = self.heart.take() {
+            let _ = heart.join();
+        }
+    }
+}
+
+/// The connection: one command at a time.
+struct Channel {
+    stream: UnixStream,
+    replies: BufReader<UnixStream>,
+}
+
+impl Channel {
+    fn new(stream: UnixStream) -> io::Result<Self> {
+        stream.set_read_timeout(Some(REPLY_LIMIT))?;
+        stream.set_write_timeout(Some(REPLY_LIMIT))?;
+        Ok(Self { replies: BufReader::new(stream.try_clone()?), stream })
+    }
+
+    fn read(&mut self) -> io::Result<String> {
+        let mut line = String::new();
+        match self.replies.read_line(&mut line)? {
+            0 => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
+            _ => Ok(line),
+        }
+    }
+
+    fn command(&mut self, text: &str) -> io::Result<String> {
+        // A session that is over has left its reason.
+        let sent = self.stream.write_all(format!("{text}\n").as_bytes());
+        let reply = self.read();
+        if reply.is_err() {
+            sent?;
+        }
+        reply
+    }
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    #[serde(rename = "type")]
+    kind: String,
+    why: Option<String>,
+}
+
+fn command(channel: &Mutex<Channel>, text: &str) -> Result<String, CrossoverError> {
+    let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
+    let line = channel.command(text).map_err(CrossoverError::Lost)?;
+    let reply: Reply = parsed(&line)?;
+    match reply.why {
+        Some(why) if ["error", "ended", "refused"].contains(&reply.kind.as_str()) => {
+            Err(CrossoverError::Refused(why))
+        }
+        _ => Ok(line),
+    }
+}
+
+fn parsed<T: for<'de> Deserialize<'de>>(line: &str) -> Result<T, CrossoverError> {
+    serde_json::from_str(line)
+        .map_err(|error| CrossoverError::Reply(format!("{error} in {}", line.trim_end())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The other end, which has a line for each command.
+    fn with_replies(replies: &'static [&'static str]) -> (Mutex<Channel>, JoinHandle<Vec<String>>) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let agent = thread::spawn(move || {
+            let mut commands = BufReader::new(theirs.try_clone().unwrap()).lines();
+            let mut stream = &theirs;
+            let mut taken = Vec::new();
+            for reply in replies {
+                taken.push(commands.next().unwrap().unwrap());
+                writeln!(stream, "{reply}").unwrap();
+            }
+            taken
+        });
+        (Mutex::new(Channel::new(ours).unwrap()), agent)
+    }
+
+    #[test]
+    fn a_command_has_its_reply_and_a_refusal_is_the_agents_own_sentence() {
+        let (channel, agent) = with_replies(&[
+            r#"{"type":"switched","t_ns":7,"before_ns":6,"port":80,"current":{"began":0,"kind_as_asked":true,"thread_names":{}}}"#,
+            r#"{"type":"error","t_ns":8,"why":"Port 81 cannot be switched: Netty: it has loops."}"#,
+        ]);
+        let status: CrossoverStatus = parsed(&command(&channel, "switch virtual 80").unwrap()).unwrap();
+        assert_eq!((status.t_ns, status.previous), (7, None));
+        let refused = command(&channel, "switch virtual 81").unwrap_err().to_string();
+        assert_eq!(refused, "Port 81 cannot be switched: Netty: it has loops.");
+        assert_eq!(agent.join().unwrap(), ["switch virtual 80", "switch virtual 81"]);
+        assert!(matches!(command(&channel, "status"), Err(CrossoverError::Lost(_))));
+    }
+
+    #[test]
+    fn what_listens_is_read_with_the_reason_of_what_cannot_be_switched() {
+        let line = r#"{"type":"targets","t_ns":1,"targets":[{"port":38759,"server":"Tomcat 11.0.24","own_executor":"x","name":"n","own_max_threads":200,"not_switched":null}],"refused":[{"port":9090,"server":"Netty","why":"it has loops"}]}"#;
+        let servers: Servers = parsed(line).unwrap();
+        assert_eq!((servers.targets[0].port, servers.targets[0].own_max_threads), (38_759, 200));
+        assert_eq!(servers.refused[0].why, "it has loops");
+    }
+}

@@ -1,0 +1,180 @@
+//! A crossover inside one JVM: what was switched, and what each period measured.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+/// The threads that requests run on while it lasts. In text: `own`, `virtual`, `virtual-N`, `platform-N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Treatment {
+    /// As the server is configured.
+    Own,
+    /// A virtual thread per request; with a limit at most so many at once.
+    Virtual { limit: Option<u32> },
+    /// A fixed pool of so many platform threads.
+    Platform { threads: u32 },
+}
+
+/// What is no treatment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no kind of thread here: write own, virtual, virtual-N or platform-N, for example platform-400"
+)]
+pub struct NoTreatment(String);
+
+impl FromStr for Treatment {
+    type Err = NoTreatment;
+
+    fn from_str(text: &str) -> Result<Self, NoTreatment> {
+        let number = |prefix: &str| text.strip_prefix(prefix)?.parse::<u32>().ok().filter(|&it| it > 0);
+        match text {
+            "own" => Ok(Self::Own),
+            "virtual" => Ok(Self::Virtual { limit: None }),
+            _ => number("virtual-")
+                .map(|limit| Self::Virtual { limit: Some(limit) })
+                .or_else(|| number("platform-").map(|threads| Self::Platform { threads }))
+                .ok_or_else(|| NoTreatment(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Treatment {
+    type Error = NoTreatment;
+
+    fn try_from(text: String) -> Result<Self, NoTreatment> {
+        text.parse()
+    }
+}
+
+impl From<Treatment> for String {
+    fn from(treatment: Treatment) -> Self {
+        treatment.to_string()
+    }
+}
+
+impl fmt::Display for Treatment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("own"),
+            Self::Virtual { limit: None } => f.write_str("virtual"),
+            Self::Virtual { limit: Some(limit) } => write!(f, "virtual-{limit}"),
+            Self::Platform { threads } => write!(f, "platform-{threads}"),
+        }
+    }
+}
+
+impl JsonSchema for Treatment {
+    fn schema_name() -> Cow<'static, str> {
+        "Treatment".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": "^(own|virtual(-[1-9][0-9]*)?|platform-[1-9][0-9]*)$"})
+    }
+}
+
+/// One crossover of one JVM.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Crossover {
+    /// Product and version of the server, e.g. `Tomcat 11.0.24`.
+    pub server: String,
+    /// The port whose requests were switched.
+    pub port: u16,
+    /// Size of the server's own pool; `None`: not known, or no pool.
+    pub own_threads: Option<u32>,
+    /// The first is the baseline.
+    pub treatments: Vec<Treatment>,
+    /// Clients of a closed load, connections of an open one.
+    pub clients: u32,
+    /// The rate of an open load; `None`: closed.
+    pub rate_per_s: Option<f64>,
+    pub warm_up: CrossoverWarmUp,
+    /// In the order in which they ran, those that count and those that do not.
+    pub periods: Vec<CrossoverPeriod>,
+    /// Of the whole load, the time between periods included.
+    pub requests: CrossoverRequests,
+    /// Why it ended before its time, as a sentence; `None`: it did not.
+    pub ended_early: Option<String>,
+}
+
+/// How the JVM was warmed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CrossoverWarmUp {
+    /// With few clients, which leave cores to the compiler, in seconds.
+    pub few_clients_s: f64,
+    /// With the load itself, in seconds.
+    pub load_s: f64,
+    /// Whether the JVM was in a steady state then; `None`: not known.
+    pub steady: Option<bool>,
+}
+
+/// All requests of the load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct CrossoverRequests {
+    pub ok: u64,
+    pub failed: u64,
+}
+
+/// One period: a treatment from its washout to the next switch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CrossoverPeriod {
+    /// From 0. Each block has each treatment twice.
+    pub block: u32,
+    pub treatment: Treatment,
+    /// When it was switched to, in seconds since the first period.
+    pub switched_s: f64,
+    /// From the switch to the first counted response, in ms.
+    pub washout_ms: f64,
+    /// How long responses were counted, in seconds.
+    pub counted_s: f64,
+    pub ok: u64,
+    pub failed: u64,
+    /// Responses to requests that were due before the switch; they are in `ok` and in no time.
+    pub overlapping: u64,
+    pub rate_per_s: f64,
+    /// Response times; `None`: no response.
+    pub p50_ms: Option<f64>,
+    pub p99_ms: Option<f64>,
+    /// The rate in the first and the second half, in responses per second.
+    pub half_rates_per_s: [f64; 2],
+    /// CPU of the server's process per response; `None`: not known.
+    pub cpu_us_per_request: Option<f64>,
+    /// Names of threads that requests were seen on, without their numbers.
+    pub thread_names: Vec<String>,
+    /// Why it does not count.
+    pub left_out: Option<LeftOut>,
+}
+
+/// Why a period does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeftOut {
+    /// Requests on the threads of the period before were still running.
+    NotWashedOut,
+    /// Some requests ran on threads of another kind.
+    OtherThreads,
+    /// No request ran on a thread of the server that can be switched.
+    NoRequest,
+    /// Its block was not completed.
+    BlockIncomplete,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_treatment_is_read_as_it_is_written() {
+        for text in ["own", "virtual", "virtual-8", "platform-400"] {
+            assert_eq!(text.parse::<Treatment>().unwrap().to_string(), text);
+        }
+        for text in ["", "platform", "platform-0", "virtual-", "virtual-x", "Own"] {
+            let why = text.parse::<Treatment>().unwrap_err().to_string();
+            assert!(why.contains("platform-400"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! A crossover in words: the answer, a row per treatment, and what it does not cover.
+
+use crate::wrapped::wrapped;
+use threadcount_judge::words::metric::bound;
+use threadcount_model::comparison::Verdict;
+use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
+use threadcount_model::figures;
+use threadcount_stats::crossover::CrossoverRatio;
+use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
+use threadcount_stats::ratio::WIDEST;
+
+/// Beyond it an interval says too little to be shown.
+const UNREADABLE: f64 = 2.0;
+
+/// Everything, for a terminal.
+#[must_use]
+pub fn lines(document: &CrossoverDocument) -> Vec<String> {
+    let crossover = &document.crossover;
+    let mut lines = vec![setting(crossover), String::new()];
+    lines.extend(answers(document).into_iter().zip(0..).flat_map(|(line, at)| {
+        let head = if at == 0 { "Answer" } else { "" };
+        labelled(head, &line)
+    }));
+    lines.push(String::new());
+    lines.extend(table(document));
+    lines.push(String::new());
+    lines.extend(
+        document.comparisons.iter().flat_map(|it| cautions(it, crossover)).map(|it| format!("Note    {it}")),
+    );
+    lines.push(format!("Trust   {}", trust(crossover)));
+    lines.push(
+        "Covers  requests of this port in this JVM; @Async, schedulers and clients kept their threads."
+            .to_owned(),
+    );
+    lines.push(
+        "        Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.".to_owned(),
+    );
+    lines
+}
+
+/// Columns of a line, and of its label.
+const WIDTH: usize = 100;
+const LABEL: usize = 8;
+
+fn labelled(label: &str, text: &str) -> Vec<String> {
+    let lines = wrapped(text, LABEL, WIDTH).into_iter().zip(0..);
+    lines.map(|(line, at)| format!("{:<LABEL$}{line}", if at == 0 { label } else { "" })).collect()
+}
+
+/// The ratios so far, in one line.
+#[must_use]
+pub fn so_far(document: &CrossoverDocument) -> String {
+    let of = |it: &TreatmentComparison| format!("{} {}", it.treatment, throughput(&it.rate));
+    let known: Vec<String> = document.comparisons.iter().map(of).collect();
+    let blocks = document.comparisons.first().map_or(0, |it| it.rate.blocks);
+    format!(
+        "{}, throughput against {}: {}",
+        figures::plural(blocks as u64, "block"),
+        baseline(&document.crossover),
+        known.join(", ")
+    )
+}
+
+fn throughput(ratio: &CrossoverRatio) -> String {
+    match readable(ratio) {
+        Some(interval) => format!("{} {interval}", times(ratio.ratio)),
+        None => "not known yet".to_owned(),
+    }
+}
+
+fn baseline(crossover: &Crossover) -> String {
+    crossover.treatments.first().copied().unwrap_or(Treatment::Own).to_string()
+}
+
+fn setting(crossover: &Crossover) -> String {
+    let load = match crossover.rate_per_s {
+        Some(rate) => {
+            format!("{} on {} connections", figures::rate(rate), figures::count(crossover.clients.into()))
+        }
+        None => figures::plural(crossover.clients, "client"),
+    };
+    let pool = crossover
+        .own_threads
+        .map_or_else(String::new, |threads| format!(", its own pool has {threads} threads"));
+    let periods = crossover.periods.iter().filter(|it| it.left_out.is_none()).count();
+    let seconds =
+        crossover.periods.last().map_or(0.0, |it| it.switched_s + it.washout_ms / 1e3 + it.counted_s);
+    format!(
+        "{} on port {}{pool}: {load}, {} in {}",
+        crossover.server,
+        crossover.port,
+        figures::plural(periods as u64, "period"),
+        figures::plural(seconds.round() as u64, "second")
+    )
+}
+
+/// A sentence per treatment.
+fn answers(document: &CrossoverDocument) -> Vec<String> {
+    if document.comparisons.is_empty() {
+        return vec!["none: no block of periods was completed.".to_owned()];
+    }
+    let baseline = baseline(&document.crossover);
+    document.comparisons.iter().map(|it| answer(it, &baseline)).collect()
+}
+
+fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
+    let metrics = [
+        Some((&comparison.rate, "throughput")),
+        comparison.p50.as_ref().map(|it| (it, "median response time")),
+        comparison.p99.as_ref().map(|it| (it, "p99")),
+    ];
+    let mut parts: Vec<String> =
+        metrics.into_iter().flatten().map(|(ratio, noun)| part(ratio, noun)).collect();
+    let last = parts.pop().unwrap_or_default();
+    let all = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
+    format!("{} against {baseline}: {all}.", comparison.treatment)
+}
+
+fn part(ratio: &CrossoverRatio, noun: &str) -> String {
+    let differs = |interval: threadcount_model::interval::Interval| bound(interval.largest_difference());
+    match (ratio.verdict, ratio.interval) {
+        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}", times(ratio.ratio)),
+        (Verdict::NoDifference, Some(interval)) => format!("the same {noun} (within {})", differs(interval)),
+        _ => format!("{noun} inconclusive"),
+    }
+}
+
+fn table(document: &CrossoverDocument) -> Vec<String> {
+    let mut rows = vec![row(&["", "throughput", "p50", "p99", "CPU per request"].map(str::to_owned))];
+    for figures in &document.figures {
+        rows.push(row(&values(figures)));
+        let compared = document.comparisons.iter().find(|it| it.treatment == figures.treatment);
+        rows.extend(compared.map(|it| row(&ratios(it, &baseline(&document.crossover)))));
+    }
+    rows
+}
+
+fn values(of: &TreatmentFigures) -> [String; 5] {
+    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figures::milliseconds);
+    [
+        of.treatment.to_string(),
+        figures::rate(of.rate_per_s),
+        ms(of.p50_ms),
+        ms(of.p99_ms),
+        ms(of.cpu_us_per_request.map(|it| it / 1e3)),
+    ]
+}
+
+fn ratios(of: &TreatmentComparison, baseline: &str) -> [String; 5] {
+    let text = |ratio: Option<&CrossoverRatio>| ratio.map_or_else(|| "-".to_owned(), shown);
+    [
+        format!("  vs {baseline}"),
+        shown(&of.rate),
+        text(of.p50.as_ref()),
+        text(of.p99.as_ref()),
+        text(of.cpu_per_request.as_ref()),
+    ]
+}
+
+fn shown(ratio: &CrossoverRatio) -> String {
+    readable(ratio)
+        .map_or_else(|| "too few blocks".to_owned(), |interval| format!("{} {interval}", times(ratio.ratio)))
+}
+
+/// The interval, if anybody should act on it.
+fn readable(ratio: &CrossoverRatio) -> Option<String> {
+    let interval = ratio.interval?;
+    let is_narrow = interval.high <= ratio.ratio * UNREADABLE && interval.low >= ratio.ratio / UNREADABLE;
+    is_narrow.then(|| figures::interval(interval))
+}
+
+fn times(ratio: f64) -> String {
+    format!("{}x", figures::ratio(ratio))
+}
+
+fn row(cells: &[String; 5]) -> String {
+    let [name, rate, p50, p99, cpu] = cells;
+    format!("{name:<16}{rate:>20}{p50:>22}{p99:>21}{cpu:>21}").trim_end().to_owned()
+}
+
+/// What makes a ratio less than it seems.
+fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) -> Vec<String> {
+    let (treatment, baseline) = (comparison.treatment, baseline(crossover));
+    let carried = comparison.carry_over.map(|change| {
+        format!(
+            "{treatment}: its ratio is {} in the second half of a period by that in the first, so a switch has an effect of its own.",
+            times(change)
+        )
+    });
+    let changes = comparison.trend.map(|change| {
+        format!(
+            "{treatment}: its ratio to {baseline} changed {} over the session; the JVM is not steady yet.",
+            times(change)
+        )
+    });
+    let wide = comparison.rate.interval.is_some_and(|it| it.half_width() > WIDEST);
+    let wide = wide.then(|| format!("{treatment}: the interval is wide; a longer --budget narrows it."));
+    carried.into_iter().chain(changes).chain(wide).collect()
+}
+
+fn trust(crossover: &Crossover) -> String {
+    let requests = crossover.requests;
+    let lost = match requests.failed {
+        0 => "none failed".to_owned(),
+        failed => format!("{} failed", figures::count(failed)),
+    };
+    let mut text = format!("{}, {lost}.", figures::plural(requests.ok + requests.failed, "request"));
+    let left_out =
+        |why: LeftOut| crossover.periods.iter().filter(|it| it.left_out == Some(why)).count() as u64;
+    for (why, words) in [
+        (LeftOut::NotWashedOut, "in which requests of the kind before still ran"),
+        (LeftOut::OtherThreads, "in which requests ran on another kind of thread"),
+        (LeftOut::NoRequest, "in which no request ran on threads that can be switched"),
+        (LeftOut::BlockIncomplete, "of a block that was broken off"),
+    ] {
+        let count = left_out(why);
+        if count > 0 {
+            text += &format!(" Left out: {} {words}.", figures::plural(count, "period"));
+        }
+    }
+    if crossover.warm_up.steady == Some(false) {
+        text += " The JVM was still warming up when the periods began.";
+    }
+    if let Some(why) = &crossover.ended_early {
+        text += &format!(" Ended early: {why}.");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::crossover::{CrossoverPeriod, CrossoverRequests, CrossoverWarmUp};
+
+    const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
+
+    fn period(block: u32, treatment: Treatment, rate_per_s: f64, p50_ms: f64) -> CrossoverPeriod {
+        CrossoverPeriod {
+            block,
+            treatment,
+            switched_s: f64::from(block) * 5.0,
+            washout_ms: 150.0,
+            counted_s: 1.0,
+            ok: rate_per_s as u64,
+            failed: 0,
+            overlapping: 0,
+            rate_per_s,
+            p50_ms: Some(p50_ms),
+            p99_ms: Some(124.0),
+            half_rates_per_s: [rate_per_s; 2],
+            cpu_us_per_request: Some(400.0),
+            thread_names: Vec::new(),
+            left_out: None,
+        }
+    }
+
+    fn document(blocks: u32, noise: f64) -> CrossoverDocument {
+        let of = |block: u32| {
+            let swing = 1.0 + noise * if block.is_multiple_of(2) { 1.0 } else { -1.0 };
+            let own = period(block, Treatment::Own, 3_000.0, 10.0);
+            let other = period(block, VIRTUAL, 3_330.0 * swing, 34.0);
+            [own.clone(), other.clone(), other, own]
+        };
+        Crossover {
+            server: "Tomcat 11.0.24".to_owned(),
+            port: 8_080,
+            own_threads: Some(200),
+            treatments: vec![Treatment::Own, VIRTUAL],
+            clients: 100,
+            rate_per_s: None,
+            warm_up: CrossoverWarmUp { few_clients_s: 12.0, load_s: 6.0, steady: Some(true) },
+            periods: (0..blocks).flat_map(of).collect(),
+            requests: CrossoverRequests { ok: 175_130, failed: 0 },
+            ended_early: None,
+        }
+        .into()
+    }
+
+    #[test]
+    fn the_answer_is_one_sentence_with_throughput_median_and_tail() {
+        let lines = lines(&document(10, 0.01));
+        assert_eq!(
+            lines[0],
+            "Tomcat 11.0.24 on port 8080, its own pool has 200 threads: 100 clients, 40 periods in 46 seconds"
+        );
+        assert_eq!(
+            lines[2..4],
+            [
+                "Answer  virtual against own: 1.11x the throughput, 3.40x the median response time and the same p99",
+                "        (within 1 %).",
+            ]
+        );
+        assert!(lines.iter().any(|it| it.contains("1.11x [1.1")), "{lines:#?}");
+        assert!(lines.iter().any(|it| it == "Trust   175,130 requests, none failed."), "{lines:#?}");
+        assert!(lines.iter().all(|it| it.chars().count() <= 100) && lines.len() <= 22, "{lines:#?}");
+    }
+
+    #[test]
+    fn a_ratio_that_nobody_should_act_on_is_not_shown() {
+        let text = lines(&document(6, 0.9)).join("\n");
+        assert!(text.contains("throughput inconclusive") && text.contains("too few blocks"), "{text}");
+        let none = lines(&document(0, 0.0)).join("\n");
+        assert!(none.contains("none: no block of periods was completed."), "{none}");
+    }
+
+    #[test]
+    fn what_was_left_out_and_why_it_ended_early_is_in_the_trust() {
+        let mut document = document(8, 0.01);
+        document.crossover.periods[3].left_out = Some(LeftOut::OtherThreads);
+        document.crossover.requests.failed = 3;
+        document.crossover.ended_early = Some("the server stopped".to_owned());
+        let text = lines(&document).join("\n");
+        assert!(
+            text.replace("\n       ", "").contains(
+                "1 period in which requests ran on another kind of thread. Ended early: the server stopped."
+            ),
+            "{text}"
+        );
+    }
+}

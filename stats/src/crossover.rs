@@ -1,0 +1,228 @@
+//! A crossover: two treatments of one subject in periods that alternate (Jones & Kenward, "Design and analysis of cross-over
+//! trials", 2014). Here the subject is a JVM, and the treatment the threads that its requests run on.
+//!
+//! The unit is the block. Its treatments come in an order drawn by lot and then in the reverse one (A B B A), so that a trend which
+//! is straight within a block weighs on all of them alike. The difference of two treatments in a block is that of their logarithms;
+//! the interval is Student's over blocks.
+//!
+//! Blocks that follow each other are alike where the difference itself changes slowly. Their correlation at lag 1 is estimated,
+//! corrected for its bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). Where it is larger than
+//! chance would have it, the interval is that of as many fewer blocks. `crossover/simulation.rs` has the coverage.
+
+pub mod comparison;
+
+use super::ratio::verdict;
+use super::student::{t_quantile, two_sided_tail};
+use schemars::JsonSchema;
+use serde::Serialize;
+use threadcount_model::comparison::Verdict;
+use threadcount_model::interval::Interval;
+
+/// Fewer blocks have no interval: of their correlation nothing is known.
+pub const LEAST_BLOCKS: usize = 6;
+/// How sure an interval is.
+const CONFIDENCE: f64 = 0.95;
+/// A correlation beyond it would leave nothing to judge by.
+const LARGEST_CORRELATION: f64 = 0.8;
+/// An effect that changes within a period is reported where chance would show it so rarely ...
+const CARRY_OVER_P: f64 = 0.01;
+/// ... and where it is at least this large: a ratio of 1.03.
+const CARRY_OVER_LEAST: f64 = 0.03;
+/// The same for an effect that changes over the blocks.
+const TREND_P: f64 = CARRY_OVER_P;
+
+/// One treatment against another over all blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct CrossoverRatio {
+    /// Geometric mean of the blocks' ratios.
+    pub ratio: f64,
+    /// Of 95 %; `None`: fewer than [`LEAST_BLOCKS`].
+    pub interval: Option<Interval>,
+    pub verdict: Verdict,
+    /// Number of blocks.
+    pub blocks: usize,
+}
+
+/// The ratio of a figure under two treatments, one value of each per block. `None`: a value that is not above zero, or no block.
+#[must_use]
+pub fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
+    let differences = log_ratios(treatment, baseline)?;
+    let blocks = differences.len();
+    let mean = super::runs::mean(&differences)?;
+    let interval = half_width(&differences).map(|half_width| Interval {
+        low: (mean - half_width).exp(),
+        high: (mean + half_width).exp(),
+        confidence: CONFIDENCE,
+    });
+    let interval = interval.filter(|it| it.low > 0.0 && it.high.is_finite());
+    let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
+    Some(CrossoverRatio { ratio: mean.exp(), interval, verdict, blocks })
+}
+
+/// Does the ratio depend on the time since the switch? Given by its ratios in the earlier and the later part of the periods, one of
+/// each per block. `None`: it does not, as far as can be told.
+#[must_use]
+pub fn carry_over(earlier: &[f64], later: &[f64]) -> Option<f64> {
+    let changes = log_ratios(later, earlier)?;
+    let (mean, p_value) = mean_and_p_value(&changes)?;
+    (p_value < CARRY_OVER_P && mean.abs() >= CARRY_OVER_LEAST.ln_1p()).then(|| mean.exp())
+}
+
+/// Does the ratio change over the session? Its later half by its earlier half. `None`: it does not, as far as can be told.
+#[must_use]
+pub fn trend(ratios: &[f64]) -> Option<f64> {
+    if ratios.len() < LEAST_BLOCKS {
+        return None;
+    }
+    let half = ratios.len() / 2;
+    let (earlier, later) = (&ratios[..half], &ratios[ratios.len() - half..]);
+    // Neighbours of both halves are no pairs: each half's spread counts.
+    let of = |half: &[f64]| {
+        let logs: Vec<f64> = half.iter().map(|it| it.ln()).collect();
+        Some((super::runs::mean(&logs)?, variance(&logs) / logs.len() as f64))
+    };
+    let ((early, early_error), (late, late_error)) = (of(earlier)?, of(later)?);
+    let error = (early_error + late_error).sqrt();
+    let p_value = two_sided_tail(2.0 * (half as f64 - 1.0), (late - early) / error)?;
+    (p_value < TREND_P && (late - early).abs() >= CARRY_OVER_LEAST.ln_1p()).then(|| (late - early).exp())
+}
+
+/// One order for a block: all treatments by lot, and then in reverse.
+#[must_use]
+pub fn block_order(treatments: usize, random: &mut super::random::SplitMix64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..treatments).collect();
+    for last in (1..treatments).rev() {
+        order.swap(last, random.below(last + 1));
+    }
+    let mirrored: Vec<usize> = order.iter().rev().copied().collect();
+    [order, mirrored].concat()
+}
+
+fn log_ratios(of: &[f64], by: &[f64]) -> Option<Vec<f64>> {
+    let ratios = of.iter().zip(by).map(|(of, by)| (of / by).ln());
+    let ratios: Vec<f64> = ratios.collect();
+    (!ratios.is_empty() && ratios.iter().all(|it| it.is_finite())).then_some(ratios)
+}
+
+fn half_width(differences: &[f64]) -> Option<f64> {
+    if differences.len() < LEAST_BLOCKS {
+        return None;
+    }
+    let blocks = differences.len() as f64;
+    let inflation = inflation(differences);
+    let freedom = (blocks / inflation - 1.0).max(2.0);
+    Some(
+        t_quantile(freedom, 1.0 - (1.0 - CONFIDENCE) / 2.0)?
+            * (variance(differences) * inflation / blocks).sqrt(),
+    )
+}
+
+fn mean_and_p_value(differences: &[f64]) -> Option<(f64, f64)> {
+    if differences.len() < LEAST_BLOCKS {
+        return None;
+    }
+    let blocks = differences.len() as f64;
+    let mean = super::runs::mean(differences)?;
+    let inflation = inflation(differences);
+    let error = (variance(differences) * inflation / blocks).sqrt();
+    Some((mean, two_sided_tail((blocks / inflation - 1.0).max(2.0), mean / error)?))
+}
+
+/// By how much the variance of the mean is larger than that of as many independent blocks.
+fn inflation(differences: &[f64]) -> f64 {
+    let blocks = differences.len() as f64;
+    let correlation = (lag_1_correlation(differences) + 1.0 / blocks) / (1.0 - 3.0 / blocks);
+    if correlation <= 1.0 / blocks.sqrt() {
+        return 1.0;
+    }
+    let correlation = correlation.min(LARGEST_CORRELATION);
+    (1.0 + correlation) / (1.0 - correlation)
+}
+
+fn lag_1_correlation(differences: &[f64]) -> f64 {
+    let mean = super::runs::mean(differences).unwrap_or_default();
+    let squares: f64 = differences.iter().map(|it| (it - mean).powi(2)).sum();
+    let products: f64 = differences.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum();
+    if squares > 0.0 { products / squares } else { 0.0 }
+}
+
+fn variance(figures: &[f64]) -> f64 {
+    let mean = super::runs::mean(figures).unwrap_or_default();
+    figures.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (figures.len() as f64 - 1.0)
+}
+
+#[cfg(test)]
+mod simulation;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SplitMix64;
+
+    fn exp(logs: &[f64]) -> Vec<f64> {
+        logs.iter().map(|it| it.exp()).collect()
+    }
+
+    #[test]
+    fn the_interval_is_students_over_the_logarithms_of_the_blocks_as_computed_by_hand() {
+        // 1, -1, 2, -2, 3, -3 hundredths: mean 0, variance 28/5 e-4, no correlation above chance, t(0.975; 5) = 2.570582.
+        let logs = [0.01, -0.01, 0.02, -0.02, 0.03, -0.03];
+        let found = ratio(&exp(&logs), &[1.0; 6]).unwrap();
+        let half_width = 2.570_582 * (28e-4_f64 / 5.0 / 6.0).sqrt();
+        assert!((found.ratio - 1.0).abs() < 1e-12 && found.blocks == 6);
+        assert!((found.interval.unwrap().high.ln() - half_width).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn blocks_that_are_alike_one_after_the_other_count_as_fewer() {
+        let (apart, together) =
+            ([1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]);
+        let width = |ratios: &[f64]| {
+            let interval = ratio(ratios, &[1.0; 8]).unwrap().interval.unwrap();
+            (interval.high / interval.low).ln()
+        };
+        assert!(width(&together) > 2.0 * width(&apart), "{} {}", width(&together), width(&apart));
+    }
+
+    #[test]
+    fn few_blocks_have_no_interval_and_a_figure_of_zero_has_no_ratio() {
+        let few = ratio(&[2.0; 5], &[1.0; 5]).unwrap();
+        assert_eq!((few.interval, few.verdict), (None, Verdict::NotEnoughRuns));
+        assert!((few.ratio - 2.0).abs() < 1e-12);
+        assert_eq!(ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
+        assert_eq!(ratio(&[], &[]), None);
+    }
+
+    #[test]
+    fn an_order_is_balanced_and_its_second_half_is_the_reverse_of_its_first() {
+        let mut random = SplitMix64(1);
+        let mut first = [0; 3];
+        for _ in 0..300 {
+            let order = block_order(3, &mut random);
+            assert!(order.iter().eq(order.iter().rev()), "{order:?}");
+            let mut half = order[..3].to_vec();
+            half.sort_unstable();
+            assert_eq!(half, [0, 1, 2]);
+            first[order[0]] += 1;
+        }
+        assert!(first.iter().all(|count| (70..130).contains(count)), "{first:?}");
+    }
+
+    #[test]
+    fn an_effect_that_depends_on_the_time_since_the_switch_is_reported_and_noise_is_not() {
+        let noise = [0.01, -0.01, 0.005, -0.02, 0.015, 0.0, -0.005, 0.01];
+        let with = |shift: f64| exp(&noise.map(|it| it + shift));
+        let changed = carry_over(&exp(&[0.0; 8]), &with(0.1)).unwrap();
+        assert!((changed.ln() - 0.1).abs() < 0.01);
+        assert_eq!(carry_over(&exp(&[0.0; 8]), &with(0.0)), None);
+        assert_eq!(carry_over(&[1.0; 8], &[1.001; 8]), None, "sure and small");
+    }
+
+    #[test]
+    fn an_effect_that_changes_over_the_session_is_reported_and_noise_is_not() {
+        let noise = [0.01, -0.01, 0.005, -0.02, 0.015, 0.0, -0.005, 0.01];
+        let rising: Vec<f64> = noise.iter().zip(0..).map(|(it, at)| it + 0.03 * f64::from(at)).collect();
+        assert!(trend(&exp(&rising)).is_some_and(|it| it > 1.08));
+        assert_eq!(trend(&exp(&noise)), None);
+    }
+}

@@ -1,0 +1,130 @@
+//! Does the interval keep its promise? 2,000 made-up sessions of each kind with a known truth, from a fixed seed.
+
+use super::{block_order, carry_over, ratio, trend};
+use crate::noise::Noise;
+use crate::random::SplitMix64;
+use threadcount_model::comparison::Verdict;
+
+const SESSIONS: u32 = 2_000;
+const NOISE: f64 = 0.04;
+
+/// What weighs on the periods of a session besides noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Weather {
+    Calm,
+    /// A straight trend of 40 % over the session.
+    Drift,
+    /// A JVM that still gets 60 % faster, ever more slowly.
+    WarmUp,
+    /// Periods that follow each other are alike.
+    Correlated(f64),
+    /// A neighbour that takes a quarter of the machine, for three periods on average.
+    Bursts,
+    All,
+}
+
+impl Weather {
+    fn periods(self, count: usize, noise: &mut Noise) -> Vec<f64> {
+        let correlation = match self {
+            Self::Correlated(correlation) => correlation,
+            Self::All => 0.6,
+            _ => 0.0,
+        };
+        let is = |other| self == other || self == Self::All;
+        let (mut before, mut is_burst) = (0.0, false);
+        let mut period = |index: usize| {
+            let at = index as f64 / count as f64;
+            before = correlation * before + (1.0 - correlation * correlation).sqrt() * NOISE * noise.normal();
+            let own = if correlation > 0.0 { NOISE / 2.0 * noise.normal() } else { 0.0 };
+            is_burst = noise.uniform() < if is_burst { 0.67 } else { 0.05 };
+            let drift = if is(Self::Drift) { 0.4 * at } else { 0.0 };
+            let warm_up = if is(Self::WarmUp) { -0.5 * (-5.0 * at).exp() } else { 0.0 };
+            let burst = if is(Self::Bursts) && is_burst { -0.3 } else { 0.0 };
+            before + own + drift + warm_up + burst
+        };
+        (0..count).map(&mut period).collect()
+    }
+}
+
+const WEATHERS: [Weather; 8] = [
+    Weather::Calm,
+    Weather::Drift,
+    Weather::WarmUp,
+    Weather::Correlated(0.3),
+    Weather::Correlated(0.6),
+    Weather::Correlated(0.9),
+    Weather::Bursts,
+    Weather::All,
+];
+
+/// The figures of treatments 0 and 1 in each block, of which 1 is larger by `effect`.
+fn session(
+    weather: Weather,
+    (treatments, blocks): (usize, usize),
+    effect: f64,
+    noise: &mut Noise,
+    random: &mut SplitMix64,
+) -> [Vec<f64>; 2] {
+    let periods = weather.periods(2 * treatments * blocks, noise);
+    let mut figures = [Vec::new(), Vec::new()];
+    for block in periods.chunks(2 * treatments) {
+        let order = block_order(treatments, random);
+        for (treatment, figures) in figures.iter_mut().enumerate() {
+            let own = order.iter().zip(block).filter(|(it, _)| **it == treatment).map(|(_, log)| *log);
+            figures.push((own.sum::<f64>() / 2.0 + effect * treatment as f64).exp());
+        }
+    }
+    figures
+}
+
+#[test]
+fn the_interval_holds_the_truth_in_94_to_97_of_100_sessions_in_any_weather() {
+    let (mut noise, mut random) = (Noise::new(), SplitMix64(7));
+    for weather in WEATHERS {
+        let mut held = 0;
+        let mut all = 0;
+        for size in [(2, 12), (2, 20), (3, 12)] {
+            for _ in 0..SESSIONS / 2 {
+                let [baseline, treatment] = session(weather, size, 0.1, &mut noise, &mut random);
+                let interval = ratio(&treatment, &baseline).unwrap().interval.unwrap();
+                held += u32::from(interval.low.ln() <= 0.1 && 0.1 <= interval.high.ln());
+                all += 1;
+            }
+        }
+        let coverage = f64::from(held) / f64::from(all);
+        println!("{weather:?}: {:.1} %", 100.0 * coverage);
+        assert!((0.94..=0.97).contains(&coverage), "{weather:?}: {coverage}");
+    }
+}
+
+#[test]
+fn an_equal_treatment_is_called_different_in_at_most_one_of_twenty_sessions() {
+    let (mut noise, mut random) = (Noise::new(), SplitMix64(8));
+    for weather in WEATHERS {
+        let mut wrong = 0;
+        for _ in 0..SESSIONS {
+            let [baseline, treatment] = session(weather, (2, 12), 0.0, &mut noise, &mut random);
+            let verdict = ratio(&treatment, &baseline).unwrap().verdict;
+            wrong += u32::from(matches!(verdict, Verdict::Higher | Verdict::Lower));
+        }
+        assert!(wrong <= SESSIONS / 20 + 30, "{weather:?}: {wrong}");
+    }
+}
+
+#[test]
+fn carry_over_and_a_trend_are_reported_of_one_in_fifty_sessions_without_them_at_most() {
+    let (mut noise, mut random) = (Noise::new(), SplitMix64(9));
+    for weather in WEATHERS {
+        let (mut carried, mut changed) = (0, 0);
+        for _ in 0..SESSIONS {
+            let mut ratios = || {
+                let [baseline, treatment] = session(weather, (2, 12), 0.1, &mut noise, &mut random);
+                treatment.iter().zip(&baseline).map(|(a, b)| a / b).collect::<Vec<f64>>()
+            };
+            let (earlier, later) = (ratios(), ratios());
+            carried += u32::from(carry_over(&earlier, &later).is_some());
+            changed += u32::from(trend(&earlier).is_some());
+        }
+        assert!(carried <= SESSIONS / 50 && changed <= SESSIONS / 50, "{weather:?}: {carried} {changed}");
+    }
+}
