@@ -36,7 +36,7 @@ def page_name(path):
     """Where a Markdown file of the repository stands in the site."""
     if path == ROOT / "README.md":
         return "index.md"
-    if path.parent == ROOT / "docs":
+    if path.parent in (ROOT, ROOT / "docs"):
         return path.name
     return f"{path.relative_to(ROOT).parent}".replace("/", "-") + ".md"
 
@@ -93,7 +93,7 @@ def main():
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", work / "mkdocs.yml"],
                    check=True, env=quiet)
     # At addresses that stay: an editor is told of them.
-    for schema in [*(ROOT / "lab" / "schema").glob("*.json"), *(ROOT / "load" / "schema").glob("*.json")]:
+    for schema in [*(ROOT / "schema").glob("*.json"), *(ROOT / "load" / "schema").glob("*.json")]:
         (out / "schema").mkdir(exist_ok=True)
         shutil.copyfile(schema, out / "schema" / schema.name)
     outside = re.compile(r'(?:src|href)="(https?:)?//[^"]*\.(?:js|css|woff2?)"')

@@ -459,18 +459,21 @@ mod tests {
 
     #[test]
     fn what_failed_is_graver_than_what_could_not_be_judged() {
-        let both = |claims: Vec<ClaimResult>| {
-            let outcomes = ExperimentOutcome {
-                document: ResultDocument { claims, ..document() },
-                conditions: Vec::new(),
-                cut_short: false,
-            };
+        let both = |claims: Vec<ClaimResult>, conditions: Vec<ClaimResult>| {
+            let document = ResultDocument { claims, ..document() };
+            let outcomes = ExperimentOutcome { document, conditions, cut_short: false };
             format!("{:?}", exit_code(&[outcomes]))
         };
         let code = |code: u8| format!("{:?}", ExitCode::from(code));
-        let unjudged = claim(None, None);
-        assert_eq!(both(vec![unjudged.clone()]), code(NOT_JUDGED));
-        assert_eq!(both(vec![claim(Some(false), None), unjudged]), code(FAILED));
-        assert_eq!(both(vec![claim(Some(true), None)]), code(0));
+        let holds = || claim(Some(true), None);
+        let fails = || claim(Some(false), None);
+        let unjudged = || claim(None, None);
+        assert_eq!(both(vec![unjudged()], vec![]), code(NOT_JUDGED));
+        assert_eq!(both(vec![fails(), unjudged()], vec![]), code(FAILED));
+        assert_eq!(both(vec![holds()], vec![]), code(0));
+        assert_eq!(both(vec![], vec![holds()]), code(FAILED));
+        assert_eq!(both(vec![], vec![fails()]), code(0));
+        assert_eq!(both(vec![], vec![unjudged()]), code(NOT_JUDGED));
+        assert_eq!(both(vec![], vec![unjudged(), holds()]), code(FAILED));
     }
 }

@@ -126,7 +126,7 @@ fn without_code(text: &str) -> (String, Vec<(usize, String)>) {
 
 /// What people read: the pages of the repository, and those of its parts.
 pub fn pages() -> Vec<Page> {
-    let mut names: Vec<PathBuf> = ["README.md", "CHANGELOG.md"].map(PathBuf::from).into();
+    let mut names: Vec<PathBuf> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
     for folder in [".", "docs", "jvm"] {
         let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|it| it.unwrap().file_name());
         let paths: Vec<PathBuf> = entries.map(|it| Path::new(folder).join(it)).collect();

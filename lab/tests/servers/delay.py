@@ -2,6 +2,7 @@
 
 With WORKERS=n in its environment no more than n requests are served at once: n / delay is all it can do.
 With SILENT_AFTER=n it takes requests and connections for ever after n answers, and answers none of them.
+With MOST_CONNECTIONS=n it responds with 503 to every request while it has more than n connections.
 """
 
 import asyncio
@@ -12,11 +13,23 @@ PORT, DELAY_S = int(sys.argv[1]), float(sys.argv[2]) / 1000
 DIE_AFTER = int(sys.argv[3]) if len(sys.argv) > 3 else None
 WORKERS = asyncio.Semaphore(int(os.environ.get("WORKERS", "1000000")))
 SILENT_AFTER = int(os.environ.get("SILENT_AFTER", "0"))
+MOST_CONNECTIONS = int(os.environ.get("MOST_CONNECTIONS", "1000000"))
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
-answered = 0
+REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
+answered = connections = 0
 
 
 async def talk(reader, writer):
+    global connections
+    connections += 1
+    try:
+        await serve(reader, writer)
+    finally:
+        connections -= 1
+        writer.close()
+
+
+async def serve(reader, writer):
     global answered
     while not reader.at_eof():
         if await reader.readline() == b"\r\n":
@@ -25,12 +38,11 @@ async def talk(reader, writer):
                 await asyncio.Event().wait()
             async with WORKERS:
                 await asyncio.sleep(DELAY_S)
-            writer.write(ANSWER)
+            writer.write(REFUSAL if connections > MOST_CONNECTIONS else ANSWER)
             answered += 1
             if DIE_AFTER and answered >= DIE_AFTER:
                 print("the reason is the last line of the log", flush=True)
                 os._exit(3)
-    writer.close()
 
 
 async def main():

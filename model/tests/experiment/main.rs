@@ -1,5 +1,7 @@
 //! What an experiment answers about itself, read from YAML as users write it.
 
+#![expect(clippy::expect_used, reason = "a test that cannot go on shall panic")]
+
 mod estimate;
 mod explaining;
 mod health;

@@ -172,10 +172,13 @@ public final class KnownAnswers {
     private static void contends(int number) throws InterruptedException {
         var held = new Semaphore(0);
         var entered = new Semaphore(0);
+        Thread contender = Thread.currentThread();
         Thread holder = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < number; i++) {
                 synchronized (MONITOR) {
                     held.release();
+                    // However late it comes, it waits for as long.
+                    await(() -> contender.getState() == Thread.State.BLOCKED);
                     sleep(HELD_MS);
                 }
                 entered.acquireUninterruptibly();
@@ -200,8 +203,8 @@ public final class KnownAnswers {
         // Threads that spin would keep the flight recorder from beginning.
         await(() -> recordedMonitors().equals("true"));
         var done = new AtomicBoolean();
-        // So many that it has its share of the cores beside other programs, too.
-        for (int i = 0; i < 6 * Runtime.getRuntime().availableProcessors(); i++) {
+        // So many that they have a quarter of a core beside a hundred threads of other programs.
+        for (int i = 0; i < 24; i++) {
             Thread.ofPlatform().daemon().start(() -> {
                 while (!done.get()) {
                     Thread.onSpinWait();
@@ -210,7 +213,7 @@ public final class KnownAnswers {
         }
         await(() -> recordedMonitors().equals("false"));
         Pattern sampled = Pattern.compile("\"state\":\"monitor\".*KnownAnswers.enterMonitor:");
-        long giveUpNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        long giveUpNs = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
         while (System.nanoTime() - giveUpNs < 0 && sampled.matcher(Files.readString(lines)).results().count() < number) {
             contends(10);
         }

@@ -1,0 +1,264 @@
+//! `threadcount load` as its users call it, against tiny servers.
+
+use crate::tiny_server::TinyServer;
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+const SCHEMA: &str = include_str!("../../../load/schema/load-1.schema.json");
+
+/// tcpmux (RFC 1078), which no machine of today has.
+const NOBODY_LISTENS: &str = "http://127.0.0.1:1/";
+
+fn load(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("threadcount").unwrap();
+    command.arg("load").args(arguments).env_remove("NO_COLOR").timeout(Duration::from_secs(60));
+    command
+}
+
+/// Runs a load with `--json` and gives what it printed.
+fn json(arguments: &[&str]) -> Value {
+    let output = load(arguments).args(["--json", "--quiet"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(&text)
+        .unwrap_or_else(|error| panic!("{error}: {text}{}", String::from_utf8_lossy(&output.stderr)))
+}
+
+fn stderr_of(arguments: &[&str]) -> String {
+    let output = load(arguments).output().unwrap();
+    String::from_utf8(output.stderr).unwrap()
+}
+
+fn assert_fits_the_schema(document: &Value) {
+    let schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> =
+        validator.iter_errors(document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+}
+
+fn assert_all_accounted_for(document: &Value) {
+    let count = |key: &str| document["requests"][key].as_u64().unwrap();
+    assert_eq!(count("sent"), count("ok") + count("failed") + count("unfinished"), "{document}");
+    let failures: u64 = document["failures"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
+    assert_eq!(count("failed"), failures, "{document}");
+}
+
+#[test]
+fn sends_exactly_as_many_requests_as_were_asked_for() {
+    let server = TinyServer::start();
+    let document = json(&[&server.url("/"), "-n", "1_000", "-c", "7"]);
+    assert_eq!(document["requests"]["sent"], 1_000);
+    assert_eq!(document["requests"]["ok"], 1_000);
+    assert_eq!(document["status"]["200"], 1_000);
+    assert_eq!(server.seen().len(), 1_000);
+}
+
+#[test]
+fn the_json_of_a_closed_load_fits_the_schema() {
+    let server = TinyServer::start();
+    let document = json(&[&server.url("/"), "-d", "1s", "-c", "3"]);
+    assert_fits_the_schema(&document);
+    assert_all_accounted_for(&document);
+    assert_eq!(document["plan"]["mode"], "closed");
+    assert_eq!(document["protocol"], "HTTP/1.1");
+    assert!(document["response_time_ms"]["p50"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_json_of_an_open_load_with_failures_fits_the_schema() {
+    let server = TinyServer::start();
+    let document = json(&[&server.url("/status/503"), "-r", "200/s", "-d", "1s", "--poisson"]);
+    assert_fits_the_schema(&document);
+    assert_all_accounted_for(&document);
+    assert_eq!(document["plan"]["arrivals"], "poisson");
+    assert_eq!(document["rate_per_s"]["asked"], 200.0);
+    assert!(document["response_time_ms"].is_null());
+    assert!(document["failures"]["unexpected status 503"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn requests_in_flight_when_the_time_is_up_are_unfinished_with_their_age() {
+    let server = TinyServer::start();
+    let document = json(&[&server.url("/never"), "-d", "2s", "-c", "2"]);
+    assert_fits_the_schema(&document);
+    assert_all_accounted_for(&document);
+    assert_eq!(document["requests"]["unfinished"], 2);
+    assert!(document["unfinished_age_ms"]["max"].as_f64().unwrap() > 100.0);
+}
+
+#[test]
+fn nobody_listening_is_connection_refused_and_exit_code_1() {
+    let url = NOBODY_LISTENS;
+    let document = json(&[url, "-n", "5", "-c", "1"]);
+    assert_fits_the_schema(&document);
+    assert_all_accounted_for(&document);
+    assert_eq!(document["failures"]["connection refused"], 5);
+    load(&[url, "-n", "5", "-c", "1", "--quiet"]).assert().code(1);
+}
+
+#[test]
+fn an_expected_status_is_a_success_and_exit_code_0() {
+    let server = TinyServer::start();
+    let url = server.url("/status/404");
+    load(&[&url, "-n", "5", "--quiet"]).assert().code(1);
+    load(&[&url, "-n", "5", "--quiet", "--expect", "200,404"]).assert().code(0);
+}
+
+#[test]
+fn method_headers_and_body_are_sent_as_with_curl() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("order.json");
+    fs::write(&file, r#"{"id": {seq:7}}"#).unwrap();
+    let body = format!("@{}", file.display());
+    let url = server.url("/orders?a=b");
+    let arguments =
+        [&url, "-n", "2", "-c", "1", "--quiet", "-H", "X-One: 1", "-H", "Accept: a/b", "--data", &body];
+    load(&arguments).assert().code(0);
+    load(&[&url, "-n", "1", "--quiet", "-X", "DELETE"]).assert().code(0);
+    let seen = server.seen();
+    assert_eq!(seen[0].line, "POST /orders?a=b HTTP/1.1");
+    let has = |header: &str| seen[0].headers.iter().any(|line| line.eq_ignore_ascii_case(header));
+    assert!(has("X-One: 1") && has("Accept: a/b"), "{seen:?}");
+    assert_eq!((seen[0].body.as_str(), seen[1].body.as_str()), (r#"{"id": 7}"#, r#"{"id": 8}"#));
+    assert_eq!(seen[2].line, "DELETE /orders?a=b HTTP/1.1");
+}
+
+#[test]
+fn several_urls_are_asked_by_their_weights() {
+    let server = TinyServer::start();
+    let (often, seldom) = (server.url("/often"), server.url("/seldom"));
+    load(&[&often, &seldom, "-n", "400", "-c", "2", "--weights", "3,1", "--quiet"]).assert().code(0);
+    let seen = server.seen();
+    let asked_often = seen.iter().filter(|request| request.line.contains("/often")).count();
+    assert_eq!(seen.len(), 400);
+    assert!((240..=360).contains(&asked_often), "{asked_often}");
+    let text = stderr_of(&[&often, &seldom, "--weights", "1"]);
+    assert!(text.contains("--weights has 1 and there are 2 URLs"), "{text}");
+}
+
+#[test]
+fn a_target_file_of_vegeta_is_read_and_a_mistake_in_it_is_named_with_its_line() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("targets.txt");
+    let path = file.to_str().unwrap();
+    fs::write(&file, format!("GET {}\nX-Test: yes\n\nPUT {}\n", server.url("/a"), server.url("/b"))).unwrap();
+    load(&["--targets", path, "-n", "40", "--quiet"]).assert().code(0);
+    let seen = server.seen();
+    assert!(seen.iter().any(|request| request.line.starts_with("PUT /b ")), "{seen:?}");
+    let with_header = seen.iter().find(|request| request.line.starts_with("GET /a ")).unwrap();
+    assert!(with_header.headers.iter().any(|line| line.eq_ignore_ascii_case("X-Test: yes")), "{seen:?}");
+    fs::write(&file, "GET http://localhost/\nno header\n").unwrap();
+    let text = stderr_of(&["--targets", path]);
+    assert!(text.contains("targets.txt") && text.contains("line 2"), "{text}");
+    load(&["--targets", path]).assert().code(2);
+    load(&["--targets", path, "http://localhost/"]).assert().code(2);
+}
+
+#[test]
+fn a_url_that_cannot_be_asked_is_answered_with_what_to_write() {
+    let text = stderr_of(&["localhost:8080/x"]);
+    assert!(text.contains("http://localhost:8080/x"), "{text}");
+    load(&["localhost:8080/x"]).assert().code(2);
+}
+
+#[test]
+fn the_summary_goes_to_stdout_without_colours_where_it_is_no_terminal() {
+    let server = TinyServer::start();
+    let output = load(&[&server.url("/"), "-n", "100"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    for part in ["100 sent = 100 ok + 0 failed + 0 unfinished", "response time", "p99", "status    200  100"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains('\u{1b}'), "{text:?}");
+}
+
+#[test]
+fn all_files_are_written() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (out, hgrm, hlog, csv) = (path("o.json"), path("o.hgrm"), path("o.hlog"), path("o.csv"));
+    fs::write(&out, "x".repeat(100_000)).unwrap();
+    load(&[&server.url("/"), "-n", "50", "--out", &out, "--hgrm", &hgrm, "--hlog", &hlog, "--csv", &csv])
+        .assert()
+        .code(0);
+    let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
+    assert_fits_the_schema(&document);
+    assert!(fs::read_to_string(&hgrm).unwrap().contains("Total count    =           50]"));
+    assert!(fs::read_to_string(&hlog).unwrap().contains("Tag=service,"));
+    let seconds = fs::read_to_string(&csv).unwrap();
+    let answered: u64 =
+        seconds.lines().skip(1).map(|line| line.split(',').nth(3).unwrap().parse::<u64>().unwrap()).sum();
+    assert_eq!(answered, 50, "{seconds}");
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
+    let server = TinyServer::start();
+    for flag in ["--out", "--hgrm", "--hlog", "--csv"] {
+        let arguments = [&server.url("/"), "-n", "5", flag, "/no/such/folder/file"];
+        load(&arguments).assert().code(2);
+        let text = stderr_of(&arguments);
+        assert!(text.contains(flag) && text.contains("make its folder first"), "{text}");
+    }
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn a_full_disk_is_told_after_the_result_was_shown() {
+    let server = TinyServer::start();
+    let output = load(&[&server.url("/"), "-n", "5", "--out", "/dev/full"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("5 sent = 5 ok"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("--out /dev/full"));
+}
+
+#[test]
+fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
+    for (arguments, parts) in [
+        (["-d", "10"], ["--duration", "write 10s for seconds"]),
+        (["-r", "fast"], ["--rate", "5000/s"]),
+        (["-c", "0"], ["--connections", "at least 1"]),
+        (["-t", "2"], ["--timeout", "--threads 2"]),
+        (["-H", "oops"], ["--header", "write it as 'Name: value'"]),
+        (["--ramp", "1:2"], ["--ramp", "100:5000:30s"]),
+        (["--expect", "20"], ["--expect", "200,301-399"]),
+        (["--cores", "x"], ["--cores", "0,1"]),
+    ] {
+        let arguments = [&["http://127.0.0.1:1/"], &arguments[..]].concat();
+        load(&arguments).assert().code(2);
+        let text = stderr_of(&arguments);
+        assert!(parts.iter().all(|part| text.contains(part)), "{text}");
+    }
+}
+
+#[test]
+fn ctrl_c_ends_the_load_early_and_still_shows_what_was_measured() {
+    let server = TinyServer::start();
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("threadcount"))
+        .args(["load", &server.url("/"), "-d", "60s", "-c", "2"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Each of the two connections asks again only when it has its answer.
+    while server.seen().len() < 10 {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("! interrupted: the figures cover the"), "{text}");
+    assert!(text.contains("response time"), "{text}");
+}

@@ -1,0 +1,19 @@
+//! Commands as their users call them: input, options, exit codes and what is printed.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod bad_input;
+mod history;
+#[cfg(feature = "kubernetes")]
+mod kubernetes;
+mod load_command;
+mod project_file;
+mod release;
+mod shares;
+#[path = "../support/tiny_server.rs"]
+mod tiny_server;

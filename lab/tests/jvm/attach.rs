@@ -1,0 +1,446 @@
+//! Attaching to real JVMs without a JDK's tools: in other namespaces, of another user, beside an older probe; what refuses, says
+//! why; and a JVM that was watched and diagnosed is as it was.
+
+use crate::java;
+
+use assert_cmd::cargo::cargo_bin;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant, SystemTime};
+use threadcount_machine::attach;
+use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};
+use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+
+const LIMIT: Duration = Duration::from_secs(60);
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
+const NOBODY: &str = "65534";
+
+/// The processes of threadcount that these tests started, with the one that each visited: their ids are in the names of their folders.
+static STARTED: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
+
+/// A program and its children, ended with the test.
+struct Program {
+    child: Child,
+    /// The JVM, which may be a child of it.
+    jvm: u32,
+}
+
+impl Program {
+    /// Starts it, and waits for the `up` of `Hung.java`.
+    fn start(mut command: Command) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut up = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut up).unwrap();
+        assert_eq!(up, "up\n");
+        let jvm = descendant(child.id()).unwrap_or(child.id());
+        Self { child, jvm }
+    }
+
+    fn signal(&self, name: &str) {
+        assert!(Command::new("kill").args([name, &self.jvm.to_string()]).status().unwrap().success());
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        Command::new("kill").args(["-KILL", &self.jvm.to_string()]).status().ok();
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// The last in the line of only children.
+fn descendant(pid: u32) -> Option<u32> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).ok()?;
+    let child = children.split_whitespace().next()?.parse().ok()?;
+    descendant(child).or(Some(child))
+}
+
+/// Not in /tmp, which a container has one of its own of, and where this checkout may be.
+fn classes() -> tempfile::TempDir {
+    java::probe();
+    let folder = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+    let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(folder.path(), open).unwrap();
+    let mut javac = Command::new(java::jdk().home.join("bin/javac"));
+    assert!(javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(SOURCE).status().unwrap().success());
+    folder
+}
+
+fn idle(feature: u16, classes: &Path, flags: &[&str]) -> Command {
+    hung("idle", feature, classes, flags)
+}
+
+fn hung(kind: &str, feature: u16, classes: &Path, flags: &[&str]) -> Command {
+    let mut command = Command::new(java::runtime(feature).java());
+    command
+        .args(["-Xmx64m", "-XX:+UseSerialGC", "-XX:+EnableDynamicAgentLoading"])
+        .args(flags)
+        .arg("-cp")
+        .arg(classes);
+    command.args(["Hung", kind]);
+    command
+}
+
+/// With nothing in its environment by which a JDK could be found.
+fn threadcount(arguments: &[&str]) -> Output {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    let jar = jar::find().unwrap();
+    command.env_clear().env("THREADCOUNT_APPS", jar.ancestors().nth(3).unwrap()).args(arguments);
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    STARTED.lock().unwrap().insert(child.id(), arguments[1].to_owned());
+    child.wait_with_output().unwrap()
+}
+
+fn assert_watched(jvm: u32) {
+    let output = threadcount(&["watch", &jvm.to_string(), "--json", "-d", "3s"]);
+    let says = String::from_utf8_lossy(&output.stderr).into_owned();
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && lines.contains("\"type\":\"sample\""), "{says}{lines}");
+    let output = threadcount(&["diagnose", &jvm.to_string()]);
+    let says = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && says.starts_with("Nothing hangs: idle."), "{says}");
+    assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn in_its_tmp(jvm: u32) -> BTreeSet<String> {
+    let files = fs::read_dir(format!("/proc/{jvm}/root/tmp")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let own = format!(".attach_pid{jvm}");
+    // Beside other tests and their JVMs, only the folders of our processes that visited this one are known to be ours.
+    let started = STARTED.lock().unwrap().clone();
+    let is_ours = |name: &str| {
+        let pid = name
+            .strip_prefix("threadcount-")
+            .and_then(|it| it.trim_start_matches("diagnose-").split('-').next());
+        pid.and_then(|it| it.parse().ok()).is_some_and(|pid| started.get(&pid) == Some(&jvm.to_string()))
+    };
+    names.filter(|name| is_ours(name) || *name == own).collect()
+}
+
+/// PID, mount and user namespaces, as containers have; its /tmp is another one.
+#[test]
+fn a_jvm_in_a_container_is_watched_from_the_host() {
+    let classes = classes();
+    let java = idle(25, classes.path(), &[]);
+    let mut all = vec![java.get_program().to_owned()];
+    all.extend(java.get_args().map(ToOwned::to_owned));
+    for user in [&[][..], &["--user", "--map-root-user"]] {
+        // Without a user namespace only root makes the others.
+        if user.is_empty() && !rustix::process::geteuid().is_root() {
+            continue;
+        }
+        let mut container = Command::new("unshare");
+        container.args(user).args(["--mount", "--pid", "--fork", "--mount-proc", "sh", "-c"]);
+        container.args(["mount -t tmpfs tmpfs /tmp && cd / && exec \"$@\"", "sh"]).args(&all);
+        let container = Program::start(container);
+        let status = fs::read_to_string(format!("/proc/{}/status", container.jvm)).unwrap();
+        assert!(status.lines().any(|line| line.starts_with("NSpid:") && line.ends_with("\t1")), "{status}");
+        assert_watched(container.jvm);
+        // Its own /tmp, in which nobody else is.
+        let files = fs::read_dir(format!("/proc/{}/root/tmp", container.jvm)).unwrap().flatten();
+        let names: Vec<String> = files.map(|it| it.file_name().into_string().unwrap()).collect();
+        assert!(
+            !names.iter().any(|name| name.contains("threadcount") || name.contains("attach")),
+            "{names:?}"
+        );
+    }
+}
+
+/// Only root can try this; others are refused, with the reason.
+#[test]
+fn a_jvm_of_another_user_is_watched_by_root() {
+    let classes = classes();
+    if !rustix::process::geteuid().is_root() {
+        let error = JvmProcess::find(1).unwrap_err();
+        assert!(matches!(error, Refusal::AnotherUser { .. }), "{error}");
+        return;
+    }
+    let java = idle(25, classes.path(), &[]);
+    let mut other = Command::new("setpriv");
+    other
+        .args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"])
+        .arg(java.get_program())
+        .args(java.get_args());
+    other.current_dir("/");
+    let other = Program::start(other);
+    assert_watched(other.jvm);
+}
+
+fn refusal(jvm: u32) -> Refusal {
+    JvmProcess::find(jvm).unwrap_err()
+}
+
+#[test]
+fn what_refuses_says_why_and_leaves_no_file() {
+    let classes = classes();
+    let stopped = Program::start(idle(25, classes.path(), &[]));
+    stopped.signal("-STOP");
+    comes_true("it is stopped", || matches!(JvmProcess::find(stopped.jvm), Err(Refusal::Stopped { .. })));
+    stopped.signal("-CONT");
+    let deaf = Program::start(idle(25, classes.path(), &["-Xrs"]));
+    assert!(matches!(refusal(deaf.jvm), Refusal::IgnoresSignal { .. }), "SIGQUIT would end it");
+    let mut by_file = idle(25, classes.path(), &[]);
+    by_file.env("JDK_JAVA_OPTIONS", "-XX:+DisableAttachMechanism");
+    let locked = Program::start(by_file);
+    assert!(
+        matches!(refusal(locked.jvm), Refusal::AttachDisabled { .. }),
+        "the command line does not show it"
+    );
+    for program in [&stopped, &deaf, &locked] {
+        let cwd = PathBuf::from(format!("/proc/{}/cwd/.attach_pid{}", program.jvm, program.jvm));
+        assert!(!cwd.exists() && in_its_tmp(program.jvm).is_empty());
+    }
+    let gone = stopped.jvm;
+    let known = JvmProcess::find(gone).unwrap();
+    drop(stopped);
+    let error = attach::diagnostic_command(&known, "VM.version", LIMIT).unwrap_err();
+    assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
+}
+
+/// Only its library shows what it is: any program with such a one will do.
+#[test]
+fn an_openj9_jvm_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let library = folder.path().join("libj9vm29.so");
+    let maps = fs::read_to_string("/proc/self/maps").unwrap();
+    let any = maps
+        .lines()
+        .filter_map(|line| line.find('/').map(|at| &line[at..]))
+        .find(|it| it.contains("libgcc_s"));
+    fs::copy(any.unwrap(), &library).unwrap();
+    let mut sleeper = Command::new("sleep").arg("60").env("LD_PRELOAD", &library).spawn().unwrap();
+    let pid = sleeper.id();
+    comes_true("it is loaded", || {
+        fs::read_to_string(format!("/proc/{pid}/maps")).unwrap().contains("libj9vm29.so")
+    });
+    let refused = refusal(pid);
+    for command in ["diagnose", "watch"] {
+        let output = threadcount(&[command, &pid.to_string()]);
+        let says = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && says.contains("OpenJ9"), "{command}: {says}");
+    }
+    sleeper.kill().unwrap();
+    sleeper.wait().unwrap();
+    assert!(matches!(refused, Refusal::OpenJ9 { .. }), "{refused}");
+    assert!(refused.to_string().contains("only HotSpot JVMs"), "{refused}");
+}
+
+/// Its folder has the lock of a process that no longer is. The next visit takes it away.
+#[test]
+fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
+    let classes = classes();
+    let idle = Program::start(idle(25, classes.path(), &[]));
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.args(["diagnose", &idle.jvm.to_string()]).stdin(Stdio::null());
+    let mut killed = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    STARTED.lock().unwrap().insert(killed.id(), idle.jvm.to_string());
+    let folder = || in_its_tmp(idle.jvm).into_iter().find(|it| it.contains(&format!("-{}-", killed.id())));
+    comes_true("it has begun", || {
+        folder().is_some_and(|it| Path::new("/tmp").join(it).join("probe.jar").exists())
+    });
+    let left = Path::new("/tmp").join(folder().unwrap());
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let diagnose = || assert!(threadcount(&["diagnose", &idle.jvm.to_string()]).status.success());
+    diagnose();
+    assert!(left.exists(), "it may belong to one that has just begun");
+    let long_ago = SystemTime::now() - Duration::from_secs(3_600);
+    fs::File::open(&left).unwrap().set_modified(long_ago).unwrap();
+    diagnose();
+    assert!(!left.exists());
+}
+
+#[test]
+fn a_probe_that_cannot_start_leaves_no_open_socket() {
+    let classes = classes();
+    let idle = Program::start(idle(25, classes.path(), &[]));
+    let jvm = JvmProcess::find(idle.jvm).unwrap();
+    let jar = jar::find().unwrap();
+    let fail = || {
+        let options = format!("{}=jar={},out=unix:/nowhere/socket", jar.display(), jar.display());
+        let answer = attach::command(&jvm, "load", ["instrument", "false", &options], LIMIT).unwrap();
+        assert!(answer.contains("return code: 102"), "{answer}");
+    };
+    let sockets = || {
+        let files = fs::read_dir(format!("/proc/{}/fd", idle.jvm)).unwrap().flatten();
+        let links = files.filter_map(|it| fs::read_link(it.path()).ok());
+        links.filter(|it| it.to_string_lossy().starts_with("socket:")).count()
+    };
+    fail();
+    let once = sockets();
+    (0..5).for_each(|_| fail());
+    // The JVM closes its end of a connection only after we have the answer.
+    comes_true("no socket is left", || sockets() <= once);
+}
+
+#[test]
+fn a_file_that_shall_hold_a_recording_keeps_what_it_has_when_the_pid_is_wrong() {
+    java::probe();
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old.jfr"), folder.path().join("new.jfr"));
+    fs::write(&old, "a recording").unwrap();
+    for file in [&old, &new] {
+        let output = threadcount(&["watch", "4000000", "--json", "--record", file.to_str().unwrap()]);
+        assert_eq!(output.status.code(), Some(2));
+    }
+    assert_eq!(fs::read_to_string(&old).unwrap(), "a recording");
+    assert!(!new.exists());
+}
+
+/// The class of the agent of versions up to 1 was that of the probe itself, on the class path.
+#[test]
+fn a_jvm_that_holds_an_older_probe_gets_the_new_one_beside_it() {
+    let classes = classes();
+    let older = tempfile::tempdir().unwrap();
+    let source = older.path().join("Probe.java");
+    fs::write(
+        &source,
+        "package dev.threadcount.probe; public class Probe { public static void agentmain(String argument) { } }",
+    )
+    .unwrap();
+    fs::write(older.path().join("manifest"), "Agent-Class: dev.threadcount.probe.Probe\n").unwrap();
+    let run = |tool: &str, arguments: &[&str]| {
+        let mut command = Command::new(java::jdk().home.join("bin").join(tool));
+        assert!(command.current_dir(older.path()).args(arguments).status().unwrap().success());
+    };
+    run("javac", &["--release", "21", "-d", "out", "Probe.java"]);
+    run("jar", &["cfm", "older.jar", "manifest", "-C", "out", "."]);
+    for feature in [21, 25] {
+        let idle = Program::start(idle(feature, classes.path(), &[]));
+        let jvm = JvmProcess::find(idle.jvm).unwrap();
+        let options = format!("{}=x", older.path().join("older.jar").display());
+        let loaded = attach::command(&jvm, "load", ["instrument", "false", &options], LIMIT).unwrap();
+        assert!(loaded.contains("return code: 0"), "{loaded}");
+        let mut attached = Attached::to(idle.jvm, &jar::find().unwrap(), ProbeChoice::Light, None).unwrap();
+        assert!(attached.next_line().unwrap().contains("\"probe\":2"));
+    }
+}
+
+fn comes_true(what: &str, condition: impl Fn() -> bool) {
+    let give_up = Instant::now() + LIMIT;
+    while !condition() {
+        assert!(Instant::now() < give_up, "{what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// What a user of the JVM would notice.
+#[derive(Debug, PartialEq, Eq)]
+struct Condition {
+    threads: BTreeSet<String>,
+    files: Vec<String>,
+    recordings: String,
+    in_tmp: BTreeSet<String>,
+}
+
+fn open_files(jvm: u32) -> Vec<String> {
+    let descriptors = fs::read_dir(format!("/proc/{jvm}/fd")).unwrap().flatten();
+    let links = descriptors.filter_map(|it| fs::read_link(it.path()).ok()).map(|it| it.display().to_string());
+    let mut files: Vec<String> = links.map(|it| it.split('[').next().unwrap().to_owned()).collect();
+    files.sort_unstable();
+    files
+}
+
+fn condition(jvm: u32) -> Condition {
+    let process = JvmProcess::find(jvm).unwrap();
+    let ask = |command: &str| attach::diagnostic_command(&process, command, LIMIT).unwrap();
+    ask("GC.run");
+    let name = |line: &str| Some(line.strip_prefix('"')?.rsplit_once("\" ")?.0.to_owned());
+    // Compilers come and go; the flight recorder's own threads stay, as with any recording.
+    let is_own =
+        |name: &String| !name.contains("Compiler") && !name.starts_with("JFR") && !name.contains("-worker-");
+    // The JVM closes its end of a connection only after we have the answer.
+    let mut files = open_files(jvm);
+    loop {
+        std::thread::sleep(Duration::from_millis(100));
+        let now = open_files(jvm);
+        if now == files {
+            break;
+        }
+        files = now;
+    }
+    Condition {
+        threads: ask("Thread.print").lines().filter_map(name).filter(is_own).collect(),
+        files,
+        recordings: ask("JFR.check").lines().last().unwrap_or_default().to_owned(),
+        in_tmp: in_its_tmp(jvm),
+    }
+}
+
+/// The probe ends after its reader has gone; until then it closes one thing after the other.
+fn settled(jvm: u32) -> Condition {
+    let give_up = Instant::now() + LIMIT;
+    let mut last = condition(jvm);
+    loop {
+        std::thread::sleep(Duration::from_secs(1));
+        let now = condition(jvm);
+        if now == last && now.threads.iter().all(|name| !name.starts_with("threadcount")) {
+            return now;
+        }
+        assert!(Instant::now() < give_up, "{now:?}");
+        last = now;
+    }
+}
+
+/// How many probes live in its heap.
+fn probes(jvm: u32) -> usize {
+    let process = JvmProcess::find(jvm).unwrap();
+    let histogram = attach::diagnostic_command(&process, "GC.class_histogram", LIMIT).unwrap();
+    let of_a_loader = |line: &&str| line.split_whitespace().nth(3) == Some("dev.threadcount.probe.Sampler");
+    histogram.lines().filter(of_a_loader).count()
+}
+
+/// What of one list is not in the other, as often as it is there.
+fn beyond(files: &[String], before: &[String]) -> Vec<String> {
+    let mut left = before.to_vec();
+    let is_new = |file: &&String| match left.iter().position(|it| it == *file) {
+        Some(at) => {
+            left.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    files.iter().filter(is_new).cloned().collect()
+}
+
+/// The second visit is compared with the time after the first: what a JVM makes once when it is attached to (the listener, the
+/// recorder's threads, the agent's file) stays, and must not grow.
+#[test]
+fn a_jvm_that_was_watched_and_diagnosed_is_as_it_was() {
+    let classes = classes();
+    for feature in [21, 25] {
+        let idle = Program::start(hung("idle-server", feature, classes.path(), &[]));
+        let (new, once) = first_visit(&idle);
+        // The JDK keeps an agent's file open, and its source of random numbers once that has been used.
+        assert!(
+            new.iter().all(|it| it.ends_with("/probe.jar") || it.ends_with("random")) && new.len() <= 3,
+            "{new:?}"
+        );
+        assert_watched(idle.jvm);
+        assert_eq!(settled(idle.jvm), once);
+        // The flight recorder remembers the last stream or two; they do not add up.
+        assert_watched(idle.jvm);
+        assert!(probes(idle.jvm) <= 2, "{}", probes(idle.jvm));
+    }
+    // In a JVM that has not used a channel, ours is the first, and leaves what the JDK keeps for all others.
+    let (new, _) = first_visit(&Program::start(idle(25, classes.path(), &[])));
+    assert_eq!(new.iter().filter(|it| it.starts_with("socket:")).count(), 1, "{new:?}");
+}
+
+/// The files that it has open more than before, and how it is then.
+fn first_visit(program: &Program) -> (Vec<String>, Condition) {
+    let fresh = settled(program.jvm);
+    assert_watched(program.jvm);
+    let once = settled(program.jvm);
+    assert_eq!(
+        (&once.threads, &once.recordings, &once.in_tmp),
+        (&fresh.threads, &fresh.recordings, &fresh.in_tmp)
+    );
+    (beyond(&once.files, &fresh.files), once)
+}

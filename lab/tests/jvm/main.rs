@@ -1,0 +1,22 @@
+//! Real JVMs: attached to, watched, and read by their log.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod attach;
+#[path = "../support/java.rs"]
+mod java;
+mod java17;
+mod jvm_log;
+mod memory_needed;
+#[path = "../support/one_session.rs"]
+mod one_session;
+mod probe_tomcat;
+mod small_server;
+mod watch;
+mod watch_speaks;
+mod windows;

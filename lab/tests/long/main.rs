@@ -1,0 +1,32 @@
+//! Tests that compare figures of a real server with what they must be: `./dev test-long` runs one at a time.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod backend_ceiling;
+#[path = "../support/cgroup.rs"]
+mod cgroup;
+mod cpu_profile;
+mod diagnose;
+mod diagnose_pools;
+mod findings;
+mod idle_workers;
+#[path = "../support/java.rs"]
+mod java;
+#[path = "../support/one_session.rs"]
+mod one_session;
+mod own_service;
+#[path = "../support/request_time.rs"]
+mod request_time;
+#[path = "../../../report/tests/results/schema.rs"]
+mod schema;
+mod slow_tail;
+mod starved;
+mod thread_caches;
+mod wait_profile;
+mod wait_profile_pools;
+mod warm_jvm;

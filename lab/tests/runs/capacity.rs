@@ -1,0 +1,73 @@
+//! The search for a capacity, end to end, against a server that counts: how long it takes to respond decides nothing.
+
+use crate::schema;
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Output};
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// With a limit of 1 s a step has a connection for each request of a second, and above 160 of them the server refuses all.
+const CAPACITY_PER_S: f64 = 160.0;
+
+#[test]
+fn a_server_that_serves_so_many_connections_sustains_their_rate_and_no_more() {
+    let (document, output) = search("{MOST_CONNECTIONS: 160}");
+    let search = &document["records"][0]["capacity"];
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("/s asked: "), "each step is in the log: {said}");
+    let sustained = search["sustained_per_s"].as_f64().unwrap();
+    assert!(sustained <= CAPACITY_PER_S, "{search:#}");
+    assert_eq!(document["claims"][0]["holds"], true, "{search:#}");
+    for step in search["steps"].as_array().unwrap() {
+        let is_beyond = step["asked_per_s"].as_f64().unwrap() > CAPACITY_PER_S;
+        assert!(!is_beyond || step["verdict"] != "sustained", "{step:#}");
+        assert!(step["verdict"] == "sustained" || step["why"]["kind"].is_string(), "{step:#}");
+    }
+    let rate = document["records"][0]["measured"]["rate_per_s"]["asked"].as_f64().unwrap();
+    assert_eq!(rate, sustained, "the run's own figures are those of the step that is reported");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("a: capacity") && shown.contains("p99 within 1000 ms"), "{shown}");
+}
+
+/// A server that takes every request for ever and answers none: as a JVM whose heap has been filled by those that wait.
+#[test]
+fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
+    let (document, output) = search("{SILENT_AFTER: 400}");
+    let search = &document["records"][0]["capacity"];
+    assert_eq!(search["ended"], "silent", "{search:#}");
+    let steps = search["steps"].as_array().unwrap();
+    let last = steps.last().unwrap()["asked_per_s"].as_f64().unwrap();
+    let trouble = "java.lang.OutOfMemoryError: as a JVM would say it";
+    assert_eq!(search["log_trouble"], trouble, "{search:#}");
+    assert!(search["sustained_per_s"].as_f64().unwrap() < last, "{search:#}");
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(in_one_line.contains("or more with p99 within 1000 ms; after"), "{shown}");
+    assert!(
+        in_one_line.contains(&format!("/s the server stopped responding; its log: {trouble}")),
+        "{shown}"
+    );
+}
+
+/// Runs a search against the delay server with such an environment; gives its result and what the command said.
+fn search(env: &str) -> (Value, Output) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.yaml");
+    let text = format!(
+        "question: q\nserver: {{command: \"python3 {DELAY_SERVER} {{port}} 200\"}}\nenv: {env}\n\
+         request: /\nwarmup: 300ms\nvariants: {{a: {{}}}}\nclaims: [a.capacity <= 160/s]\n\
+         loads: [{{capacity: {{p99: 1s, from: 50/s, to: 1000/s, resolution: 20%}}, duration: 2s, runs: 1}}]\n"
+    );
+    fs::write(&path, text).unwrap();
+    let out = folder.path().join("out");
+    let output = Command::new(cargo_bin("threadcount"))
+        .args(["run", "--no-probe", "--out"])
+        .arg(&out)
+        .arg(&path)
+        .output()
+        .unwrap();
+    (schema::result_file(&out), output)
+}

@@ -1,0 +1,26 @@
+//! Experiments and the servers that they start.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod backends;
+mod benchmark;
+mod capacity;
+#[path = "../support/cgroup.rs"]
+mod cgroup;
+mod external;
+#[path = "../support/java.rs"]
+mod java;
+mod launch;
+mod load_settings;
+mod observe;
+mod peers;
+mod resource_limits;
+mod run_command;
+#[path = "../../../report/tests/results/schema.rs"]
+mod schema;
+mod servers;

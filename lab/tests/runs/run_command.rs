@@ -1,0 +1,375 @@
+//! `threadcount run` and `compare` as their users call them, against small real servers: verdicts, and every way to end
+//! badly.
+
+use crate::schema;
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+use threadcount_model::comparison::Comparison;
+use threadcount_model::record::Record;
+use threadcount_stats::disturbance::disturbance;
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// A command that answers after so many milliseconds.
+fn delay(arguments: &str) -> String {
+    format!("python3 {DELAY_SERVER} {{port}} {arguments}")
+}
+
+/// `threadcount compare` of two variants in a folder of its own, in small.
+fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command
+        .args(["compare", "--url", "http://127.0.0.1:{port}/", "--no-probe", "--warmup", "200ms"])
+        .args(["-c", "4", "-d", "1s"])
+        .args(["--variant", &format!("a={a}"), "--variant", &format!("b={b}")])
+        .arg("--out")
+        .arg(out)
+        .args(more);
+    command
+}
+
+fn result(out: &Path) -> Value {
+    schema::result_file(out)
+}
+
+fn rate_of(document: &Value) -> Value {
+    let ratios = document["comparisons"][0]["ratios"].as_array().unwrap();
+    ratios.iter().find(|ratio| ratio["metric"] == "rate_per_s").unwrap().clone()
+}
+
+/// A comparison that was measured, with what was printed.
+struct Measured {
+    out: TempDir,
+    output: Output,
+    document: Value,
+}
+
+fn measured(a: &str, b: &str, more: &[&str]) -> Measured {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), a, b, more).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(out.path());
+    Measured { out, output, document }
+}
+
+/// The rounds whose run of a variant counts, by the rules of the design: complete, not of a dropped round, and not
+/// disturbed where two undisturbed ones stay.
+fn counted(records: &[Record], variant: &str) -> BTreeSet<u32> {
+    let counts = |run: &&Record| run.variant == variant && run.failure.is_none() && !run.dropped;
+    let all: Vec<&Record> = records.iter().filter(counts).collect();
+    let undisturbed: Vec<&Record> = all.iter().copied().filter(|run| disturbance(run).is_none()).collect();
+    let kept = if undisturbed.len() < 2 { all } else { undisturbed };
+    kept.iter().map(|run| run.round).collect()
+}
+
+fn records(document: &Value) -> Vec<Record> {
+    serde_json::from_value(document["records"].clone()).unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A name that no other test's servers have on their command line.
+fn marker(out: &TempDir) -> String {
+    out.path().file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The processes whose command line has `marker` in it.
+fn processes_with(marker: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
+    lines.filter(|line| line.contains(marker) && line.contains("delay.py")).collect()
+}
+
+/// Whether two equal servers differ is chance, and the statistics' own tests count how often they are wrong.
+#[test]
+fn the_comparison_in_a_result_is_what_the_statistics_make_of_its_runs() {
+    let measured = measured(&delay("20"), &delay("20"), &["--runs", "3"]);
+    let experiment = serde_json::from_value(measured.document["experiment"].clone()).unwrap();
+    let expected = threadcount_stats::comparison::compare(&experiment, &records(&measured.document));
+    let in_result: Vec<Comparison> =
+        serde_json::from_value(measured.document["comparisons"].clone()).unwrap();
+    assert_eq!(in_result, expected);
+    assert!(measured.out.path().join("report.html").exists());
+}
+
+/// The factor is a hundred, so that a busy machine may add half a second to each request of the fast server.
+#[test]
+fn a_server_that_sleeps_for_half_a_second_has_the_lower_throughput() {
+    let measured = measured(&delay("5"), &delay("500"), &["--runs", "5"]);
+    let rate = rate_of(&measured.document);
+    assert_eq!(rate["verdict"], "lower", "{rate}");
+    assert!(rate["ratio"].as_f64().unwrap() < 0.5, "{rate}");
+    assert!(String::from_utf8_lossy(&measured.output.stdout).contains("requests"), "the verdict is printed");
+}
+
+#[test]
+fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3_with_the_reason() {
+    let out = tempfile::tempdir().unwrap();
+    let once = |more: &[&str]| {
+        let more = [&["--runs", "1"], more].concat();
+        compare(out.path(), &delay("5"), &delay("5"), &more).output().unwrap()
+    };
+    let output = once(&["--fail-if", "a.capacity > 1"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("--fail-if could not be judged: a.capacity > 1: capacity_per_s of a"), "{said}");
+    // Every answer is a failure: it would hold, and be exit code 1, of figures that mean nothing.
+    let output = once(&["--expect", "201", "--fail-if", "a.rate >= 0"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("--fail-if could not be judged: a.rate >= 0: a under c4: "), "{said}");
+    assert_eq!(result(out.path())["trusted"], false);
+}
+
+#[test]
+fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = delay("5");
+    let text = |claim: &str| {
+        format!(
+            "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{server}\"}}}}\n\
+             loads: [{{clients: 2, duration: 500ms, expect: [201]}}]\nclaims: [{claim}]\n"
+        )
+    };
+    let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &["--no-probe"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("the claim could not be judged: a.rate >= 1000000000: a under c2: "), "{said}");
+    let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
+    let output = run_with(&experiment(&folder, &studys), &["--no-probe"]);
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("no verdict: a is fast (a.rate >= 1000000000): a under c2: "), "{said}");
+    assert!(!said.contains("not reproduced"), "{said}");
+}
+
+#[test]
+fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_other_figures_are_kept() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("5 20"), &["--runs", "1"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains("the server ended while it was"), "{said}");
+    assert!(said.contains("the reason is the last line of the log"), "{said}");
+    let document = result(out.path());
+    assert!(document["records"][0]["failure"].is_null());
+    assert!(document["records"][0]["measured"]["requests"]["ok"].as_u64().unwrap() > 0);
+    assert!(document["records"][1]["failure"]["why"].as_str().unwrap().contains("ended"));
+    assert_eq!(document["trusted"], false);
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
+    let out = tempfile::tempdir().unwrap();
+    let marked = |delay_ms: &str| delay(&format!("{delay_ms} 0 {}", marker(&out)));
+    let mut child = compare(out.path(), &marked("5"), &marked("5"), &["--runs", "50"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_line(&mut child, "round 1");
+    let pid = i32::try_from(child.id()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let document = result(out.path());
+    assert!(document["records"][0]["failure"].is_null());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report"), "the report is written all the same");
+    assert_eq!(processes_with(&marker(&out)), Vec::<String>::new());
+}
+
+#[test]
+fn ctrl_c_in_a_later_round_is_the_reason_for_the_end_and_no_failed_run() {
+    let out = tempfile::tempdir().unwrap();
+    let mut child = compare(out.path(), &delay("5"), &delay("50"), &["--runs", "50"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_line(&mut child, "round 2");
+    let pid = i32::try_from(child.id()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let document = result(out.path());
+    let doubts = document["why_not"].as_array().unwrap();
+    assert!(doubts.iter().all(|doubt| doubt["reason"]["kind"] != "run-failed"), "{document:#}");
+    assert_eq!(document["rounds"][0]["why"], "interrupted");
+    // Either the answer of the complete runs or, where they cannot be trusted, that there is none.
+    assert!(!shown.is_empty(), "{document:#}");
+}
+
+/// Reads the child's stderr up to a line that contains `text`; a thread keeps reading, so that the child never blocks.
+fn wait_for_line(child: &mut Child, text: &str) {
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text}");
+    std::thread::spawn(move || lines.for_each(drop));
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port();
+    let out = tempfile::tempdir().unwrap();
+    let server = format!("python3 {DELAY_SERVER} {port} 5");
+    let output = Command::new(cargo_bin("threadcount"))
+        .args([
+            "compare",
+            "--url",
+            &format!("http://127.0.0.1:{port}/"),
+            "--runs",
+            "1",
+            "-d",
+            "1s",
+            "--no-probe",
+        ])
+        .args(["--variant", &format!("a={server}"), "--variant", &format!("b={server}")])
+        .arg("--out")
+        .arg(out.path())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = stderr(&output);
+    assert!(said.contains(&format!("Port {port} is in use")) && said.contains("{port}"), "{said}");
+}
+
+fn experiment(folder: &TempDir, text: &str) -> PathBuf {
+    let path = folder.path().join("mine.yaml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn run(path: &Path) -> Output {
+    run_with(path, &[])
+}
+
+fn run_with(path: &Path, more: &[&str]) -> Output {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.arg("run").arg(path).arg("--out").arg(path.with_extension("out")).args(more).output().unwrap()
+}
+
+#[test]
+fn a_missing_jdk_is_bad_input_and_says_what_was_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "question: q\nserver: {tomcat: \"11.0\"}\njdk: 99\nrequest: /hello\nvariants: {a: {threads: platform}}\n\
+        loads: [{clients: 1, duration: 1s}]\n";
+    let output = run(&experiment(&folder, text));
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(said.contains("99") && said.contains("25."), "{said}");
+}
+
+#[test]
+fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "question: q\nserver: {tomcat: \"11.0\"}\nrequest: /hello\nvariant: {a: {threads: platform}}\n\
+        loads: [{clients: 1, duration: 1s}]\n";
+    let output = run(&experiment(&folder, text));
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.contains("mine.yaml:4:1") && said.contains("variant: {a") && said.contains("variants"),
+        "{said}"
+    );
+}
+
+/// A file system of 96 KiB in a mount namespace of its own, which the system must allow.
+#[test]
+fn a_full_disk_is_named_and_the_result_before_it_stays_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copied.json");
+    let inner = compare(&folder.path().join("disk/out"), &delay("5"), &delay("5"), &["--runs", "30"]);
+    let words: Vec<String> = std::iter::once(inner.get_program())
+        .chain(inner.get_args())
+        .map(|word| format!("'{}'", word.to_string_lossy()))
+        .collect();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=96k tmpfs {0} && {{ {1}; code=$?; cp {0}/out/result.json {2}; exit $code; }}",
+        disk.display(),
+        words.join(" "),
+        copy.display()
+    );
+    let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
+    let kept: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
+    assert!(!kept["records"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
+    let folder = tempfile::tempdir().unwrap();
+    // One worker of 400 ms: ten clients leave four seconds of work behind, all that is measured.
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 1s\nruns: 1\nvariants: {{a: {{command: \"{}\", env: {{WORKERS: 1}}}}}}\n\
+         loads: [{{clients: 10, duration: 4s}}]\n",
+        delay("400")
+    );
+    let path = experiment(&folder, &text);
+    let output = run_with(&path, &["--no-probe"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let requests = &result(&path.with_extension("out"))["records"][0]["measured"]["requests"];
+    // Ten on an idle machine. With the backlog in front there would be none.
+    assert!((1..=10).contains(&requests["ok"].as_u64().unwrap()), "{requests}");
+}
+
+#[test]
+fn rounds_end_when_a_clear_answer_is_decided() {
+    let measured = measured(&delay("5"), &delay("500"), &[]);
+    let rounds = &measured.document["rounds"][0];
+    // A hundred times as slow is clear after three rounds; a machine that is busy may need a few more.
+    assert_eq!(rounds["why"], "comparisons-decided", "{rounds}");
+    assert!((3..=15).contains(&rounds["rounds"].as_u64().unwrap()), "{rounds}");
+    assert_eq!(rate_of(&measured.document)["verdict"], "lower");
+    let said = stderr(&measured.output);
+    assert!(said.contains("of at most 15: each comparison is decided"), "{said}");
+}
+
+#[test]
+fn a_budget_that_is_used_up_leaves_one_round_and_says_so() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("5"), &["--budget", "1s"]).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(out.path());
+    assert_eq!(document["rounds"][0]["rounds"], 1);
+    assert_eq!(document["rounds"][0]["why"], "budget-used");
+    assert_eq!(document["records"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 200ms\nruns: 3\ndrop: 1\nvariants: {{a: {{command: \"{0}\"}}, b: {{command: \
+         \"{0}\"}}}}\nloads: [{{clients: 2, duration: 500ms}}]\n",
+        delay("5")
+    );
+    let path = experiment(&folder, &text);
+    let output = run_with(&path, &["--no-probe"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let document = result(&path.with_extension("out"));
+    let dropped: Vec<bool> = records(&document).iter().map(|record| record.dropped).collect();
+    assert_eq!(dropped, [true, true, false, false, false, false]);
+    // A run that another program disturbed is left out as well, and its partner; the first ones count never.
+    let [b, a] = ["b", "a"].map(|variant| counted(&records(&document), variant));
+    let pairs = a.intersection(&b).count();
+    let expected = if pairs < 2 { [b.len(), a.len()] } else { [pairs; 2] };
+    assert_eq!(rate_of(&document)["runs"], serde_json::json!(expected), "{document:#}");
+    assert_eq!(document["rounds"][0]["why"], "as-requested");
+}

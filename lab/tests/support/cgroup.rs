@@ -1,0 +1,44 @@
+//! Control groups for tests.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use threadcount_machine::cgroup::Membership;
+
+/// A control group of our own below the one we are in. Dropped, it is removed; its processes must have ended.
+pub struct Group(PathBuf);
+
+impl Group {
+    /// With so many microseconds of CPU time in each 100 ms. Only root may make one.
+    pub fn with_quota(name: &str, quota_us: u32) -> Self {
+        let cpu =
+            Membership::of_process(std::process::id()).cpu.expect("a control group of ours for the CPU");
+        let own = cpu.folders.first().expect("the folder of our control group");
+        let folder = own.join(format!("threadcount-test-{name}-{}", std::process::id()));
+        fs::create_dir(&folder).expect("root may make a control group: run the tests as root");
+        let group = Self(folder);
+        if cpu.is_v2 {
+            fs::write(group.0.join("cpu.max"), format!("{quota_us} 100000")).unwrap();
+        } else {
+            fs::write(group.0.join("cpu.cfs_period_us"), "100000").unwrap();
+            fs::write(group.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
+        }
+        group
+    }
+
+    /// The file that takes the id of a process that is to belong to it.
+    pub fn processes(&self) -> PathBuf {
+        self.0.join("cgroup.procs")
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The kernel lets go of a process a moment after its end.
+        let give_up = Instant::now() + Duration::from_secs(5);
+        while fs::remove_dir(&self.0).is_err() && Path::exists(&self.0) && Instant::now() < give_up {
+            sleep(Duration::from_millis(10));
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! A result in each format, and by its schema.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on shall panic"
+)]
+
+mod documents;
+mod formats;
+mod overview;
+mod schema;
+mod schemas;

@@ -1,0 +1,112 @@
+//! Results and experiments are what their JSON Schemas say.
+
+use crate::documents;
+
+use crate::schema::{complaints, result_file};
+use serde_json::json;
+use std::path::Path;
+use threadcount_judge::finding::Finding;
+use threadcount_judge::words::finding::words;
+
+#[test]
+fn results_of_every_shape_are_what_the_schema_says() {
+    for (what, document) in [("demo", documents::demo()), ("hostile", documents::hostile())] {
+        assert_eq!(complaints(&serde_json::to_value(document).unwrap()), [] as [String; 0], "{what}");
+    }
+    for folder in ["before", "after"] {
+        result_file(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../lab/tests/results").join(folder));
+    }
+}
+
+/// Figures that each kind of finding had in a run, as they stand in a result.
+const FINDINGS: [&str; 25] = [
+    r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
+        "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,
+    r#"{"rule":"generator","figures":{"limited":{"kind":"external","full_processes":1,"processes":2},"cpu_share":0.99,
+        "cpu_us_per_request":10.5,"send_lag_p99_ms":null}}"#,
+    r#"{"rule":"accept-queue","figures":{"overflows":21,"syn_retransmits":27,"clients":200}}"#,
+    r#"{"rule":"limits","figures":{"limit":"server-files","open":1022,"at_most":1024}}"#,
+    r#"{"rule":"limits","figures":{"limit":"source-ports","failed_requests":12,"time_wait":28000,"ports":28232}}"#,
+    r#"{"rule":"pinned-carriers","figures":{"shown_by":"carrier-states","worst":{"carriers":2.0,"pinned_share":0.0,
+        "all_pinned_share":0.0,"mean_pin_ms":null,"held_share":1.0,"queued_threads":198.0,"rate_per_s":40.0,
+        "server_cpu_cores":0.05},"mean":{"carriers":2.0,"pinned_share":0.0,"all_pinned_share":0.0,"mean_pin_ms":null,
+        "held_share":1.0,"queued_threads":198.0,"rate_per_s":40.0,"server_cpu_cores":0.05},"site":null,"wait":null,"java":21}}"#,
+    r#"{"rule":"busy-without-progress","figures":{"samples":100.0,"without_work_share":0.95,"yielding_share":0.35,
+        "carriers_full_share":1.0,"queued_threads":18.0,"server_cpu_cores":1.9,"rate_per_s":160.0,"site":{"holder":null,
+        "application":"shop.Poll.until:31","top":null,"reason":{"kind":"yield"},"total":{"count":35,"total_ms":0.0,
+        "longest_ms":0.0}}}}"#,
+    r#"{"rule":"waiting","figures":{"place":"pool","kind":"hikari","name":"Pool (shop)","connections":10.0,"full_share":1.0,
+        "waiting_threads":31.0}}"#,
+    r#"{"rule":"waiting","figures":{"place":"code","site":{"holder":null,"application":"shop.Orders.add:7","top":null,
+        "reason":{"kind":"monitor","what":"shop.Orders"},"total":{"count":800,"total_ms":360000.0,"longest_ms":900.0}},
+        "waiting_threads":36.0,"requests_in_flight":40.0}}"#,
+    r#"{"rule":"gc","figures":{"paused_share":0.2,"pauses_per_run":4.0,"longest_pause_ms":340.0,"slow_seconds":null,"tail":null}}"#,
+    r#"{"rule":"gc","figures":{"paused_share":0.02,"pauses_per_run":4.0,"longest_pause_ms":340.0,"slow_seconds":
+        {"slowest_ms":400.0,"seconds":2.0,"explained_seconds":2.0,"others_share":0.0},"tail":{"p50_ms":50.0,"p99_ms":88.0,"delay_ms":19.0,"delayed_share":0.021}}}"#,
+    r#"{"rule":"unbounded-requests","figures":{"virtual_thread_stacks":1597.0,"live_bytes":266000000.0,
+        "heap_bytes":268435456.0,"least_variant":"platform","least_live_bytes":112000000.0}}"#,
+    r#"{"rule":"cpu-bound","figures":{"other":"platform","on_cpu_share":0.9,"service_time_ms":49.0,"metric":"rate_per_s","ratio":1.02,
+        "interval":{"low":0.98,"high":1.06,"confidence":0.95}}}"#,
+    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"saves","goodput_per_s":258.0,
+        "unlimited_goodput_per_s":71.0,"behind_ms":11000.0,"unlimited_behind_ms":null}}}"#,
+    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"costs-nothing","metric":"p50_ms",
+        "ratio":0.99,"interval":{"low":0.95,"high":1.03,"confidence":0.95}}}}"#,
+    r#"{"rule":"thread-caches","figures":{"bytes_per_request":12000.0,"all_bytes_per_request":20000.0,"places":[{
+        "asked_by":"shop.Dates.format:17","application":null,"class":"byte[]","bytes_per_request":12000.0}]}}"#,
+    r#"{"rule":"thread-caches","figures":{"bytes_per_request":null,"all_bytes_per_request":null,"bytes_per_s":12000000.0,
+        "all_bytes_per_s":20000000.0,"places":[{"asked_by":"shop.Dates.format:17","application":null,"class":"byte[]",
+        "bytes_per_request":null,"bytes_per_s":12000000.0}]}}"#,
+    r#"{"rule":"allocation-stalls","figures":{"stalls_per_run":500.0,"mean_ms":10.0,"longest_ms":80.0,"waiting_share":0.31}}"#,
+    r#"{"rule":"throttled","figures":{"quota_cores":0.5,"period_ms":100.0,"throttled_periods_per_run":92.0,
+        "throttled_share":0.92,"throttled_ms":4000.0,"server_cpu_cores":null,"generator_shares_quota":true}}"#,
+    r#"{"rule":"cpu-ceiling","figures":{"cpu":{"in_use_cores":1.94,"machine_cores":2.0,"server_cores":1.4,
+        "server_kernel_cores":0.5,"server_gc_cores":0.4,"server_compilation_cores":null,"generator_cores":0.35},
+        "rate_per_s":18100.0,"fastest_ms":50.1,"near_clients":{"clients":1000,"rate_per_s":19960.0},
+        "large_part":"garbage-collection"}}"#,
+    r#"{"rule":"memory-growth","figures":{"memory":"resident-set","from_bytes":2e8,"to_bytes":3e8,"window_s":10.0}}"#,
+    r#"{"rule":"memory-growth","figures":{"memory":"heap-after-collections","from_bytes":5e7,"to_bytes":1.3e8,
+        "window_s":10.0}}"#,
+    r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"metric":"rate_per_s","ratio":1.0,"interval":{"low":0.98,"high":1.01,
+        "confidence":0.95},"is_same":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
+        "cpu_per_request_ratio":1.3,"cpu_per_request_interval":{"low":1.2,"high":1.4,"confidence":0.95}}}"#,
+    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":1000,
+        "sized_variant":null,"arrivals":null}}"#,
+    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":250,
+        "sized_variant":"sized","arrivals":{"rate_per_s":5000.0,"service_time_ms":50.0}}}"#,
+];
+
+#[test]
+fn each_kind_of_finding_is_what_the_schema_says_and_is_read_with_its_figures() {
+    let good = serde_json::to_value(documents::demo()).unwrap();
+    for text in FINDINGS {
+        let mut finding: serde_json::Value = serde_json::from_str(text).unwrap();
+        finding["variant"] = json!("virtual");
+        finding["load"] = json!("c400");
+        finding["runs"] = json!({"showing": 2, "complete": 3});
+        let mut document = good.clone();
+        document["findings"] = json!([finding]);
+        assert_eq!(complaints(&document), [] as [String; 0], "{text}");
+        let read: Finding = serde_json::from_value(finding.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), finding);
+        assert!(!words(&read).sentence.is_empty());
+        document["findings"][0]["figures"] = json!({"clients": 4});
+        assert_ne!(complaints(&document), [] as [String; 0], "figures of another kind: {text}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_is_no_result() {
+    let good = serde_json::to_value(documents::demo()).unwrap();
+    let wrong = [
+        ("/records/0/measured/requests/sent", json!("many")),
+        ("/comparisons/0/ratios/0/metric", json!("speed")),
+        ("/comparisons/0/ratios/0/verdict", json!("better")),
+        ("/rounds/0/why", json!("each comparison is decided")),
+        ("/why_not", json!(["the generator was the bottleneck"])),
+    ];
+    for (place, value) in wrong {
+        let mut bad = good.clone();
+        *bad.pointer_mut(place).unwrap_or_else(|| panic!("{place} is in the demo")) = value;
+        assert_ne!(complaints(&bad), [] as [String; 0], "{place}");
+    }
+}
