@@ -54,8 +54,7 @@ fn is_like(one: &BackendCeiling, other: &BackendCeiling) -> bool {
 
 /// All are of the kind of `first`.
 fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
-    let mean =
-        |place: usize| mean_of(alike.iter().map(|it| figures_of(it.limit)[place])).unwrap_or_default();
+    let mean = |place: usize| mean_of(alike.iter().map(|it| figures_of(it.limit)[place])).unwrap_or_default();
     match first {
         BackendLimit::Cpu { cores, .. } => {
             BackendLimit::Cpu { cpu_cores: mean(0), cores_in_use: mean(1), cores }
