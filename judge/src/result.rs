@@ -15,8 +15,6 @@ use threadcount_model::rounds::{RoundsDone, Skipped};
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/2";
-/// The version before, in which reasons were sentences. It is no longer read.
-pub const FIRST_SCHEMA: &str = "threadcount/result/1";
 
 /// One experiment's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

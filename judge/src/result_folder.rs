@@ -1,6 +1,6 @@
 //! The folder of one result: `result.json`, the reports, and a folder per run with the server's log.
 
-use crate::result::{FIRST_SCHEMA, ResultDocument, SCHEMA};
+use crate::result::{ResultDocument, SCHEMA};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,16 +28,6 @@ pub enum FolderError {
         path: PathBuf,
         /// The system's error.
         why: io::Error,
-    },
-    /// A result of an earlier schema.
-    #[error(
-        "{path} is a {schema} document, which Threadcount {} no longer reads; make its reports with the version that \
-         wrote it, or measure again", env!("CARGO_PKG_VERSION")
-    )]
-    Outdated {
-        path: PathBuf,
-        /// Its schema.
-        schema: &'static str,
     },
     /// Not a result that this version reads.
     #[error("{path} is not a {SCHEMA} document: {why}")]
@@ -109,9 +99,6 @@ impl ResultFolder {
         let version: VersionOnly = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
         match version.schema {
             Some(schema) if schema == SCHEMA => {}
-            Some(schema) if schema == FIRST_SCHEMA => {
-                return Err(FolderError::Outdated { path: file, schema: FIRST_SCHEMA });
-            }
             Some(schema) => {
                 return Err(wrong(format!("its schema is `{schema}`, and this is {THREADCOUNT}")));
             }
@@ -184,18 +171,6 @@ mod tests {
         fs::write(&file, "x").unwrap();
         let refused = ResultFolder::create(&file).unwrap_err();
         assert!(refused.to_string().contains("taken"), "{refused}");
-    }
-
-    #[test]
-    fn a_document_of_the_first_version_is_refused_by_its_name() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = ResultFolder::create(dir.path()).unwrap();
-        let text = r#"{"schema": "threadcount/result/1", "claims": ["virtual.rate > 1"]}"#;
-        fs::write(folder.path().join(RESULT_FILE), text).unwrap();
-        let refused = ResultFolder::read(folder.path()).unwrap_err();
-        assert!(matches!(refused, FolderError::Outdated { schema: FIRST_SCHEMA, .. }), "{refused}");
-        assert!(refused.to_string().contains("is a threadcount/result/1 document"), "{refused}");
-        assert!(refused.to_string().contains("measure again"), "{refused}");
     }
 
     #[test]

@@ -48,6 +48,7 @@ macro_rules! metrics {
             /// All of them, in the order in which reports show them.
             pub const ALL: [Self; COUNT] = [$(Self::$metric,)*];
 
+            #[expect(clippy::needless_update, reason = "a metric may be all of it")]
             const fn definition(self) -> &'static Definition {
                 match self {
                     $(Self::$metric => &const {

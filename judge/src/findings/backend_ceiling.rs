@@ -52,39 +52,26 @@ fn is_like(one: &BackendCeiling, other: &BackendCeiling) -> bool {
     one.backend == other.backend && std::mem::discriminant(&one.limit) == std::mem::discriminant(&other.limit)
 }
 
+/// All are of the kind of `first`.
 fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
-    let mean = |figures: &dyn Fn(BackendLimit) -> Option<f64>| {
-        mean_of(alike.iter().filter_map(|it| figures(it.limit))).unwrap_or_default()
-    };
+    let mean = |place: usize| mean_of(alike.iter().map(|it| figures_of(it.limit)[place])).unwrap_or_default();
     match first {
-        BackendLimit::Cpu { cores, .. } => BackendLimit::Cpu {
-            cpu_cores: mean(&|it| match it {
-                BackendLimit::Cpu { cpu_cores, .. } => Some(cpu_cores),
-                _ => None,
-            }),
-            cores_in_use: mean(&|it| match it {
-                BackendLimit::Cpu { cores_in_use, .. } => Some(cores_in_use),
-                _ => None,
-            }),
-            cores,
-        },
-        BackendLimit::OneThread { .. } => BackendLimit::OneThread {
-            thread_cores: mean(&|it| match it {
-                BackendLimit::OneThread { thread_cores, .. } => Some(thread_cores),
-                _ => None,
-            }),
-            cpu_cores: mean(&|it| match it {
-                BackendLimit::OneThread { cpu_cores, .. } => Some(cpu_cores),
-                _ => None,
-            }),
-        },
-        BackendLimit::Connections { limit, .. } => BackendLimit::Connections {
-            connections: mean(&|it| match it {
-                BackendLimit::Connections { connections, .. } => Some(connections),
-                _ => None,
-            }),
-            limit,
-        },
+        BackendLimit::Cpu { cores, .. } => {
+            BackendLimit::Cpu { cpu_cores: mean(0), cores_in_use: mean(1), cores }
+        }
+        BackendLimit::OneThread { .. } => {
+            BackendLimit::OneThread { thread_cores: mean(0), cpu_cores: mean(1) }
+        }
+        BackendLimit::Connections { limit, .. } => BackendLimit::Connections { connections: mean(0), limit },
+    }
+}
+
+/// Those that differ from run to run.
+const fn figures_of(limit: BackendLimit) -> [f64; 2] {
+    match limit {
+        BackendLimit::Cpu { cpu_cores, cores_in_use, .. } => [cpu_cores, cores_in_use],
+        BackendLimit::OneThread { thread_cores, cpu_cores } => [thread_cores, cpu_cores],
+        BackendLimit::Connections { connections, .. } => [connections, 0.0],
     }
 }
 
