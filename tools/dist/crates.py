@@ -7,7 +7,9 @@ import time
 
 from release import environment, run, say
 
-CRATES = ["threadcount-load", "threadcount"]
+# Folder of each crate, those that others need first.
+FOLDERS = ["load", "model", "machine", "cluster", "servers", "config", "stats", "judge", "diagnose", "report", "lab"]
+CRATES = ["threadcount" if it == "lab" else f"threadcount-{it}" for it in FOLDERS]
 # What crates.io accepts.
 LARGEST_BYTES = 10 << 20
 
@@ -19,7 +21,7 @@ def command(*options):
 
 def package(release, content):
     """Packs them, without building them: trying them out does that."""
-    for crate in ("lab", "load"):
+    for crate in FOLDERS:
         (release.source / crate / "LICENSE").write_bytes(content.licence)
     # The parts in it hold the works of others.
     (release.source / "lab" / "THIRD-PARTY-LICENSES.txt").write_bytes(content.notices)

@@ -146,7 +146,7 @@ def java(jars):
 
 def echarts(release):
     """The charts of the report."""
-    vendor = release.source / "lab" / "assets" / "vendor"
+    vendor = release.source / "report" / "assets" / "vendor"
     row = re.search(r"^\| echarts\.min\.js \|[^|]*\| ([0-9.]+) \|[^|]*\| ([0-9a-f]{64}) \|", (vendor / "VENDORED.md").read_text(encoding="utf-8"), re.MULTILINE)
     texts = tuple((vendor / it).read_text(encoding="utf-8").strip() for it in ("echarts.LICENSE", "echarts.NOTICE", "echarts.LICENSE-d3"))
     return Component(f"pkg:npm/echarts@{row.group(1)}", "echarts", row.group(1), "Apache-2.0 AND BSD-3-Clause", row.group(2), texts)

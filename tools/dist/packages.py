@@ -27,7 +27,7 @@ class Content:
         self.pages = manual.pages(release, program)
         self.completions = list(manual.completions(program))
         self.notices, self.sbom = notices, sbom
-        schemas = [*(release.source / "lab" / "schema").glob("*.json"), *(release.source / "load" / "schema").glob("*.json")]
+        schemas = [*(release.source / "schema").glob("*.json"), *(release.source / "load" / "schema").glob("*.json")]
         self.schemas = [(it.name, it.read_bytes()) for it in sorted(schemas, key=lambda it: it.name)]
 
 

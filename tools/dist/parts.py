@@ -75,7 +75,7 @@ def files(release):
 
 
 def pack(release):
-    """Writes the archive and its checksum where lab/build.rs looks for them. Returns its size in bytes and its checksum."""
+    """Writes the archive and its checksum where machine/build.rs looks for them. Returns its size in bytes and its checksum."""
     parts = files(release)
     manifest = {
         "version": release.version,
@@ -85,7 +85,7 @@ def pack(release):
     }
     text = json.dumps(manifest, indent=1).encode()
     packed = xz(tar([("manifest.json", text, 0o644), *parts], release.epoch_s, keep_order=True))
-    bundle = release.source / "lab" / "bundle"
+    bundle = release.source / "machine" / "bundle"
     (bundle / "parts.tar.xz").write_bytes(packed)
     (bundle / "parts.tar.xz.sha256").write_text(sha256(packed), encoding="ascii")
     return len(packed), sha256(packed)

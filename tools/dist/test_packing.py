@@ -19,6 +19,7 @@ import zipfile
 
 import archives
 import build
+import crates
 import channels
 import image
 import java_libraries
@@ -151,7 +152,7 @@ class OtherChannels(unittest.TestCase):
 class Crates(unittest.TestCase):
     def test_a_crate_has_every_file_that_its_code_includes(self):
         found = 0
-        for crate in ("lab", "load"):
+        for crate in crates.FOLDERS:
             folder = release.ROOT / crate
             packed = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"]
             for source in sorted((folder / "src").rglob("*.rs")):
@@ -165,8 +166,11 @@ class Crates(unittest.TestCase):
         self.assertGreater(found, 0)
 
     def test_a_crate_has_its_build_script_and_its_licences(self):
-        packed = tomllib.loads((release.ROOT / "lab" / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"]
-        self.assertLessEqual({"/build.rs", "/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/threadcount.cdx.json"}, set(packed))
+        def packed(crate):
+            return set(tomllib.loads((release.ROOT / crate / "Cargo.toml").read_text(encoding="utf-8"))["package"]["include"])
+
+        self.assertLessEqual({"/LICENSE", "/THIRD-PARTY-LICENSES.txt", "/threadcount.cdx.json"}, packed("lab"))
+        self.assertLessEqual({"/build.rs", "/bundle", "/LICENSE"}, packed("machine"))
 
 
 class Checks(unittest.TestCase):
