@@ -13,7 +13,7 @@ use threadcount_model::crossover::{CrossoverPeriod, LeftOut, Treatment};
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(4);
 /// A response fits so many times.
-const RESPONSES: f64 = 20.0;
+const RESPONSES: f64 = 10.0;
 /// The queues of the treatment before are gone after so many response times ...
 const WASHOUT_RESPONSES: f64 = 3.0;
 /// ... and so long at least and at most.
@@ -179,11 +179,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_holds_a_response_twenty_times_within_bounds() {
+    fn a_period_holds_a_response_ten_times_within_bounds() {
         let length = |p50_ms| PeriodLength::default().longer_for(p50_ms);
         assert_eq!(length(None).counted, SHORTEST);
         assert_eq!(length(Some(10.0)).counted, SHORTEST);
-        assert_eq!(length(Some(100.0)).counted, Duration::from_secs(2));
+        assert_eq!(length(Some(200.0)).counted, Duration::from_secs(2));
         assert_eq!((length(Some(9_000.0)).counted, length(Some(9_000.0)).washout), (LONGEST, WASHOUT.1));
     }
 
