@@ -84,6 +84,10 @@ impl Warming {
         let mut switched = Ok(());
         let mut used = Vec::new();
         let mut on_second = |second: &Second| {
+            // The last one of a round is a part of a second.
+            if f64::from(second.index) + 1.0 > ROUND_S {
+                return;
+            }
             watch(CrossoverEvent::WarmingUp(second));
             let done = self.seconds.passed(second);
             used.push(done.cpu_cores);
