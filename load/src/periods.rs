@@ -1,4 +1,4 @@
-//! Periods: stretches of a load that are counted apart while it goes on, for who changes something about the server meanwhile.
+//! Periods: stretches of a load that are counted apart while it goes on, because the server is changed meanwhile.
 //!
 //! A period counts the responses that complete in it. Of those the times count that belong to it as a whole: their request was
 //! due after the change. Between two periods nothing is counted here; all of it is in the load's own figures.

@@ -24,12 +24,10 @@ pub const LEAST_BLOCKS: usize = 6;
 const CONFIDENCE: f64 = 0.95;
 /// A correlation beyond it would leave nothing to judge by.
 const LARGEST_CORRELATION: f64 = 0.8;
-/// An effect that changes within a period is reported where chance would show it so rarely ...
-const CARRY_OVER_P: f64 = 0.01;
+/// An effect that changes within a period, or over the blocks, is reported where chance would show it so rarely ...
+const CHANGE_P: f64 = 0.01;
 /// ... and where it is at least this large: a ratio of 1.03.
-const CARRY_OVER_LEAST: f64 = 0.03;
-/// The same for an effect that changes over the blocks.
-const TREND_P: f64 = CARRY_OVER_P;
+const LEAST_CHANGE: f64 = 0.03;
 
 /// One treatment against another over all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
@@ -65,7 +63,7 @@ pub fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
 pub fn carry_over(earlier: &[f64], later: &[f64]) -> Option<f64> {
     let changes = log_ratios(later, earlier)?;
     let (mean, p_value) = mean_and_p_value(&changes)?;
-    (p_value < CARRY_OVER_P && mean.abs() >= CARRY_OVER_LEAST.ln_1p()).then(|| mean.exp())
+    (p_value < CHANGE_P && mean.abs() >= LEAST_CHANGE.ln_1p()).then(|| mean.exp())
 }
 
 /// Does the ratio change over the session? Its later half by its earlier half. `None`: it does not, as far as can be told.
@@ -84,7 +82,7 @@ pub fn trend(ratios: &[f64]) -> Option<f64> {
     let ((early, early_error), (late, late_error)) = (of(earlier)?, of(later)?);
     let error = (early_error + late_error).sqrt();
     let p_value = two_sided_tail(2.0 * (half as f64 - 1.0), (late - early) / error)?;
-    (p_value < TREND_P && (late - early).abs() >= CARRY_OVER_LEAST.ln_1p()).then(|| (late - early).exp())
+    (p_value < CHANGE_P && (late - early).abs() >= LEAST_CHANGE.ln_1p()).then(|| (late - early).exp())
 }
 
 /// One order for a block: all treatments by lot, and then in reverse.
@@ -105,27 +103,25 @@ fn log_ratios(of: &[f64], by: &[f64]) -> Option<Vec<f64>> {
 }
 
 fn half_width(differences: &[f64]) -> Option<f64> {
-    if differences.len() < LEAST_BLOCKS {
-        return None;
-    }
-    let blocks = differences.len() as f64;
-    let inflation = inflation(differences);
-    let freedom = (blocks / inflation - 1.0).max(2.0);
-    Some(
-        t_quantile(freedom, 1.0 - (1.0 - CONFIDENCE) / 2.0)?
-            * (variance(differences) * inflation / blocks).sqrt(),
-    )
+    let (error, freedom) = error_of_mean(differences)?;
+    Some(t_quantile(freedom, 1.0 - (1.0 - CONFIDENCE) / 2.0)? * error)
 }
 
 fn mean_and_p_value(differences: &[f64]) -> Option<(f64, f64)> {
+    let (error, freedom) = error_of_mean(differences)?;
+    let mean = super::runs::mean(differences)?;
+    Some((mean, two_sided_tail(freedom, mean / error)?))
+}
+
+/// The standard error of the blocks' mean, and its degrees of freedom. `None`: fewer than [`LEAST_BLOCKS`].
+fn error_of_mean(differences: &[f64]) -> Option<(f64, f64)> {
     if differences.len() < LEAST_BLOCKS {
         return None;
     }
     let blocks = differences.len() as f64;
-    let mean = super::runs::mean(differences)?;
     let inflation = inflation(differences);
     let error = (variance(differences) * inflation / blocks).sqrt();
-    Some((mean, two_sided_tail((blocks / inflation - 1.0).max(2.0), mean / error)?))
+    Some((error, (blocks / inflation - 1.0).max(2.0)))
 }
 
 /// By how much the variance of the mean is larger than that of as many independent blocks.

@@ -93,7 +93,6 @@ pub(super) fn attached(
         treatments: options.treatments(plan.connections.get())?,
         budget: budget.unwrap_or(BUDGET),
         beside_others: options.beside_others,
-        is_cold: false,
     };
     finish(&measured(&order, &stop)?, options)
 }
@@ -143,8 +142,8 @@ fn of_server(
         plan: &plan,
         treatments: options.treatments(plan.connections.get())?,
         budget: budget.unwrap_or(BUDGET),
+        // Nobody else knows its port.
         beside_others: true,
-        is_cold: true,
     };
     measured(&order, stop)
 }

@@ -44,8 +44,6 @@ pub struct CrossoverOrder<'a> {
     pub budget: Duration,
     /// Requests of others than ours are no reason to end.
     pub beside_others: bool,
-    /// The JVM has just been started.
-    pub is_cold: bool,
 }
 
 /// What is shown while it goes on.
@@ -94,7 +92,7 @@ pub fn run(
     watch(CrossoverEvent::Found(&server));
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
     session.switch_to(baseline, order.port)?;
-    if !order.beside_others && !order.is_cold {
+    if !order.beside_others {
         look_for_others(session)?;
     }
     let mut crossover = Crossover {
