@@ -10,6 +10,7 @@
 mod commands;
 mod markdown;
 mod pages;
+mod prose;
 mod readme;
 mod step_by_step;
 #[path = "../support/tiny_server.rs"]

@@ -124,21 +124,37 @@ fn without_code(text: &str) -> (String, Vec<(usize, String)>) {
     (prose, code)
 }
 
-/// What people read: the pages of the repository, and those of its parts.
-pub fn pages() -> Vec<Page> {
+/// What people read: the pages of the repository, those of its parts, and everything below `docs`.
+pub fn page_names() -> Vec<PathBuf> {
     let mut names: Vec<PathBuf> = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"].map(PathBuf::from).into();
-    for folder in [".", "docs", "jvm"] {
-        let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|it| it.unwrap().file_name());
-        let paths: Vec<PathBuf> = entries.map(|it| Path::new(folder).join(it)).collect();
-        if folder == "docs" {
-            names.extend(paths.into_iter().filter(|it| it.extension().is_some_and(|it| it == "md")));
-        } else {
-            let parts = paths.into_iter().map(|it| it.join("README.md"));
-            names.extend(parts.filter(|it| Path::new(ROOT).join(it).is_file()));
+    for folder in [".", "jvm"] {
+        let parts = entries(Path::new(folder)).into_iter().map(|it| it.join("README.md"));
+        names.extend(parts.filter(|it| Path::new(ROOT).join(it).is_file()));
+    }
+    let mut folders = vec![PathBuf::from("docs")];
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder) {
+            if Path::new(ROOT).join(&path).is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|it| it == "md") {
+                names.push(path);
+            }
         }
     }
+    let mut names: Vec<PathBuf> =
+        names.into_iter().map(|it| it.strip_prefix(".").map(Path::to_owned).unwrap_or(it)).collect();
     names.sort();
-    names.iter().map(|name| Page::read(name)).collect()
+    names.dedup();
+    names
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(Path::new(ROOT).join(folder)).unwrap().map(|it| it.unwrap().file_name());
+    entries.map(|it| folder.join(it)).collect()
+}
+
+pub fn pages() -> Vec<Page> {
+    page_names().iter().map(|name| Page::read(name)).collect()
 }
 
 #[test]
