@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
@@ -12,6 +13,7 @@ use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
 use threadcount_model::request_time::RequestTime;
 use threadcount_model::rounds::{RoundsDone, Skipped};
+use threadcount_stats::runs::is_complete;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/2";
@@ -64,6 +66,29 @@ impl ResultDocument {
     /// The comparisons under a load, in the order of the variants.
     pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
+    }
+
+    /// Was anything measured?
+    #[must_use]
+    pub fn is_any_complete(&self) -> bool {
+        self.records.iter().any(is_complete)
+    }
+
+    /// Variants and loads whose complete runs have no request with an expected response; but not where losses are what is
+    /// measured.
+    #[must_use]
+    pub fn runs_without_success(&self) -> BTreeSet<(&str, &str)> {
+        let expects_losses =
+            |name: &str| self.experiment.load(name).is_some_and(|load| load.workload.expects_losses());
+        let complete =
+            self.records.iter().filter(|record| is_complete(record) && !expects_losses(&record.load));
+        let of = |record: &'_ Record| record.measured.as_ref().map(|load| load.requests.ok > 0);
+        let (with, without): (Vec<_>, Vec<_>) = complete
+            .filter_map(|record| Some((record.variant.as_str(), record.load.as_str(), of(record)?)))
+            .partition(|&(_, _, is_success)| is_success);
+        let pair = |(variant, load, _)| (variant, load);
+        let with: BTreeSet<_> = with.into_iter().map(pair).collect();
+        without.into_iter().map(pair).filter(|run| !with.contains(run)).collect()
     }
 
     /// All runs of a variant under a load, failed ones too.

@@ -33,6 +33,7 @@ pub mod own_cores;
 pub mod perf_data;
 pub mod port;
 pub mod probe;
+pub mod process_state;
 pub mod process_tree;
 pub mod public_address;
 pub mod resource_limits;

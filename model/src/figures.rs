@@ -19,7 +19,7 @@ pub fn number(value: f64) -> String {
         m if m >= 0.9995 || m == 0.0 => 2,
         m => (2.0 - m.log10().floor()).clamp(0.0, 9.0) as usize,
     };
-    let digits = format!("{value:.decimals$}");
+    let digits = fixed(value, decimals);
     match magnitude {
         0.0 => "0".to_owned(),
         m if m < 0.1 => digits.trim_end_matches('0').to_owned(),
@@ -27,10 +27,20 @@ pub fn number(value: f64) -> String {
     }
 }
 
+/// With so many decimals. What rounds to zero has no sign: the sum of no figures is -0.0.
+#[must_use]
+pub fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
+        _ => text,
+    }
+}
+
 /// A number of unknown kind: whole numbers without a fraction, others like [`number`].
 #[must_use]
 pub fn plain(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 { thousands(&format!("{value:.0}")) } else { number(value) }
+    if value.fract() == 0.0 && value.abs() < 1e15 { thousands(&fixed(value, 0)) } else { number(value) }
 }
 
 /// A whole number with thousands separators.
@@ -64,7 +74,7 @@ fn quantity(metric: Metric, value: f64) -> Quantity {
         Unit::Microseconds => Quantity::new(number(value), " µs"),
         Unit::Cores => Quantity::new(number(value), " cores"),
         Unit::Percent => Quantity::new(number(value), " %"),
-        Unit::Count if value.is_finite() => Quantity::new(thousands(&format!("{value:.0}")), ""),
+        Unit::Count if value.is_finite() => Quantity::new(thousands(&fixed(value, 0)), ""),
         Unit::Count | Unit::PerRequest => Quantity::new(number(value), ""),
     }
 }
@@ -84,7 +94,7 @@ fn memory_quantity(bytes: f64) -> Quantity {
     let (size, unit) = UNITS.into_iter().find(|(size, _)| bytes.abs() >= *size).unwrap_or((1.0, " B"));
     let scaled = bytes / size;
     if scaled.abs() >= 100.0 || size == 1.0 {
-        Quantity::new(thousands(&format!("{scaled:.0}")), unit)
+        Quantity::new(thousands(&fixed(scaled, 0)), unit)
     } else {
         Quantity::new(number(scaled), unit)
     }

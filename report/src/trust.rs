@@ -38,16 +38,21 @@ const FINEST_LAG_MS: f64 = 0.001;
 pub fn trust(document: &ResultDocument) -> Trust {
     Trust {
         trusted: document.trusted,
-        why_not: if document.trusted {
-            Vec::new()
-        } else {
-            document.why_not.iter().map(reasons::doubt).collect()
-        },
+        why_not: why_not(document),
         sentence: health(document),
         requests: requests(&document.records),
         rounds: rounds(document),
         warnings: remarks(document).chain(warnings(&document.records)).collect(),
         observation: observations(document),
+    }
+}
+
+/// A result without a complete run has no other doubt where nothing could run on this machine.
+fn why_not(document: &ResultDocument) -> Vec<String> {
+    match document.trusted {
+        true => Vec::new(),
+        false if document.why_not.is_empty() => vec!["nothing was measured".to_owned()],
+        false => document.why_not.iter().map(reasons::doubt).collect(),
     }
 }
 
@@ -93,7 +98,8 @@ fn health(document: &ResultDocument) -> String {
     }
     parts.push(match widest_spread(document) {
         Some(spread) => format!("rounds within {}", figures::percent(spread)),
-        None => "one round, so no spread".to_owned(),
+        None if document.is_any_complete() => "one round, so no spread".to_owned(),
+        None => "no complete run".to_owned(),
     });
     parts.join("; ")
 }

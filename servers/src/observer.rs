@@ -17,6 +17,10 @@ impl Observer {
         Self { probe, instruments, run_folder: run_folder.to_owned() }
     }
 
+    pub const fn has_probe(&self) -> bool {
+        self.probe.is_some()
+    }
+
     pub fn is_wanted(&self) -> bool {
         self.probe.is_some() || self.instruments.jfr
     }

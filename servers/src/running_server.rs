@@ -71,6 +71,12 @@ impl RunningServer {
         Some(HeapReader { pid: self.jvm_pid()? })
     }
 
+    /// May the probe be loaded into its JVM?
+    #[must_use]
+    pub const fn may_be_probed(&self) -> bool {
+        self.observer.has_probe()
+    }
+
     /// Is there a JVM, and is it to be observed from inside?
     #[must_use]
     pub fn is_to_be_observed(&self) -> bool {

@@ -36,10 +36,7 @@ const MISTAKES_OF_OK: f64 = 0.01;
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) {
     let doubts = doubts(experiment, records);
-    let is_missing =
-        |doubt: &Doubt| matches!(doubt.reason, DoubtReason::RunInterrupted | DoubtReason::NeverRan);
-    let nothing_to_trust = !records.iter().any(is_complete) && doubts.iter().any(is_missing);
-    let trusted = !nothing_to_trust && doubts.iter().all(|doubt| !doubt.reason.is_serious());
+    let trusted = records.iter().any(is_complete) && doubts.iter().all(|doubt| !doubt.reason.is_serious());
     (trusted, grouped(doubts))
 }
 
@@ -47,7 +44,8 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) 
 #[must_use]
 pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let mut doubts = failed_runs(experiment, records);
-    for record in records {
+    // Of a failed run no figure counts, and what else was seen in it is its failure's.
+    for record in records.iter().filter(|record| record.failure.is_none()) {
         let may_lose = may_lose(experiment, record, None);
         doubts.extend(serious_doubts(record, records, may_lose));
         doubts.extend(interference(record, records).filter(|reason| !reason.is_serious()).map(about(record)));

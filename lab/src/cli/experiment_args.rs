@@ -268,10 +268,11 @@ enum Outcome {
     Failed,
 }
 
-/// 1 where a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
-/// could not be judged. Each is printed. What the intervals leave open is printed too, and fails nothing.
+/// 1 where nothing was measured, a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
+/// could not be judged, or a variant has no successful request. Each is printed. What the intervals leave open is printed too, and fails nothing.
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
+    let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
     for ExperimentOutcome { document, conditions, cut_short } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
@@ -281,9 +282,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
         gravest = claims.chain(conditions).fold(gravest, Outcome::max);
-        if document.experiment.variants.iter().all(|variant| variant.skipped.is_some()) {
-            anstream::eprintln!("{name}: no runs, because no variant can run on this machine");
-        }
+        gravest = gravest.max(tell_missing(document, is_any_measured));
         if *cut_short {
             gravest = Outcome::Failed;
             let runs = document.records.iter().filter(|record| is_complete(record)).count();
@@ -296,6 +295,22 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         Outcome::NotJudged => ExitCode::from(NOT_JUDGED),
         Outcome::Failed => ExitCode::from(FAILED),
     }
+}
+
+/// Prints what has no figures. Of several experiments one may be of no use here; a call that measures nothing has failed.
+fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
+    let name = &document.experiment.name;
+    if !document.is_any_complete() {
+        let is_skipped = document.experiment.variants.iter().all(|variant| variant.skipped.is_some());
+        let why = if is_skipped { "no variant can run on this machine" } else { "no run is complete" };
+        anstream::eprintln!("{name}: nothing was measured: {why}");
+        return if is_skipped && is_any_measured { Outcome::Passed } else { Outcome::Failed };
+    }
+    let failing = document.runs_without_success();
+    for (variant, load) in &failing {
+        anstream::eprintln!("{name}: no request to {variant} under {load} had an expected response");
+    }
+    if failing.is_empty() { Outcome::Passed } else { Outcome::NotJudged }
 }
 
 /// Why a claim cannot be judged; `None`: it can.

@@ -19,7 +19,7 @@ use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///
-/// Exit code: 0 all responses as expected, 1 failures or interrupted, 2 bad usage or input.
+/// Exit code: 0 all responses as expected, 1 failures, no response at all or interrupted, 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadCommand {
@@ -100,9 +100,9 @@ impl LoadCommand {
     }
 }
 
-/// A load that sent nothing has failed, too.
+/// A load without any expected response has failed, too: one that sent nothing, and one to a server that hangs.
 pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
     let counts = outcome.counts;
-    let is_bad = counts.failed > 0 || counts.sent == 0 || outcome.interrupted;
+    let is_bad = counts.failed > 0 || counts.ok == 0 || outcome.interrupted;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }

@@ -71,7 +71,7 @@ fn exit_code(merged: &Merged) -> ExitCode {
     let counts = merged.outcome.counts;
     let is_missing = merged.outcome.pods.iter().any(|pod| !pod.complete)
         || merged.notes.iter().any(|note| matches!(note, MergeNote::Missing { .. }));
-    let is_bad = counts.failed > 0 || counts.sent == 0 || merged.outcome.interrupted || is_missing;
+    let is_bad = counts.failed > 0 || counts.ok == 0 || merged.outcome.interrupted || is_missing;
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 

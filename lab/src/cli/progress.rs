@@ -39,7 +39,9 @@ impl Progress {
             .map_or(String::new(), |s| format!(", {} {}", about(experiment), in_minutes(s)));
         anstream::eprintln!("{}: {}", experiment.name, experiment.question);
         let how = if experiment.starts_any() { ", each in a fresh process" } else { "" };
-        anstream::eprintln!("{}{how}{about}", how_many(experiment, runs));
+        if runs > 0 {
+            anstream::eprintln!("{}{how}{about}", how_many(experiment, runs));
+        }
         let is_terminal = io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(runs as u64), target);
@@ -166,9 +168,9 @@ impl Watch for Progress {
 /// The number of runs, where it is known beforehand.
 fn how_many(experiment: &Experiment, runs: usize) -> String {
     if may_end_early(experiment) {
-        format!("rounds until the answer is decided, at most {runs} runs")
+        format!("rounds until the answer is decided, at most {}", figures::plural(runs, "run"))
     } else {
-        format!("{runs} runs")
+        figures::plural(runs, "run")
     }
 }
 
@@ -214,7 +216,11 @@ fn found(record: &Record, limited: Metric) -> String {
 }
 
 fn in_minutes(seconds: f64) -> String {
-    if seconds < 100.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
+    if seconds < 100.0 {
+        format!("{} s", figures::fixed(seconds, 0))
+    } else {
+        format!("{:.0} min", (seconds / 60.0).ceil())
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A run in progress, and what may be done to its server.
 
 use super::interleaving::Seat;
+use super::silence::Silence;
 use super::watch::Watch;
 use super::{RunError, Runner};
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ pub(super) struct MeasuredWindow {
     pub plan: LoadPlan,
     /// What is known of its slowest requests; `None`: an external load tool.
     pub tail: Option<MeasuredTail>,
+    /// The server did not respond any more; `None`: it did, or an external load tool.
+    pub silence: Option<Silence>,
 }
 
 /// The slowest requests, and what the samples show that could delay them.

@@ -35,6 +35,6 @@ impl ServerWorkload for ExternalWorkload {
         let window = Window { started_ns: outcome.started_ns, ended_ns: outcome.ended_ns };
         figures::external(run.record, outcome, window, &observed.samples);
         observed.beside(run.record, window);
-        Ok(MeasuredWindow { window: Some(window), plan: plan.clone(), tail: None })
+        Ok(MeasuredWindow { window: Some(window), plan: plan.clone(), tail: None, silence: None })
     }
 }

@@ -21,6 +21,7 @@ pub mod sender;
 pub(crate) mod server_seconds;
 pub mod session;
 mod settle;
+mod silence;
 pub(crate) mod steady;
 mod warm_up;
 pub mod watch;
@@ -30,8 +31,9 @@ use context::{MeasuredTail, MeasuredWindow, RunContext};
 use interleaving::{Interleaving, Seat};
 use observed::{Observed, observed};
 use sender::{LoadSender, PlannedLoad, SendError};
+use silence::{Hang, Silence};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 use threadcount_judge::result_folder::ResultFolder;
@@ -73,7 +75,7 @@ pub struct Runner<'a> {
     /// Where logs go.
     pub folder: &'a ResultFolder,
     /// Set when the user wants to stop.
-    pub interrupted: &'a AtomicBool,
+    pub interrupted: &'a Arc<AtomicBool>,
 }
 
 /// What is done while a load goes on.
@@ -118,6 +120,7 @@ impl Measurement {
 
     /// Fills in all that was measured; what is left is when it was, and the plan.
     fn fill_in(self, record: &mut Record) -> MeasuredWindow {
+        let silence = Silence::of(&self.outcome);
         let of_load = Window::of_load(&self.outcome);
         // Readings of several windows have a clock of their own.
         let sampled = self.observed.samples.window().filter(|_| self.is_interleaved);
@@ -134,7 +137,7 @@ impl Measurement {
             slow: SlowTail::of(&self.outcome),
             sampled_causes: of_samples(&self.observed.samples, throttling),
         });
-        MeasuredWindow { window: (!self.is_interleaved).then_some(window), plan: self.plan, tail }
+        MeasuredWindow { window: (!self.is_interleaved).then_some(window), plan: self.plan, tail, silence }
     }
 }
 
@@ -162,6 +165,8 @@ enum RunError {
         why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
     )]
     Silent { url: String, sent: u64, why: Option<String> },
+    #[error("{0}")]
+    Hangs(Hang, Vec<String>),
     #[error("no rate was sustained; lower `from:`, or raise the limit")]
     NothingSustained,
     #[error("`{0}` is a server, and JMH needs a benchmark")]
@@ -190,6 +195,7 @@ impl RunError {
             Self::Launch(error) => error.log_tail().to_vec(),
             Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
             Self::BackendEnded { end, .. } => end.log_tail.clone(),
+            Self::Hangs(hang, log_tail) => hang.details().chain(log_tail).cloned().collect(),
             _ => Vec::new(),
         };
         let log_tail = log_tail.iter().map(|line| variant.without_values(line)).collect();

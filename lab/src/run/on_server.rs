@@ -1,6 +1,7 @@
 //! A run on a server: launch, warm up, measure the workload, stop.
 
-use super::context::{RunContext, ServerWorkload};
+use super::context::{MeasuredWindow, RunContext, ServerWorkload};
+use super::silence::Hang;
 use super::watch::Event;
 use super::{RunError, explain, memory};
 use std::path::Path;
@@ -15,6 +16,7 @@ use threadcount_model::window::Window;
 use threadcount_servers::kind::ServerKind;
 use threadcount_servers::kinds::kind;
 use threadcount_servers::request_thread;
+use threadcount_servers::running_server::RunningServer;
 use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan, round_seed};
 use threadcount_stats::observed_causes::of_log;
 use threadcount_stats::pause_ledger::pause_ledger;
@@ -40,6 +42,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     let measured = workload.measure(run, &plan, &mut server)?;
 
     runner.check(&mut server, "measured")?;
+    responds(run, &measured, &server)?;
     let memory_after = server.native_memory();
     run.record.native_memory =
         memory_before.zip(memory_after).map(|(before, after)| BeforeAfter { before, after });
@@ -59,6 +62,12 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     // What the next run finds is not what its set-up expects.
     stopped?;
     Ok(())
+}
+
+/// A server that hangs is a failed run, whatever it did before.
+fn responds(run: &RunContext<'_>, measured: &MeasuredWindow, server: &RunningServer) -> Result<(), RunError> {
+    let hang = Hang::find(server.pid(), measured.silence, server.may_be_probed(), run.runner.interrupted);
+    hang.map_or(Ok(()), |hang| Err(RunError::Hangs(hang, server.log_tail())))
 }
 
 /// The plan of a run: each has a seed of its round and a log of its own.

@@ -9,6 +9,7 @@
 
 mod attach;
 mod crossover;
+mod hung_run;
 #[path = "../support/java.rs"]
 mod java;
 mod java17;

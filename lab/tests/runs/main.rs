@@ -12,6 +12,7 @@ mod benchmark;
 mod capacity;
 #[path = "../support/cgroup.rs"]
 mod cgroup;
+mod endings;
 mod external;
 #[path = "../support/java.rs"]
 mod java;

@@ -148,7 +148,8 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
     let output = run_with(&experiment(&folder, &studys), &["--no-probe"]);
     let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    // Not one request had an expected response.
+    assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("no verdict: a is fast (a.rate >= 1000000000): a under c2: "), "{said}");
     assert!(!said.contains("not reproduced"), "{said}");
 }

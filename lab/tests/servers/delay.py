@@ -2,17 +2,20 @@
 
 With WORKERS=n in its environment no more than n requests are served at once: n / delay is all it can do.
 With SILENT_AFTER=n it takes requests and connections for ever after n answers, and answers none of them.
+With STOP_AFTER=n it stops itself after n answers, as SIGSTOP does.
 With MOST_CONNECTIONS=n it responds with 503 to every request while it has more than n connections.
 """
 
 import asyncio
 import os
+import signal
 import sys
 
 PORT, DELAY_S = int(sys.argv[1]), float(sys.argv[2]) / 1000
 DIE_AFTER = int(sys.argv[3]) if len(sys.argv) > 3 else None
 WORKERS = asyncio.Semaphore(int(os.environ.get("WORKERS", "1000000")))
 SILENT_AFTER = int(os.environ.get("SILENT_AFTER", "0"))
+STOP_AFTER = int(os.environ.get("STOP_AFTER", "0"))
 MOST_CONNECTIONS = int(os.environ.get("MOST_CONNECTIONS", "1000000"))
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok\n"
 REFUSAL = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n"
@@ -40,6 +43,8 @@ async def serve(reader, writer):
                 await asyncio.sleep(DELAY_S)
             writer.write(REFUSAL if connections > MOST_CONNECTIONS else ANSWER)
             answered += 1
+            if answered == STOP_AFTER:
+                os.kill(os.getpid(), signal.SIGSTOP)
             if DIE_AFTER and answered >= DIE_AFTER:
                 print("the reason is the last line of the log", flush=True)
                 os._exit(3)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use tempfile::TempDir;
 use threadcount::run::Runner;
 use threadcount::run::sender::ThisProcess;
@@ -63,7 +63,7 @@ pub fn watched(
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             folder: &ResultFolder::create(out).unwrap(),
-            interrupted: &AtomicBool::new(false),
+            interrupted: &Arc::default(),
         },
         watch,
     )

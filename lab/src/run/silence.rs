@@ -1,0 +1,180 @@
+//! A server that hangs: no response was completed in a window, or none in its last half.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use threadcount_diagnose::{Options, gather, judge};
+use threadcount_load::failure::FailureCause;
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_machine::process_state::ProcessState;
+use threadcount_machine::process_tree::ProcessTree;
+use threadcount_report::diagnosis;
+
+/// A server that responds slowly is silent for as long as its slowest response took; a hung one for longer than twice that.
+const SLOWEST_RESPONSES: f64 = 2.0;
+
+/// How long a server did not respond, up to the end of a window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Silence {
+    /// To the whole second, rounded down.
+    lasted_s: f64,
+    window_s: f64,
+    requests: u64,
+}
+
+impl Silence {
+    /// `None`: the server responded, or nobody waited for it.
+    pub fn of(outcome: &LoadOutcome) -> Option<Self> {
+        let window_s = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
+        let counts = outcome.counts;
+        let requests = counts.in_flight_at_start + counts.sent + counts.not_sent;
+        if outcome.interrupted || requests == 0 {
+            return None;
+        }
+        if outcome.status.is_empty() {
+            return Some(Self { lasted_s: window_s, window_s, requests });
+        }
+        let may_be_responses = outcome.failures.keys().any(is_response);
+        let responded = |second: &&Second| second.ok > 0 || (may_be_responses && second.failed > 0);
+        let last = outcome.seconds.iter().rev().find(responded)?;
+        let lasted_s = window_s - (last.began_s() + last.length_s);
+        let failed_since = outcome.seconds.iter().rev().take_while(|second| !responded(second));
+        let is_waited_for =
+            counts.unfinished > 0 || failed_since.map(|second| second.failed).sum::<u64>() > 0;
+        let slowest_s = outcome.response_time.summary().map_or(0.0, |times| times.max / 1e3);
+        let is_silent = lasted_s >= window_s / 2.0 && lasted_s > SLOWEST_RESPONSES * slowest_s;
+        (is_waited_for && is_silent).then_some(Self { lasted_s, window_s, requests })
+    }
+}
+
+impl fmt::Display for Silence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { lasted_s, window_s, requests } = self;
+        if lasted_s < window_s {
+            return write!(f, "no response in the last {lasted_s:.1} s of a window of {window_s:.1} s");
+        }
+        let requests = threadcount_model::figures::plural(*requests, "request");
+        write!(f, "no response to {requests} in a window of {window_s:.1} s")
+    }
+}
+
+/// A failure that is a response, complete and not the expected one.
+const fn is_response(cause: &FailureCause) -> bool {
+    matches!(
+        cause,
+        FailureCause::UnexpectedStatus(_) | FailureCause::UnexpectedBody | FailureCause::EncodedBody
+    )
+}
+
+/// Why a server hangs.
+#[derive(Debug)]
+pub(super) struct Hang {
+    silence: Option<Silence>,
+    state: Option<ProcessState>,
+    /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.
+    diagnosis: Vec<String>,
+}
+
+impl Hang {
+    /// Of a process and what it did in a window. A process that is stopped hangs, whatever it did before. `None`: it does not hang.
+    /// `agent`: the probe may be loaded.
+    pub fn find(
+        pid: Option<u32>,
+        silence: Option<Silence>,
+        agent: bool,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Option<Self> {
+        let jvm = pid.and_then(|pid| ProcessTree::rooted_at(pid).java_pid());
+        let state = jvm.or(pid).and_then(ProcessState::read);
+        let is_dead = state.is_some_and(ProcessState::is_dead);
+        if silence.is_none() && !is_dead {
+            return None;
+        }
+        let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
+        Some(Self { silence, state, diagnosis: diagnosis.unwrap_or_default() })
+    }
+
+    /// The diagnosis below its headline.
+    pub fn details(&self) -> impl Iterator<Item = &String> {
+        self.diagnosis.iter().skip(1)
+    }
+}
+
+impl fmt::Display for Hang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server hangs: ")?;
+        let silence = self.silence.map(|silence| silence.to_string());
+        let facts: Vec<String> =
+            silence.into_iter().chain(self.state.map(|state| state.to_string())).collect();
+        f.write_str(&facts.join("; "))?;
+        self.diagnosis.first().map_or(Ok(()), |headline| write!(f, ". {headline}"))
+    }
+}
+
+/// `None`: it cannot be looked into, which is no second failure.
+fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<Vec<String>> {
+    let gathered = gather(jvm, Options { agent }, interrupted).ok()?;
+    Some(diagnosis::text(&judge(&gathered.evidence)).lines().map(str::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A window of whole seconds with so many responses in each; every response took `response_ms`.
+    fn window(per_second: &[u64], response_ms: u64, unfinished: u64) -> LoadOutcome {
+        let mut outcome = LoadOutcome::default();
+        outcome.ended_ns = per_second.len() as u64 * 1_000_000_000;
+        for (index, &ok) in (0..).zip(per_second) {
+            let mut second = Second::default();
+            (second.index, second.length_s, second.ok) = (index, 1.0, ok);
+            outcome.seconds.push(second);
+            outcome.counts.ok += ok;
+            (0..ok).for_each(|_| outcome.response_time.record_ns(response_ms * 1_000_000));
+        }
+        outcome.counts.unfinished = unfinished;
+        outcome.counts.sent = outcome.counts.ok + unfinished;
+        if outcome.counts.ok > 0 {
+            outcome.status.insert(200, outcome.counts.ok);
+        }
+        outcome
+    }
+
+    fn words(outcome: &LoadOutcome) -> Option<String> {
+        Silence::of(outcome).map(|silence| silence.to_string())
+    }
+
+    #[test]
+    fn a_window_without_a_response_and_one_without_any_in_its_last_half_are_silent() {
+        assert_eq!(
+            words(&window(&[0, 0, 0, 0], 1, 4)).as_deref(),
+            Some("no response to 4 requests in a window of 4.0 s")
+        );
+        assert_eq!(
+            words(&window(&[90, 20, 0, 0], 1, 4)).as_deref(),
+            Some("no response in the last 2.0 s of a window of 4.0 s")
+        );
+        assert_eq!(words(&window(&[90, 20, 1, 0], 1, 4)), None, "a response in the last half");
+    }
+
+    #[test]
+    fn requests_that_time_out_in_the_last_half_are_no_responses_and_a_503_is_one() {
+        let mut outcome = window(&[90, 20, 0, 0], 1, 0);
+        outcome.seconds[3].failed = 4;
+        outcome.counts.failed = 4;
+        outcome.failures.insert(FailureCause::RequestTimeout, 4);
+        assert!(Silence::of(&outcome).is_some());
+        outcome.failures.insert(FailureCause::UnexpectedStatus(503), 1);
+        assert_eq!(Silence::of(&outcome), None);
+    }
+
+    #[test]
+    fn a_slow_server_an_ended_load_and_one_that_the_user_ended_are_not_silent() {
+        assert_eq!(Silence::of(&window(&[0, 4, 0, 0], 1_900, 4)), None, "the next responses are due at 4 s");
+        assert_eq!(Silence::of(&window(&[90, 20, 0, 0], 1, 0)), None, "nobody waits");
+        assert_eq!(Silence::of(&window(&[0, 0], 1, 0)), None, "nothing was sent");
+        let mut interrupted = window(&[0, 0, 0, 0], 1, 4);
+        interrupted.interrupted = true;
+        assert_eq!(Silence::of(&interrupted), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! Runs that end badly: a server that hangs, and sessions that measure nothing.
+
+use crate::schema;
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// One round of variant `a` with this environment, 20 ms per response, two clients.
+fn run(folder: &TempDir, env: &str, load: &str) -> (Output, Value) {
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 0s\nruns: 1\n\
+         variants: {{a: {{command: \"python3 {DELAY_SERVER} {{port}} 20\", env: {{{env}}}}}}}\nloads: [{load}]\n"
+    );
+    let path = folder.path().join("mine.yaml");
+    fs::write(&path, text).unwrap();
+    let out = path.with_extension("out");
+    let output =
+        threadcount().arg("run").arg(&path).arg("--no-probe").arg("--out").arg(&out).output().unwrap();
+    let document = schema::result_file(&out);
+    (output, document)
+}
+
+fn threadcount() -> Command {
+    Command::new(cargo_bin("threadcount"))
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn why(document: &Value) -> String {
+    document["records"][0]["failure"]["why"].as_str().unwrap_or_default().to_owned()
+}
+
+const OF_4_S: &str = "{clients: 2, duration: 4s}";
+
+#[test]
+fn a_server_that_was_stopped_in_the_measured_window_is_a_failed_run_with_the_state_of_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let (output, document) = run(&folder, "STOP_AFTER: 40", OF_4_S);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let why = why(&document);
+    assert!(why.contains("no response in the last") && why.contains("state T"), "{why}");
+    assert_eq!(document["trusted"], false);
+    assert_eq!(document["why_not"][0]["reason"]["kind"], "run-failed");
+    assert!(document["records"][0]["measured"]["requests"]["ok"].as_u64().unwrap() > 0, "they are kept");
+}
+
+#[test]
+fn a_server_that_never_answers_a_request_of_the_window_is_a_failed_run() {
+    let folder = tempfile::tempdir().unwrap();
+    // The first answer is that to the question whether it is ready.
+    let (output, document) = run(&folder, "SILENT_AFTER: 1", "{clients: 2, duration: 1s}");
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let why = why(&document);
+    assert!(why.contains("no response to ") && why.contains("its process is running"), "{why}");
+    assert!(stderr(&output).contains("nothing was measured: no run is complete"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_slow_server_does_not_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    // 400 ms each, one at a time: two clients wait for 800 ms.
+    let text = "WORKERS: 1";
+    let (output, document) = run(&folder, text, "{clients: 40, duration: 2s}");
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(document["records"][0]["failure"].is_null());
+}
+
+#[test]
+fn a_capacity_of_a_server_that_was_stopped_in_the_search_is_a_failed_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = "{capacity: {p99: 500ms, from: 50/s, to: 400/s}, duration: 2s}";
+    let (output, document) = run(&folder, "STOP_AFTER: 150", load);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert!(why(&document).contains("state T"), "{document:#}");
+}
+
+#[test]
+fn a_load_that_gets_no_response_is_exit_code_1_though_no_request_has_failed() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", silent.local_addr().unwrap());
+    let output = threadcount().args(["load", &url, "-c", "2", "-d", "300ms", "--quiet"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+}
+
+/// A shell's limit of open files, which every load exceeds.
+#[test]
+fn a_session_that_can_run_nothing_is_exit_code_1() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = format!("python3 {DELAY_SERVER} {{port}} 5");
+    let out = folder.path().join("out");
+    let output = Command::new("sh")
+        .args(["-c", "ulimit -n 64; exec \"$@\"", "sh"])
+        .arg(cargo_bin("threadcount"))
+        .args(["compare", "--url", "http://127.0.0.1:{port}/", "--no-probe", "-c", "100", "-d", "1s"])
+        .args(["--variant", &format!("a={server}"), "--variant", &format!("b={server}"), "--out"])
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let said = stderr(&output);
+    assert!(said.contains("nothing was measured"), "{said}");
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(!said.contains("-0 s") && !shown.contains("trust good"), "{said}{shown}");
+}
