@@ -7,7 +7,7 @@
 //! bare      the floors: send/receive loops that parse nothing, closed and open
 //! tool/     one file per load generator: how it is called, how its figures are read
 //! child     one process on one core: its CPU by wait4, its peak memory
-//! compare/  rounds, medians, the JSON file and docs/benchmarks.md
+//! compare/  rounds, medians, the JSON file and docs/measurements/benchmarks.md
 //! ```
 
 pub mod bare;

@@ -116,7 +116,7 @@ struct Compare {
     #[command(flatten)]
     pinned: Pinned,
     /// Where benchmarks.json and benchmarks.md go
-    #[arg(long, value_name = "FOLDER", default_value = "docs")]
+    #[arg(long, value_name = "FOLDER", default_value = "docs/measurements")]
     out: PathBuf,
     /// Measure nothing: write benchmarks.md again from benchmarks.json
     #[arg(long)]

@@ -46,7 +46,7 @@ pub enum ClusterError {
     /// The Role lacks a rule.
     #[error("no right to {verb} {resource} in namespace {namespace}: {message}")]
     #[diagnostic(help(
-        "a Role needs the rule {{apiGroups: [\"{group}\"], resources: [\"{resource}\"], verbs: [{verbs}]}}; docs/kubernetes.md \
+        "a Role needs the rule {{apiGroups: [\"{group}\"], resources: [\"{resource}\"], verbs: [{verbs}]}}; docs/how-to/many-machines.md \
          has all of them"
     ))]
     Forbidden {

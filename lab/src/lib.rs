@@ -1,6 +1,6 @@
 //! Threadcount: what changes when a JVM web server runs its requests on another thread model, with evidence.
 //!
-//! The program: its commands, and what they do that needs all other crates. docs/architecture.md has the picture.
+//! The program: its commands, and what they do that needs all other crates. docs/contributing/architecture.md has the picture.
 
 #![allow(
     missing_docs,

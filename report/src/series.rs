@@ -229,9 +229,12 @@ mod tests {
         for (name, _) in readings(&run()).iter().flat_map(|it| &it.cells) {
             assert!(names.contains(name), "{name}");
         }
-        let guide = include_str!("../../docs/report.md");
+        let guide = include_str!("../../docs/reference/formats.md");
         for Column { name, meaning } in COLUMNS {
-            assert!(guide.contains(&format!("| `{name}` | {meaning} |")), "docs/report.md lacks {name}");
+            assert!(
+                guide.contains(&format!("| `{name}` | {meaning} |")),
+                "docs/reference/formats.md lacks {name}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-"""What docs/kubernetes.md tells a new user to type, typed as it stands there."""
+"""What docs/how-to/many-machines.md tells a new user to type, typed as it stands there."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from machines import CONTROL, NODES, inside
 from registry import Checks
 
 CHECKS = Checks()
-PAGE = Path(__file__).parents[2] / "docs" / "kubernetes.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "many-machines.md"
 # The service of the page: no name of a cluster is known here.
 SHOP = "http://shop.perf.svc:8080"
 

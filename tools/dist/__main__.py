@@ -1,4 +1,4 @@
-"""./dev dist: everything that a release has, into dist/. Nothing is published; docs/release.md says the commands that would.
+"""./dev dist: everything that a release has, into dist/. Nothing is published; docs/contributing/release.md says the commands that would.
 
 python3 tools/dist TOOLS [--complete] [--twice | --again] [--try | --try-quick] [--only-parts | --only-try [NAME...]]
 TOOLS is a virtual environment with ziglang and cargo-zigbuild. --twice builds everything, the JVM side too, a second time from a clean
@@ -152,7 +152,7 @@ def report_gaps():
         say(f"NOT MADE: {missing}")
     for variable in ("THREADCOUNT_MAINTAINER", "THREADCOUNT_RELEASES"):
         if variable not in os.environ:
-            say(f"NOT SET: {variable}: the packages name an address that is nobody's (docs/release.md)")
+            say(f"NOT SET: {variable}: the packages name an address that is nobody's (docs/contributing/release.md)")
 
 
 if __name__ == "__main__":

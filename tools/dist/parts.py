@@ -92,7 +92,7 @@ def pack(release):
 
 
 def executors(release):
-    """The jar for the lib/ of a Tomcat and the class path of an application (docs/bounded-virtual-threads.md). As Maven made it."""
+    """The jar for the lib/ of a Tomcat and the class path of an application (docs/how-to/limit-virtual-threads.md). As Maven made it."""
     path = release.out / f"threadcount-executors-{release.version}.jar"
     path.write_bytes(built(release, "executors", IN_THE_PROGRAM["executors"]))
     return path

@@ -1,9 +1,10 @@
 """./dev docs: the README and docs/ as a site that opens from a folder, with search: python3 tools/site/build.py OUT
 
-The Markdown stays as it reads in the repository. What it links to outside docs/ becomes a page (Markdown) or a file of the site, and a
-link that leads nowhere fails the build.
+The Markdown stays as it reads in the repository, and docs/index.md is the order of the pages. A link to a file outside docs/ becomes a
+page (Markdown) or a file of the site, and a link that leads nowhere fails the build.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -12,6 +13,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+CONTENTS = ROOT / "docs" / "index.md"
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s#]+)(#[^)\s]*)?\)")
 SETTINGS = """site_name: Threadcount
 docs_dir: {pages}
@@ -27,8 +29,11 @@ theme:
       scheme: slate
 plugins: [search, offline]
 markdown_extensions: [tables, toc, pymdownx.superfences, pymdownx.highlight]
+nav:
+{nav}
 validation:
   links: {{not_found: warn, anchors: warn, absolute_links: warn, unrecognized_links: warn}}
+  nav: {{omitted_files: ignore}}
 """
 
 
@@ -36,9 +41,31 @@ def page_name(path):
     """Where a Markdown file of the repository stands in the site."""
     if path == ROOT / "README.md":
         return "index.md"
-    if path.parent in (ROOT, ROOT / "docs"):
+    if path == CONTENTS:
+        return "contents.md"
+    if path.is_relative_to(ROOT / "docs"):
+        return "-".join(path.relative_to(ROOT / "docs").parts)
+    if path.parent == ROOT:
         return path.name
-    return f"{path.relative_to(ROOT).parent}".replace("/", "-") + ".md"
+    if path.name == "README.md":
+        return f"{path.relative_to(ROOT).parent}".replace("/", "-") + ".md"
+    return "-".join(path.relative_to(ROOT).parts)
+
+
+def navigation(pages):
+    """The sections and links of docs/index.md, and below Decisions its records."""
+    lines = ["  - index.md", "  - contents.md"]
+    for line in CONTENTS.read_text(encoding="utf-8").splitlines():
+        if line.startswith("## "):
+            lines.append(f"  - {json.dumps(line[3:])}:")
+        for link in re.finditer(r"^- \[([^\]]+)\]\(([^)]+)\)", line):
+            path = (CONTENTS.parent / link[2]).resolve()
+            pages.discard(path)
+            lines.append(f"      - {json.dumps(link[1])}: {page_name(path)}")
+    missing = [it for it in pages if it != CONTENTS and it.parent != ROOT / "docs" / "decisions"]
+    if missing:
+        raise SystemExit(f"docs: docs/index.md does not list {missing[0].relative_to(ROOT)}")
+    return "\n".join(lines)
 
 
 class Site:
@@ -86,9 +113,10 @@ def main():
     pages.mkdir(parents=True)
     site = Site(pages)
     site.add(ROOT / "README.md")
-    for path in sorted((ROOT / "docs").glob("*.md")):
+    in_docs = sorted((ROOT / "docs").rglob("*.md"))
+    for path in in_docs:
         site.add(path)
-    (work / "mkdocs.yml").write_text(SETTINGS.format(pages=pages, out=out), encoding="utf-8")
+    (work / "mkdocs.yml").write_text(SETTINGS.format(pages=pages, out=out, nav=navigation(set(in_docs))), encoding="utf-8")
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--config-file", work / "mkdocs.yml"],
                    check=True, env=quiet)

@@ -1,4 +1,4 @@
-//! What a comparison found, as it is kept: `docs/benchmarks.json`, of which `docs/benchmarks.md` is a view.
+//! What a comparison found, as it is kept: `docs/measurements/benchmarks.json`, of which `docs/measurements/benchmarks.md` is a view.
 
 use crate::compare::machine::Machine;
 use crate::compare::sizes::{EVERY, TRUTH_RATE};

@@ -18,7 +18,8 @@ const TOMCAT: &str = "11.0";
 /// The first Java with virtual threads (JEP 444).
 const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 
-const BOUND_NOTE: &str = "virtual threads, at most 200 requests at once (docs/bounded-virtual-threads.md)";
+const BOUND_NOTE: &str =
+    "virtual threads, at most 200 requests at once (docs/how-to/limit-virtual-threads.md)";
 
 /// All variants, the baseline first.
 pub(super) fn variants(

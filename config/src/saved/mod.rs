@@ -15,7 +15,7 @@ use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, Variant};
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 #[error("--save: a file cannot say the same as these flags: {why}")]
 #[diagnostic(help(
-    "leave them out, or write the file without them and add what docs/experiments.md has instead"
+    "leave them out, or write the file without them and add what docs/reference/experiment-file.md has instead"
 ))]
 pub struct NotSaved {
     pub why: String,
@@ -84,7 +84,7 @@ fn difference(whole: &Experiment, read: &Experiment) -> &'static str {
 
 fn written(experiment: &Experiment, left_out: &[String]) -> String {
     let mut lines = vec![
-        "# Written by `threadcount compare --save`. `threadcount run ./THIS-FILE` runs it; docs/experiments.md describes each key."
+        "# Written by `threadcount compare --save`. `threadcount run ./THIS-FILE` runs it; docs/reference/experiment-file.md describes each key."
             .to_owned(),
         format!("question: {}", scalar(&experiment.question)),
         String::new(),

@@ -189,7 +189,7 @@ fn the_schema_of_a_projects_file_in_the_repository_is_made_of_that_of_an_experim
 fn the_schema_of_a_projects_file_accepts_what_is_read_and_refuses_what_is_not() {
     let validator = jsonschema::validator_for(&project_schema()).expect("a validator");
     let complaints = |text: &str| complaints_of(&validator, text);
-    let guide = include_str!("../../../docs/experiments.md");
+    let guide = include_str!("../../../docs/reference/experiment-file.md");
     let shown = guide.rsplit("```yaml\n").next().and_then(|it| it.split("```").next()).expect("an example");
     assert!(shown.contains("experiments:"), "{shown}");
     let read = "experiments: {read: {question: q, request: /, loads: [{clients: 1, duration: 1s}]}}";

@@ -150,7 +150,7 @@ impl Words for RequestBound {
     }
 
     fn advice(&self) -> Option<String> {
-        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md)";
+        let advice = "a limit for virtual threads (docs/how-to/limit-virtual-threads.md)";
         matches!(self.effect, BoundEffect::Saves { .. }).then(|| advice.to_owned())
     }
 

@@ -102,7 +102,7 @@ impl Words for UnboundedRequests {
     }
 
     fn advice(&self) -> Option<String> {
-        let advice = "a limit for virtual threads (docs/bounded-virtual-threads.md), or a lower one: what cannot be served is refused at \
+        let advice = "a limit for virtual threads (docs/how-to/limit-virtual-threads.md), or a lower one: what cannot be served is refused at \
                       once; a larger heap lets more requests in, until it is full as well";
         Some(advice.to_owned())
     }

@@ -61,7 +61,7 @@ const EXAMPLES: &str = "Examples:
     threadcount run tomcat-blocking --quick --open
   Those of your service, in its threadcount.yaml:
     threadcount run
-  A file of your own (docs/experiments.md) on two Java versions:
+  A file of your own (docs/reference/experiment-file.md) on two Java versions:
     threadcount run ./mine.yaml --jdk 21,25
   A build that fails when virtual threads became slow:
     threadcount run ./mine.yaml --fail-if 'virtual.p99 > 1.1 * platform.p99'";
@@ -110,7 +110,7 @@ impl RunCommand {
         if self.experiments.is_empty() {
             return project?.ok_or_else(|| {
                 miette!(
-                    help = "name an experiment (`threadcount list`), or write a file threadcount.yaml here (docs/experiments.md)",
+                    help = "name an experiment (`threadcount list`), or write a file threadcount.yaml here (docs/reference/experiment-file.md)",
                     "there is nothing to run: no EXPERIMENT is named, and this folder has no threadcount.yaml"
                 )
             });

@@ -8,10 +8,11 @@
 )]
 
 mod commands;
+mod generated;
 mod markdown;
 mod pages;
 mod prose;
-mod readme;
 mod step_by_step;
 #[path = "../support/tiny_server.rs"]
 mod tiny_server;
+mod walkthrough;

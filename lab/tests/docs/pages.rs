@@ -1,8 +1,8 @@
 //! What the documentation shows is there: commands and their flags, experiments, files and anchors that are linked to. Nothing is
-//! run but parsers; `readme.rs` and `step_by_step.rs` run what a reader would.
+//! run but parsers; `walkthrough.rs` and `step_by_step.rs` run what a reader would.
 
 use crate::commands;
-use crate::markdown::{Page, ROOT, pages};
+use crate::markdown::{Page, ROOT, page_names, pages};
 use clap::CommandFactory;
 use std::fs;
 use std::io::Write;
@@ -132,7 +132,11 @@ fn every_schema_that_an_editor_is_told_of_is_there() {
 
 #[test]
 fn files_of_a_release_are_called_by_the_version_of_these_sources() {
-    let text = fs::read_to_string(Path::new(ROOT).join("docs/release.md")).unwrap();
+    // Measurements name the version that was measured.
+    let is_of_today =
+        |name: &Path| name != Path::new("CHANGELOG.md") && !name.starts_with("docs/measurements");
+    let names = page_names().into_iter().filter(|it| is_of_today(it));
+    let text: String = names.map(|it| fs::read_to_string(Path::new(ROOT).join(it)).unwrap()).collect();
     let names = text.split(|it: char| !(it.is_ascii_alphanumeric() || "._:-".contains(it)));
     let versions = names.filter(|it| it.starts_with("threadcount")).filter_map(|name| {
         let version: String = name

@@ -1,4 +1,4 @@
-//! The steps of docs/experiments.md, done word by word: the files it shows are written, its commands are run.
+//! The steps of docs/how-to/write-an-experiment.md, done word by word.
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use threadcount_machine::jdk_finder::{Places, choose};
 
-const DOC: &str = include_str!("../../../docs/experiments.md");
+const DOC: &str = include_str!("../../../docs/how-to/write-an-experiment.md");
 
 /// The section with the steps.
 fn steps() -> &'static str {

@@ -15,7 +15,7 @@ use threadcount_machine::app;
 
 const GIVE_UP: Duration = Duration::from_secs(60);
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung");
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/diagnose.md");
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/diagnoses.md");
 
 struct Jvm {
     process: Child,

@@ -38,7 +38,7 @@ const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 /// How long a request blocks.
 const LONG: &str = "sleep=250ms";
 
-/// From this share of the machine's cores on, they are the limit (docs/findings.md).
+/// From this share of the machine's cores on, they are the limit (docs/reference/findings.md).
 const FULL_MACHINE: f64 = 0.85;
 
 /// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.

@@ -190,7 +190,7 @@ fn tally(scenario: Scenario, looks: &[u32], rule: Rule) -> Tally {
     tally
 }
 
-/// With `--nocapture`: the figures that docs/method.md holds.
+/// With `--nocapture`: the figures that docs/measurements/statistics.md holds.
 fn report(scenario: &Scenario, looks: &[u32], tally: &Tally) {
     let share = |count: u32| 100.0 * f64::from(count) / f64::from(SESSIONS);
     println!(

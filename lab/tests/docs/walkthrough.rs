@@ -1,0 +1,213 @@
+//! Every command in the README, the tutorials and the how-tos runs, in small: the same words, with shorter times and our own
+//! servers behind them.
+
+use crate::commands;
+use crate::markdown::{Page, ROOT, page_names};
+use crate::tiny_server::TinyServer;
+use assert_cmd::cargo::cargo_bin;
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use threadcount_config::parse;
+use threadcount_machine::app::find_jar;
+use threadcount_machine::jdk_finder::{Places, choose};
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+/// Two results of servers that answer after another time.
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results");
+const SWITCHABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Switchable.java");
+const SLEEPS: &str = "public class Sleeps { public static void main(String[] a) throws Exception { Thread.sleep(3_600_000); } }";
+/// `step_by_step.rs` runs its commands.
+const STEP_BY_STEP: &str = "docs/how-to/write-an-experiment.md";
+
+/// The blocks of one language.
+fn blocks(page: &Page, language: &str) -> Vec<String> {
+    page.blocks.iter().filter(|it| it.language == language).map(|it| it.text.text.clone()).collect()
+}
+
+/// The commands of a page that begin with `threadcount`, one line each, without their comments.
+fn commands_of(page: &Page) -> Vec<String> {
+    let lines = commands::lines(page).into_iter();
+    let lines = lines.map(|(_, line)| line.split("   #").next().unwrap_or_default().trim().to_owned());
+    lines.filter(|line| line.starts_with("threadcount ")).collect()
+}
+
+/// A JVM to look at, ended with the test.
+struct Jvm(Child);
+
+impl Jvm {
+    fn start(source: &Path) -> Self {
+        let jdks = Places::of_this_machine().find();
+        let java = choose(&jdks, Some(25)).unwrap().java();
+        let mut command = Command::new(java);
+        Self(command.arg(source).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap())
+    }
+
+    /// The first line that it prints.
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        BufReader::new(self.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+}
+
+impl Drop for Jvm {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A Spring Boot application that `./dev test` has built.
+fn application() -> String {
+    find_jar("spring-boot-4").unwrap().display().to_string()
+}
+
+/// What stands for the reader's own services.
+struct Surroundings {
+    folder: tempfile::TempDir,
+    server: TinyServer,
+    jvm: Jvm,
+    /// Its threads can be switched; ended with the test.
+    _service: Jvm,
+    service_url: String,
+}
+
+impl Surroundings {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let source = folder.path().join("Sleeps.java");
+        std::fs::write(&source, SLEEPS).unwrap();
+        let jvm = Jvm::start(&source);
+        let mut service = Jvm::start(Path::new(SWITCHABLE));
+        let service_url = format!("http://127.0.0.1:{}", service.line());
+        Self { server: TinyServer::start(), jvm, _service: service, service_url, folder }
+    }
+
+    /// The same command, in small.
+    fn in_small(&self, command: &str) -> String {
+        let delayed = |name: &str| format!("{name}='python3 {DELAY_SERVER} {{port}} 5'");
+        let is_attaching = command.contains("--attach http");
+        let url = if is_attaching { self.service_url.clone() } else { self.server.url("/") };
+        let address = if is_attaching { "http://127.0.0.1:8080" } else { "http://127.0.0.1:8080/" };
+        let mut small = command
+            .replace(address, &url)
+            .replace("http://10.0.0.7:8080/", &url)
+            .replace("-d 5s", "-d 1s")
+            .replace("-d 10s", "-d 1s")
+            .replace("-d 1m", "-d 1s")
+            .replace("-r 5000/s", "-r 100/s")
+            .replace("-r 20000/s", "-r 200/s")
+            .replace("-c 400", "-c 20")
+            .replace("-c 100", "-c 8")
+            .replace("out/before", &format!("{RESULTS}/before"))
+            .replace("out/after", &format!("{RESULTS}/after"))
+            .replace("PID", &self.jvm.0.id().to_string())
+            .replace("app.jar --url /orders/1", &format!("'{}' --url /hello", application()));
+        for name in ["platform", "virtual"] {
+            if let Some((before, after)) = small.split_once(&format!("--variant {name}='")) {
+                let rest = after.split_once('\'').unwrap().1;
+                small = format!("{before}--variant {}{rest}", delayed(name));
+            }
+        }
+        let has = |flag: &str| command.split_whitespace().any(|word| word == flag);
+        let more = match command.split_whitespace().nth(1).unwrap() {
+            // Pods need a cluster, which `./dev cluster-test` has.
+            _ if has("--kubernetes") && !has("--dry-run") => " --dry-run",
+            _ if has("--kubernetes") => "",
+            "run" => " --runs 1 --variant virtual --warmup 500ms --no-probe",
+            "compare" if has("--crossover") => " --budget 12s",
+            "compare" if is_attaching => "",
+            "compare" if !has("-d") => " --runs 1 --warmup 200ms --no-probe -d 1s",
+            "compare" => " --runs 1 --warmup 200ms --no-probe",
+            "watch" if !has("-d") => " -d 2s --json",
+            "watch" if !has("--json") => " --json",
+            _ => "",
+        };
+        // Before the output goes to a file.
+        match small.split_once(" > ") {
+            Some((call, file)) => format!("{call}{more} > {file}"),
+            None => small + more,
+        }
+    }
+
+    fn run(&self, small: &str) {
+        let words = shlex::split(small).unwrap();
+        let (call, file) = match words.iter().position(|it| it == ">") {
+            Some(at) => (&words[1..at], words.get(at + 1)),
+            None => (&words[1..], None),
+        };
+        let output = Command::new(cargo_bin("threadcount"))
+            .args(call)
+            .current_dir(self.folder.path())
+            .env("THREADCOUNT_HOME", ROOT)
+            .output()
+            .unwrap();
+        if let Some(file) = file {
+            std::fs::write(self.folder.path().join(file), &output.stdout).unwrap();
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        // Other programs may take the cores that a claim of the experiment speaks of.
+        let is_doubted = output.status.code() == Some(3) && said.contains("other processes used");
+        // A gate fails a build: how fast the servers of the kept results were is no matter here.
+        let is_gate = call.iter().any(|it| it == "--worse-by") && output.status.code() != Some(2);
+        assert!(output.status.success() || is_doubted || is_gate, "{small}\n{said}");
+        assert!(!output.stdout.is_empty(), "{small}");
+    }
+}
+
+/// Runs the commands of these pages in one folder, each once.
+fn walk(pages: &[PathBuf], at_least: usize) {
+    let surroundings = Surroundings::start();
+    let mut done = BTreeSet::new();
+    for page in pages.iter().map(|it| Page::read(it)) {
+        for command in commands_of(&page) {
+            let small = surroundings.in_small(&command);
+            if done.insert(small.clone()) {
+                surroundings.run(&small);
+            }
+        }
+    }
+    assert!(done.len() >= at_least, "{done:#?}");
+}
+
+fn pages_in(folder: &str) -> Vec<PathBuf> {
+    let is_here = |it: &PathBuf| it.starts_with(folder) && it != Path::new(STEP_BY_STEP);
+    page_names().into_iter().filter(is_here).collect()
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    walk(&["README.md".into()], 11);
+}
+
+#[test]
+fn every_command_of_the_tutorials_runs() {
+    walk(&pages_in("docs/tutorials"), 9);
+}
+
+#[test]
+fn every_command_of_the_how_tos_runs() {
+    // A report is made of what was run, so that page comes first.
+    let mut pages = pages_in("docs/how-to");
+    pages.sort_by_key(|it| !it.ends_with("reproduce-a-study.md"));
+    walk(&pages, 18);
+}
+
+#[test]
+fn the_experiment_of_the_readme_is_one() {
+    let yaml = blocks(&Page::read(Path::new("README.md")), "yaml");
+    let experiment = parse("mine", "README.md", &yaml[0], false).unwrap();
+    assert_eq!((experiment.variants.len(), experiment.loads.len()), (3, 1));
+}
+
+#[test]
+fn the_two_commands_are_those_of_the_dev_script() {
+    let output = Command::new("./dev").arg("help").current_dir(ROOT).output().unwrap();
+    let help = String::from_utf8(output.stdout).unwrap();
+    for line in blocks(&Page::read(Path::new("README.md")), "sh")[0].lines() {
+        let command = line.split("   #").next().unwrap().trim();
+        assert!(help.contains(command), "{command} is not in\n{help}");
+    }
+}
