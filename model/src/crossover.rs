@@ -136,6 +136,9 @@ pub struct CrossoverPeriod {
     /// Responses to requests that were due before the switch; they are in `ok` and in no time.
     pub overlapping: u64,
     pub rate_per_s: f64,
+    /// Response times that figures of several periods are made of.
+    #[serde(skip)]
+    pub response_times: ResponseTimes,
     /// Response times; `None`: no response.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -147,6 +150,54 @@ pub struct CrossoverPeriod {
     pub thread_names: Vec<String>,
     /// Why it does not count.
     pub left_out: Option<LeftOut>,
+}
+
+/// Response times of a period, each with how many responses it stands for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ResponseTimes {
+    /// In ms, ascending.
+    pub weighted_ms: Vec<(f64, f64)>,
+}
+
+/// A response does not stand for more than so many.
+const LARGEST_WEIGHT: f64 = 20.0;
+
+impl ResponseTimes {
+    /// Times of responses that completed within `counted_ms` after `washout_ms`, to requests that were sent after the switch.
+    ///
+    /// Responses that take longer than the washout complete in a part of the counted time only, because their requests
+    /// could not be sent before the switch. Each stands for as many as that part is smaller (Horvitz & Thompson, "A generalization
+    /// of sampling without replacement from a finite universe", 1952). Otherwise short periods would cut the tail.
+    #[must_use]
+    pub fn in_period(
+        times_ms: impl IntoIterator<Item = (f64, u64)>,
+        washout_ms: f64,
+        counted_ms: f64,
+    ) -> Self {
+        let weight = |ms: f64| {
+            let seen_ms = (washout_ms + counted_ms - ms).clamp(counted_ms / LARGEST_WEIGHT, counted_ms);
+            counted_ms / seen_ms
+        };
+        Self {
+            weighted_ms: times_ms.into_iter().map(|(ms, count)| (ms, count as f64 * weight(ms))).collect(),
+        }
+    }
+}
+
+/// The time that so large a part of all responses does not exceed. `None`: no response.
+#[must_use]
+pub fn quantile_ms<'t>(of: impl IntoIterator<Item = &'t ResponseTimes>, quantile: f64) -> Option<f64> {
+    let mut all: Vec<(f64, f64)> = of.into_iter().flat_map(|it| it.weighted_ms.iter().copied()).collect();
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let wanted = quantile * all.iter().map(|(_, weight)| weight).sum::<f64>();
+    let mut reached = 0.0;
+    for (ms, weight) in &all {
+        reached += weight;
+        if reached >= wanted {
+            return Some(*ms);
+        }
+    }
+    all.last().map(|(ms, _)| *ms)
 }
 
 /// Why a period does not count.
@@ -166,6 +217,20 @@ pub enum LeftOut {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_quantile_of_several_periods_is_that_of_all_their_responses() {
+        let of = |times: &[(f64, u64)]| ResponseTimes::in_period(times.to_vec(), 1e3, 1e3);
+        let periods = [of(&[(10.0, 98)]), of(&[(10.0, 100), (500.0, 2)])];
+        assert_eq!((quantile_ms(&periods, 0.99), quantile_ms(&periods, 0.995)), (Some(10.0), Some(500.0)));
+        assert_eq!(quantile_ms(&[], 0.5), None);
+    }
+
+    #[test]
+    fn a_response_that_completes_in_half_of_a_period_only_stands_for_two() {
+        let times = ResponseTimes::in_period([(50.0, 7), (600.0, 3), (1_099.0, 1)], 100.0, 1_000.0);
+        assert_eq!(times.weighted_ms, [(50.0, 7.0), (600.0, 6.0), (1_099.0, LARGEST_WEIGHT)]);
+    }
 
     #[test]
     fn a_treatment_is_read_as_it_is_written() {

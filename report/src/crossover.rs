@@ -230,7 +230,7 @@ fn trust(crossover: &Crossover) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::crossover::{CrossoverPeriod, CrossoverRequests, CrossoverWarmUp};
+    use threadcount_model::crossover::{CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, ResponseTimes};
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
@@ -245,6 +245,7 @@ mod tests {
             failed: 0,
             overlapping: 0,
             rate_per_s,
+            response_times: ResponseTimes { weighted_ms: vec![(p50_ms, 980.0), (124.0, 20.0)] },
             p50_ms: Some(p50_ms),
             p99_ms: Some(124.0),
             half_rates_per_s: [rate_per_s; 2],

@@ -10,6 +10,7 @@
 //! chance would have it, the interval is that of as many fewer blocks. `crossover/simulation.rs` has the coverage.
 
 pub mod comparison;
+mod quantile;
 
 use super::ratio::verdict;
 use super::student::{t_quantile, two_sided_tail};
@@ -45,16 +46,19 @@ pub struct CrossoverRatio {
 #[must_use]
 pub fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
     let differences = log_ratios(treatment, baseline)?;
-    let blocks = differences.len();
-    let mean = super::runs::mean(&differences)?;
-    let interval = half_width(&differences).map(|half_width| Interval {
-        low: (mean - half_width).exp(),
-        high: (mean + half_width).exp(),
+    Some(of_differences(super::runs::mean(&differences)?, &differences))
+}
+
+/// The ratio whose logarithm this is, with the spread of its value in each block.
+fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
+    let interval = half_width(differences).map(|half_width| Interval {
+        low: (log_ratio - half_width).exp(),
+        high: (log_ratio + half_width).exp(),
         confidence: CONFIDENCE,
     });
     let interval = interval.filter(|it| it.low > 0.0 && it.high.is_finite());
     let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
-    Some(CrossoverRatio { ratio: mean.exp(), interval, verdict, blocks })
+    CrossoverRatio { ratio: log_ratio.exp(), interval, verdict, blocks: differences.len() }
 }
 
 /// Does the ratio depend on the time since the switch? Given by its ratios in the earlier and the later part of the periods, one of

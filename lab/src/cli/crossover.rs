@@ -37,7 +37,7 @@ pub struct CrossoverOptions {
     #[arg(long)]
     pub crossover: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N [default: own, virtual, and
-    /// platform-N with a thread per client]
+    /// platform-N with a thread per client where the own pool is smaller]
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
     treatments: Vec<Treatment>,
     /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures
@@ -49,25 +49,17 @@ pub struct CrossoverOptions {
 }
 
 impl CrossoverOptions {
-    fn treatments(&self, clients: u32) -> miette::Result<Vec<Treatment>> {
-        let mut treatments = self.treatments.clone();
-        if treatments.is_empty() {
-            treatments = vec![
-                Treatment::Own,
-                Treatment::Virtual { limit: None },
-                Treatment::Platform { threads: clients },
-            ];
-        }
-        let mut known = treatments.clone();
+    fn treatments(&self) -> miette::Result<Vec<Treatment>> {
+        let mut known = self.treatments.clone();
         known.sort_unstable();
         known.dedup();
-        if known.len() != treatments.len() || treatments.len() < 2 {
+        if known.len() != self.treatments.len() || self.treatments.len() == 1 {
             return Err(miette!(
                 help = "for example --treatments own,virtual,platform-400",
                 "--treatments: two or more kinds of thread are compared, each of them once"
             ));
         }
-        Ok(treatments)
+        Ok(self.treatments.clone())
     }
 }
 
@@ -90,7 +82,7 @@ pub(super) fn attached(
         pid,
         port,
         plan: &plan,
-        treatments: options.treatments(plan.connections.get())?,
+        treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         beside_others: options.beside_others,
     };
@@ -140,7 +132,7 @@ fn of_server(
         pid,
         port: port_of(&plan)?,
         plan: &plan,
-        treatments: options.treatments(plan.connections.get())?,
+        treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         // Nobody else knows its port.
         beside_others: true,

@@ -3,7 +3,7 @@
 mod few_clients;
 mod period;
 
-use period::{OpenPeriod, PeriodLength, Subject};
+use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -32,13 +32,14 @@ const LISTENING: Duration = Duration::from_millis(1_500);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What is to be done.
+#[derive(Clone)]
 pub struct CrossoverOrder<'a> {
     /// The JVM.
     pub pid: u32,
     /// Where the requests go.
     pub port: u16,
     pub plan: &'a LoadPlan,
-    /// The first is the baseline.
+    /// The first is the baseline. Empty: [`usual_treatments`].
     pub treatments: Vec<Treatment>,
     /// How long periods may take, all together.
     pub budget: Duration,
@@ -90,6 +91,14 @@ pub fn run(
 ) -> Result<Crossover, CrossoverFailure> {
     let server = server_on(session, order.port)?;
     watch(CrossoverEvent::Found(&server));
+    let own_threads = u32::try_from(server.own_max_threads).ok();
+    let order = &match order.treatments.is_empty() {
+        true => {
+            let treatments = usual_treatments(own_threads, order.plan.connections.get());
+            CrossoverOrder { treatments, ..order.clone() }
+        }
+        false => order.clone(),
+    };
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
     session.switch_to(baseline, order.port)?;
     if !order.beside_others {
@@ -98,7 +107,7 @@ pub fn run(
     let mut crossover = Crossover {
         server: server.server.clone(),
         port: order.port,
-        own_threads: u32::try_from(server.own_max_threads).ok(),
+        own_threads,
         treatments: order.treatments.clone(),
         clients: order.plan.connections.get(),
         rate_per_s: rate_per_s(order.plan),
@@ -122,6 +131,7 @@ pub fn run(
             stop,
             has_load_ended: &has_load_ended,
             began_ns: now_ns(),
+            switch: None,
         };
         let ended = alternation.run(&mut crossover, watch);
         over.store(true, Ordering::Relaxed);
@@ -135,6 +145,15 @@ pub fn run(
     })?;
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
     Ok(crossover)
+}
+
+/// The server's own pool, virtual threads, and a pool with a thread per client where the own one has fewer: it tells whether a difference
+/// is one of the kind of thread or of their number.
+fn usual_treatments(own_threads: Option<u32>, clients: u32) -> Vec<Treatment> {
+    let sized = Treatment::Platform { threads: clients };
+    let is_own_smaller = own_threads.is_none_or(|own| own < clients);
+    let sized = is_own_smaller.then_some(sized);
+    [Treatment::Own, Treatment::Virtual { limit: None }].into_iter().chain(sized).collect()
 }
 
 /// The server whose requests are switched.
@@ -189,6 +208,7 @@ struct Alternation<'a> {
     stop: &'a AtomicBool,
     has_load_ended: &'a dyn Fn() -> bool,
     began_ns: Nanos,
+    switch: Option<Switch>,
 }
 
 impl Alternation<'_> {
@@ -228,20 +248,23 @@ impl Alternation<'_> {
     }
 
     /// Each treatment in turn, so that both kinds of thread have run the application under the load.
-    fn warm_up_loaded(&self) -> Result<PeriodLength, CrossoverFailure> {
+    fn warm_up_loaded(&mut self) -> Result<PeriodLength, CrossoverFailure> {
         let began = Instant::now();
         let mut length = PeriodLength::default();
+        // Of the last turn: the first ones have times of a cold JVM.
         while began.elapsed() < LOADED_WARM_UP {
+            let mut next = PeriodLength::default();
             for &treatment in &self.order.treatments {
                 let counted = self.period(0, treatment, length)?.counted_after(self.periods, LOOK_EVERY);
-                length = length.longer_for(counted.p50_ms);
+                next = next.longer(PeriodLength::of(counted.p50_ms, counted.p99_ms));
             }
+            length = next;
         }
         Ok(length)
     }
 
     fn block(
-        &self,
+        &mut self,
         block: u32,
         order: &[usize],
         length: PeriodLength,
@@ -254,7 +277,7 @@ impl Alternation<'_> {
     }
 
     fn period(
-        &self,
+        &mut self,
         block: u32,
         treatment: Treatment,
         length: PeriodLength,
@@ -265,8 +288,16 @@ impl Alternation<'_> {
             session: self.session,
             periods: self.periods,
             began_ns: self.began_ns,
+            clients: self.order.plan.connections.get(),
         };
-        OpenPeriod::run(&subject, block, treatment, length, &|time| self.wait(time))
+        let wait = |time| self.wait(time);
+        let switch = match self.switch {
+            Some(same) if same.treatment == treatment => same,
+            _ => Switch::to(treatment, &subject, length.washout, &wait)?,
+        };
+        let period = OpenPeriod::run(&subject, block, switch, length.counted, &wait)?;
+        self.switch = Some(switch);
+        Ok(period)
     }
 
     fn wait(&self, time: Duration) -> Result<(), CrossoverFailure> {
@@ -294,5 +325,17 @@ fn mark_incomplete(crossover: &mut Crossover) {
     if crossover.periods.iter().filter(|it| it.block == last).count() < whole {
         let of_last = crossover.periods.iter_mut().filter(is_of_last);
         of_last.for_each(|it| it.left_out = it.left_out.or(Some(LeftOut::BlockIncomplete)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pool_with_a_thread_per_client_is_compared_where_the_own_one_is_smaller_or_unknown() {
+        let count = |own, clients| usual_treatments(own, clients).len();
+        assert_eq!((count(Some(200), 100), count(Some(200), 200)), (2, 2));
+        assert_eq!((count(Some(200), 300), count(None, 10)), (3, 3));
     }
 }

@@ -7,13 +7,15 @@ use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_load::periods::{PeriodCounts, Periods};
 use threadcount_machine::cpu_clock::process_cpu_ns;
 use threadcount_machine::probe::crossover::{CrossoverSession, PeriodTasks};
-use threadcount_model::crossover::{CrossoverPeriod, LeftOut, Treatment};
+use threadcount_model::crossover::{CrossoverPeriod, LeftOut, ResponseTimes, Treatment, quantile_ms};
 
 /// Responses are counted so long, where they are fast.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(4);
-/// A response fits so many times.
+/// A median response fits so many times ...
 const RESPONSES: f64 = 10.0;
+/// ... and a slow one once, as long as the period is no longer than this for it: fewer blocks widen each interval.
+const LONGEST_FOR_P99: Duration = Duration::from_millis(1_500);
 /// The queues of the treatment before are gone after so many response times ...
 const WASHOUT_RESPONSES: f64 = 3.0;
 /// ... and so long at least and at most.
@@ -34,13 +36,20 @@ impl Default for PeriodLength {
 }
 
 impl PeriodLength {
-    /// Long enough for responses of this median too.
-    pub fn longer_for(self, p50_ms: Option<f64>) -> Self {
-        let times = |count: f64| Duration::from_secs_f64(p50_ms.unwrap_or_default() * count / 1e3);
+    /// Long enough for these response times.
+    pub fn of(p50_ms: Option<f64>, p99_ms: Option<f64>) -> Self {
+        let times =
+            |ms: Option<f64>, count: f64| Duration::from_secs_f64(ms.unwrap_or_default() * count / 1e3);
+        let of_p99 = times(p99_ms, 1.0).min(LONGEST_FOR_P99);
         Self {
-            counted: self.counted.max(times(RESPONSES)).min(LONGEST),
-            washout: self.washout.max(times(WASHOUT_RESPONSES)).min(WASHOUT.1),
+            counted: times(p50_ms, RESPONSES).min(LONGEST).max(SHORTEST).max(of_p99),
+            washout: times(p50_ms, WASHOUT_RESPONSES).clamp(WASHOUT.0, WASHOUT.1),
         }
+    }
+
+    /// Long enough for both.
+    pub fn longer(self, other: Self) -> Self {
+        Self { counted: self.counted.max(other.counted), washout: self.washout.max(other.washout) }
     }
 }
 
@@ -52,6 +61,30 @@ pub(super) struct Subject<'a> {
     pub periods: &'a Periods,
     /// When the load began.
     pub began_ns: Nanos,
+    /// Clients of the load.
+    pub clients: u32,
+}
+
+/// The treatment that runs now. Periods of the same treatment that follow each other need one switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Switch {
+    pub treatment: Treatment,
+    at_ns: Nanos,
+    is_washed_out: bool,
+}
+
+impl Switch {
+    /// Switches, and waits until the requests of the treatment before are gone.
+    pub fn to(
+        treatment: Treatment,
+        subject: &Subject<'_>,
+        washout: Duration,
+        wait: &Wait<'_>,
+    ) -> Result<Self, CrossoverFailure> {
+        let at_ns = subject.session.switch_to(treatment, subject.port)?.t_ns;
+        let is_washed_out = wash_out(subject, washout, wait)?;
+        Ok(Self { treatment, at_ns, is_washed_out })
+    }
 }
 
 /// A period that is over, and whose counts may not be complete.
@@ -67,24 +100,23 @@ pub(super) struct OpenPeriod {
 type Wait<'w> = dyn Fn(Duration) -> Result<(), CrossoverFailure> + 'w;
 
 impl OpenPeriod {
-    /// Has the period, from its switch to its end.
+    /// Has the period, from now on.
     pub fn run(
         subject: &Subject<'_>,
         block: u32,
-        treatment: Treatment,
-        length: PeriodLength,
+        switch: Switch,
+        counted: Duration,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
-        let switched_ns = subject.session.switch_to(treatment, subject.port)?.t_ns;
-        let is_washed_out = wash_out(subject.session, length.washout, wait)?;
+        let Switch { treatment, at_ns: switched_ns, is_washed_out } = switch;
         let number = unique_number();
         let cpu_before = process_cpu_ns(subject.pid as i32);
         let began_ns = now_ns();
         subject.periods.begin(number, switched_ns);
-        let first = wait(length.counted / 2);
+        let first = wait(counted / 2);
         let middle_ns = now_ns();
         subject.periods.begin(number + 1, switched_ns);
-        let second = first.and_then(|()| wait(length.counted / 2));
+        let second = first.and_then(|()| wait(counted / 2));
         subject.periods.end();
         let ended_ns = now_ns();
         let cpu_ns = cpu_before
@@ -103,6 +135,7 @@ impl OpenPeriod {
             failed: 0,
             overlapping: 0,
             rate_per_s: 0.0,
+            response_times: ResponseTimes::default(),
             p50_ms: None,
             p99_ms: None,
             half_rates_per_s: [0.0; 2],
@@ -132,8 +165,11 @@ impl OpenPeriod {
         record.failed = halves.iter().map(|it| it.failed).sum();
         record.overlapping = halves.iter().map(|it| it.overlapping).sum();
         record.rate_per_s = record.ok as f64 / record.counted_s.max(f64::MIN_POSITIVE);
-        let times = times.summary();
-        (record.p50_ms, record.p99_ms) = (times.map(|it| it.p50), times.map(|it| it.p99));
+        let counted = times.histogram().iter_recorded();
+        let times_ms = counted.map(|it| (it.value_iterated_to() as f64 / 1e6, it.count_at_value()));
+        record.response_times = ResponseTimes::in_period(times_ms, record.washout_ms, record.counted_s * 1e3);
+        let quantile = |quantile| quantile_ms([&record.response_times], quantile);
+        (record.p50_ms, record.p99_ms) = (quantile(0.5), quantile(0.99));
         record.cpu_us_per_request =
             cpu_ns.filter(|_| record.ok > 0).map(|cpu_ns| cpu_ns as f64 / 1e3 / record.ok as f64);
         if tasks.began == 0 && record.ok > 0 {
@@ -150,12 +186,15 @@ fn unique_number() -> u32 {
     NEXT.fetch_add(2, Ordering::Relaxed)
 }
 
-/// Waits until no request of the period before runs or waits any more. False: some still did.
-fn wash_out(session: &CrossoverSession, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
+/// Waits until the requests of the treatment before are gone, but for one in a hundred: those weigh less than can be measured, and one
+/// that lasts for a minute would leave out every period. False: more still run or wait.
+fn wash_out(subject: &Subject<'_>, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
+    let few = u64::from(subject.clients / 100).max(1);
     wait(least)?;
     let mut waited = least;
     loop {
-        if session.status()?.previous.is_none_or(|it| it.washed_out) {
+        let left = subject.session.status()?.previous.map_or(0, |it| it.running + it.queued);
+        if left <= few {
             return Ok(true);
         }
         if waited >= WASHOUT.1 {
@@ -179,12 +218,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_period_holds_a_response_ten_times_within_bounds() {
-        let length = |p50_ms| PeriodLength::default().longer_for(p50_ms);
+    fn a_period_holds_a_median_response_ten_times_and_a_slow_one_once_within_bounds() {
+        let length = |p50_ms| PeriodLength::of(p50_ms, p50_ms);
         assert_eq!(length(None).counted, SHORTEST);
         assert_eq!(length(Some(10.0)).counted, SHORTEST);
         assert_eq!(length(Some(200.0)).counted, Duration::from_secs(2));
         assert_eq!((length(Some(9_000.0)).counted, length(Some(9_000.0)).washout), (LONGEST, WASHOUT.1));
+        assert_eq!(PeriodLength::of(Some(10.0), Some(1_200.0)).counted, Duration::from_millis(1_200));
+        assert_eq!(PeriodLength::of(Some(10.0), Some(60_000.0)).counted, LONGEST_FOR_P99);
     }
 
     #[test]

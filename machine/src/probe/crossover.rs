@@ -77,9 +77,12 @@ pub struct PeriodTasks {
     pub began: u64,
     /// All of them began on the kind of thread that was asked for.
     pub kind_as_asked: bool,
-    /// None runs or waits any more; only of a period that is over.
+    /// Tasks that run now.
     #[serde(default)]
-    pub washed_out: bool,
+    pub running: u64,
+    /// Tasks that were handed over and wait for a thread.
+    #[serde(default)]
+    pub queued: u64,
     /// Names of a sample of its threads, without their numbers, and how often each was seen.
     #[serde(default)]
     pub thread_names: serde_json::Map<String, serde_json::Value>,

@@ -1,11 +1,12 @@
 //! What the periods of a crossover say of each treatment.
 
+use super::quantile::{BlockTimes, quantile_ratio};
 use super::{CrossoverRatio, LEAST_BLOCKS, carry_over, ratio, trend};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use threadcount_model::comparison::Verdict;
-use threadcount_model::crossover::{Crossover, CrossoverPeriod, Treatment};
+use threadcount_model::crossover::{Crossover, CrossoverPeriod, ResponseTimes, Treatment, quantile_ms};
 
 /// A session ends when the throughput is known as well as this ...
 const PRECISE: f64 = 0.03;
@@ -26,7 +27,7 @@ pub struct TreatmentComparison {
     pub trend: Option<f64>,
 }
 
-/// Means of a treatment over the blocks that count.
+/// A treatment over the blocks that count: means, and quantiles of all its responses.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TreatmentFigures {
     pub treatment: Treatment,
@@ -73,6 +74,9 @@ pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
             Some((values(treatment)?, values(baseline)?))
         };
         let ratio_of = |figure: Figure| of(figure).and_then(|(a, b)| ratio(&a, &b));
+        let times_of = |treatment| blocks.iter().map(|block| times(block, treatment)).collect::<Vec<_>>();
+        let (treated, untreated) = (times_of(treatment), times_of(baseline));
+        let quantile = |quantile| quantile_ratio(&treated, &untreated, quantile);
         let ratios_of = |figure: Figure| {
             let (a, b) = of(figure)?;
             Some(a.iter().zip(&b).map(|(a, b)| a / b).collect::<Vec<f64>>())
@@ -82,8 +86,8 @@ pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
         Some(TreatmentComparison {
             treatment,
             rate: ratio_of(|it| Some(it.rate_per_s))?,
-            p50: ratio_of(|it| it.p50_ms),
-            p99: ratio_of(|it| it.p99_ms),
+            p50: quantile(0.5),
+            p99: quantile(0.99),
             cpu_per_request: ratio_of(|it| it.cpu_us_per_request),
             carry_over: halves.and_then(|(earlier, later)| carry_over(&earlier, &later)),
             trend: ratios_of(|it| Some(it.rate_per_s)).and_then(|ratios| trend(&ratios)),
@@ -92,7 +96,7 @@ pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
     others.iter().filter_map(compared).collect()
 }
 
-/// The means of each treatment.
+/// The figures of each treatment.
 #[must_use]
 pub fn figures(crossover: &Crossover) -> Vec<TreatmentFigures> {
     let blocks = complete_blocks(crossover);
@@ -102,11 +106,13 @@ pub fn figures(crossover: &Crossover) -> Vec<TreatmentFigures> {
                 blocks.iter().map(|block| mean(block, treatment, figure).map(f64::ln)).collect();
             crate::runs::mean(&logs?).map(f64::exp)
         };
+        let all: Vec<&ResponseTimes> = blocks.iter().flat_map(|block| times(block, treatment)).collect();
+        let quantile = |quantile| quantile_ms(all.iter().copied(), quantile);
         Some(TreatmentFigures {
             treatment,
             rate_per_s: geometric(|it| Some(it.rate_per_s))?,
-            p50_ms: geometric(|it| it.p50_ms),
-            p99_ms: geometric(|it| it.p99_ms),
+            p50_ms: quantile(0.5),
+            p99_ms: quantile(0.99),
             cpu_us_per_request: geometric(|it| it.cpu_us_per_request),
         })
     };
@@ -141,6 +147,11 @@ fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     blocks.into_values().filter(is_complete).collect()
 }
 
+/// The response times of a treatment's periods in a block.
+fn times<'p>(block: &[&'p CrossoverPeriod], treatment: Treatment) -> BlockTimes<'p> {
+    block.iter().filter(|it| it.treatment == treatment).map(|it| &it.response_times).collect()
+}
+
 /// Geometric mean of a treatment's periods in a block.
 fn mean(block: &[&CrossoverPeriod], treatment: Treatment, figure: Figure) -> Option<f64> {
     let own = block.iter().filter(|it| it.treatment == treatment);
@@ -166,6 +177,7 @@ mod tests {
             failed: 0,
             overlapping: 0,
             rate_per_s,
+            response_times: ResponseTimes { weighted_ms: vec![(p50_ms, 980.0), (3.0 * p50_ms, 20.0)] },
             p50_ms: Some(p50_ms),
             p99_ms: Some(3.0 * p50_ms),
             half_rates_per_s: [rate_per_s; 2],
