@@ -41,6 +41,7 @@ pub mod resource_limits;
 pub mod sample;
 pub mod sampler;
 pub mod samples;
+pub mod serving_process;
 pub mod spring_boot;
 pub mod stored;
 pub mod thread_times;

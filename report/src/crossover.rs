@@ -1,11 +1,15 @@
 //! A crossover in words: the answer, a row per treatment, and what it does not cover.
 
 use crate::wrapped::wrapped;
+use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
 use threadcount_stats::crossover::CrossoverRatio;
+use threadcount_stats::crossover::agreement::{Agreement, agreement};
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::ratio::WIDEST;
 
@@ -36,6 +40,37 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
         "        Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.".to_owned(),
     );
     lines
+}
+
+/// What fresh JVMs say of it: a line where they were compared with the same kinds of thread. `document`: of the fresh JVMs.
+#[must_use]
+pub fn confirmation(crossover: &CrossoverDocument, document: &ResultDocument) -> Vec<String> {
+    let of_virtual = |it: &&TreatmentComparison| it.treatment == Treatment::Virtual { limit: None };
+    let one_jvm = crossover.comparisons.iter().find(of_virtual).map(|it| it.rate);
+    let compared = document.comparisons.iter().find(|it| it.variant == "virtual");
+    let fresh = compared.and_then(|it| Some((it, it.ratio(Metric::Rate)?)));
+    let Some((one_jvm, (compared, fresh))) = one_jvm.zip(fresh) else { return Vec::new() };
+    let is_compared = |run: &&Record| [&compared.variant, &compared.baseline].contains(&&run.variant);
+    let runs = document.records.iter().filter(is_compared);
+    let are_warm = runs.clone().all(|run| run.warm_up.as_ref().is_none_or(|it| it.levelled != Some(false)));
+    let jvms = figures::plural(fresh.runs.0, "fresh JVM");
+    let text = match (agreement(&one_jvm, fresh, are_warm), fresh.interval) {
+        (Agreement::Unknown, _) | (_, None) => {
+            format!("{jvms} of each kind: too few to compare with the crossover.")
+        }
+        (found, Some(interval)) => format!(
+            "{} {} the throughput in {jvms} of each kind; {}",
+            times(fresh.ratio),
+            figures::interval(interval),
+            match found {
+                Agreement::Agrees => "they agree with the crossover.",
+                Agreement::StillWarmingUp =>
+                    "the crossover has another ratio, and the fresh JVMs were still warming up.",
+                _ => "the crossover has another ratio. The cause is not known.",
+            }
+        ),
+    };
+    labelled("Confirm", &text)
 }
 
 /// Columns of a line, and of its label.

@@ -9,6 +9,7 @@
 //! corrected for its bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). Where it is larger than
 //! chance would have it, the interval is that of as many fewer blocks. `crossover/simulation.rs` has the coverage.
 
+pub mod agreement;
 pub mod comparison;
 mod quantile;
 

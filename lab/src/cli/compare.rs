@@ -94,9 +94,9 @@ impl CompareCommand {
             return attached_load::run(service, &self.urls, &self.load);
         }
         let experiment = self.experiment()?;
+        let can_switch = matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_));
         if self.crossover.crossover {
-            let compared = self.service.compared();
-            if !matches!(compared, Compared::SpringBoot(_) | Compared::War(_)) {
+            if !can_switch {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
             let out = self.args.out_folder(&experiment.name, false);
@@ -110,7 +110,20 @@ impl CompareCommand {
             return Ok(ExitCode::SUCCESS);
         }
         let out = self.args.out_folder(&experiment.name, false);
-        Ok(exit_code(&[self.args.run(experiment, &out)?]))
+        // A number of rounds, and a choice of Java versions, are about fresh JVMs.
+        let is_first = can_switch
+            && !self.crossover.no_crossover
+            && self.runs.is_none()
+            && self.service.surroundings().jdks.len() < 2;
+        let crossover = match is_first {
+            true => crossover::before_fresh_jvms(&experiment, &self.crossover, &out)?,
+            false => None,
+        };
+        let fresh_jvms = self.args.run(experiment, &out)?;
+        if let Some(crossover) = &crossover {
+            crossover::print_confirmation(crossover, fresh_jvms.document())?;
+        }
+        Ok(exit_code(&[fresh_jvms]))
     }
 
     fn experiment(&self) -> miette::Result<Experiment> {

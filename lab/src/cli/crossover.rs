@@ -8,8 +8,9 @@ use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use threadcount_judge::result::ResultDocument;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_machine::probe::jar;
@@ -34,16 +35,19 @@ const PRINTED_EVERY: Duration = Duration::from_secs(10);
 pub struct CrossoverOptions {
     /// Compare kinds of thread inside one JVM: they are switched every second or so under one load, and set back at the end. Tomcat
     /// 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_crossover")]
     pub crossover: bool,
+    /// With --spring-boot or --war: compare fresh JVMs alone. Otherwise a crossover comes first, and fresh JVMs confirm it
+    #[arg(long)]
+    pub no_crossover: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N [default: own, virtual, and
     /// platform-N with a thread per client where the own pool is smaller]
-    #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "no_crossover")]
     treatments: Vec<Treatment>,
     /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures
     #[arg(long, requires = "crossover")]
     beside_others: bool,
-    /// Print the figures of each period and the ratios as JSON (threadcount/crossover/1)
+    /// With --crossover: print the figures of each period and the ratios as JSON (threadcount/crossover/1)
     #[arg(long, requires = "crossover")]
     json: bool,
 }
@@ -89,7 +93,7 @@ pub(super) fn attached(
     finish(&measured(&order, &stop)?, options)
 }
 
-/// Of a JVM that is started for it, as the experiment's first variant.
+/// Of a JVM that is started for it, and nothing else.
 ///
 /// # Errors
 /// A server that cannot be started or switched.
@@ -99,21 +103,59 @@ pub(super) fn started(
     budget: Option<Duration>,
     out: &Path,
 ) -> miette::Result<ExitCode> {
+    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    finish(&of_first_variant(experiment, options, budget, out, &stop)?, options)
+}
+
+/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
+/// printed.
+///
+/// # Errors
+/// The user stops it.
+pub(super) fn before_fresh_jvms(
+    experiment: &Experiment,
+    options: &CrossoverOptions,
+    out: &Path,
+) -> miette::Result<Option<CrossoverDocument>> {
+    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let document = match of_first_variant(experiment, options, None, out, &stop) {
+        Ok(document) => document,
+        Err(why) if stop.load(Ordering::Relaxed) => return Err(why),
+        Err(why) => {
+            anstream::eprintln!("No crossover inside one JVM: {why}");
+            return Ok(None);
+        }
+    };
+    finish(&document, options)?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(miette!("interrupted by the user"));
+    }
+    anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads. --crossover ends here.");
+    Ok(Some(document))
+}
+
+/// Of the experiment's first variant.
+fn of_first_variant(
+    experiment: &Experiment,
+    options: &CrossoverOptions,
+    budget: Option<Duration>,
+    out: &Path,
+    stop: &AtomicBool,
+) -> miette::Result<CrossoverDocument> {
     let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
         return Err(miette!("nothing is to be started"));
     };
     let launcher = Launcher { health_paths: experiment.health_paths(), ..Launcher::of_this_machine() };
     launcher.prepare(variant).into_diagnostic()?;
-    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     anstream::eprintln!("starting {}", variant.name);
     let mut server =
-        launcher.launch(variant, load.clients(), &out.join("crossover"), &stop).into_diagnostic()?;
+        launcher.launch(variant, load.clients(), &out.join("crossover"), stop).into_diagnostic()?;
     anstream::eprintln!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
-    let document = of_server(&mut server, load, options, budget, &stop);
+    let document = of_server(&mut server, load, options, budget, stop);
     let stopped = server.tear_down();
     let document = document?;
     stopped.into_diagnostic()?;
-    finish(&document, options)
+    Ok(document)
 }
 
 fn of_server(
@@ -171,6 +213,19 @@ fn exit_code(document: &CrossoverDocument) -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(super::FAILED),
     }
+}
+
+/// Prints what fresh JVMs say of it.
+///
+/// # Errors
+/// stdout cannot be written.
+pub(super) fn print_confirmation(
+    crossover: &CrossoverDocument,
+    fresh_jvms: &ResultDocument,
+) -> miette::Result<()> {
+    let lines = words::confirmation(crossover, fresh_jvms);
+    let text: String = lines.into_iter().map(|line| line + "\n").collect();
+    stdout::print(&text).into_diagnostic().wrap_err("stdout cannot be written")
 }
 
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.

@@ -20,6 +20,10 @@ const LONGEST_FOR_P99: Duration = Duration::from_millis(1_500);
 const WASHOUT_RESPONSES: f64 = 3.0;
 /// ... and so long at least and at most.
 const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
+/// Requests that are starved by those of the other kind are waited for so long: a session of washouts has few blocks.
+const STARVED: Duration = Duration::from_secs(1);
+/// A period counts with so large a part of the clients still on the kind of thread before: its ratio is off by at most this part of it.
+const LARGEST_REST: f64 = 0.05;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a period is.
@@ -187,18 +191,15 @@ fn unique_number() -> u32 {
 }
 
 /// Waits until the requests of the treatment before are gone, but for one in a hundred: those weigh less than can be measured, and one
-/// that lasts for a minute would leave out every period. False: more still run or wait.
+/// that lasts for a minute would leave out every period. False: too many still run or wait.
 fn wash_out(subject: &Subject<'_>, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
     let few = u64::from(subject.clients / 100).max(1);
     wait(least)?;
     let mut waited = least;
     loop {
         let left = subject.session.status()?.previous.map_or(0, |it| it.running + it.queued);
-        if left <= few {
-            return Ok(true);
-        }
-        if waited >= WASHOUT.1 {
-            return Ok(false);
+        if left <= few || waited >= least.max(STARVED) {
+            return Ok(left <= few.max((f64::from(subject.clients) * LARGEST_REST) as u64));
         }
         wait(LOOK_EVERY)?;
         waited += LOOK_EVERY;

@@ -6,6 +6,7 @@ mod capacity;
 mod context;
 mod explain;
 mod external;
+pub(crate) mod few_clients;
 mod figures;
 mod http;
 mod interleaving;

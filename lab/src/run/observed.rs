@@ -4,10 +4,12 @@ use super::backends::{BackendSamplers, BackendSamples};
 use super::{RunError, figures};
 use threadcount_machine::process_tree::ProcessTree;
 use threadcount_machine::resource_limits::LimitsReading;
+use threadcount_machine::serving_process::{ServingProcess, serving_processes};
 use threadcount_machine::{Sampler, Samples, network, sampler};
 use threadcount_model::record::resource_limits::ResourceLimits;
 use threadcount_model::record::{BackendFigures, Cost, NetworkCounters, Record};
 use threadcount_model::window::Window;
+use threadcount_servers::BackendTarget;
 use threadcount_servers::running_server::RunningServer;
 
 /// What was sampled beside a load.
@@ -34,7 +36,7 @@ pub(super) fn observed<T>(
     let network_before = network::read();
     let sampler = server.pid().map(|pid| Sampler::start(pid, sampler::INTERVAL)).transpose();
     let sampler = sampler.map_err(RunError::Observe)?;
-    let mut backends = BackendSamplers::start(server.backends()).map_err(RunError::Observe)?;
+    let mut backends = BackendSamplers::start(behind(server)).map_err(RunError::Observe)?;
     let loaded = load(server, &mut || {
         sampler.iter().for_each(Sampler::window_begins);
         backends.window_begins();
@@ -49,6 +51,19 @@ pub(super) fn observed<T>(
     });
     let limits = limits.iter().map(LimitsReading::until_now).collect();
     Ok((loaded, Observed { samples, backends, limits, network }))
+}
+
+/// The servers behind the server: those of the experiment, and whatever else of this machine it is connected to.
+fn behind(server: &RunningServer) -> Vec<BackendTarget> {
+    let mut targets = server.backends();
+    for serving in server.pid().map(serving_processes).unwrap_or_default() {
+        let is_known = targets.iter().any(|it| it.port == serving.port || it.pid == serving.pid);
+        if !is_known {
+            let ServingProcess { pid, name, port } = serving;
+            targets.push(BackendTarget { name, pid, port, connection_limit: None });
+        }
+    }
+    targets
 }
 
 impl Observed {

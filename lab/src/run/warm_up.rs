@@ -1,5 +1,6 @@
-//! The same load before the measured window, until the server is warm.
+//! Few clients, and then the same load before the measured window, until the server is warm.
 
+use super::few_clients::FewClients;
 use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::WarmUpTest;
@@ -12,6 +13,9 @@ use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::record::{Record, WarmUp};
 use threadcount_servers::running_server::RunningServer;
+
+/// The part of the longest warm-up that few clients have at most.
+const OF_FEW_CLIENTS: f64 = 0.6;
 
 /// A cold server is asked for this part of the rate.
 const COLD: f64 = 20.0;
@@ -30,6 +34,9 @@ impl Runner<'_> {
         if at_most_s <= 0.0 {
             return Ok(());
         }
+        let few_clients_s =
+            self.warm_up_with_few_clients(load, plan, server, watch, at_most_s * OF_FEW_CLIENTS)?;
+        let at_most_s = at_most_s - few_clients_s;
         let warming = plan.clone().with(|changed| {
             changed.stop = Stop::Duration(Duration::from_secs_f64(at_most_s));
             changed.pacing =
@@ -59,8 +66,8 @@ impl Runner<'_> {
         })?;
         record.warmup_rate_per_s = figures::whole_seconds(&warmed);
         record.warm_up = Some(WarmUp {
-            lasted_s: warmed.ended_ns.saturating_sub(warmed.started_ns) as f64 / 1e9,
-            at_most_s,
+            lasted_s: few_clients_s + warmed.ended_ns.saturating_sub(warmed.started_ns) as f64 / 1e9,
+            at_most_s: few_clients_s + at_most_s,
             levelled: test.is_steady().filter(|_| can_tell),
             judged_by: test.judged_by(),
             unsteady: test.unsteady().unwrap_or_default(),
@@ -83,6 +90,33 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Returns how long it took in seconds. A load with a rate begins slowly by itself, and a server elsewhere shows no CPU.
+    fn warm_up_with_few_clients(
+        &self,
+        load: &LoadSpec,
+        plan: &LoadPlan,
+        server: &mut RunningServer,
+        watch: &mut dyn Watch,
+        at_most_s: f64,
+    ) -> Result<f64, RunError> {
+        let mut few_clients = FewClients::new(server.pid(), plan, self.sender.processes(), at_most_s);
+        if server.pid().is_none() || !load.workload.is_closed() || !few_clients.are_fewer() {
+            return Ok(0.0);
+        }
+        while let Some(round) = few_clients.next_round(plan).filter(|_| few_clients.are_fewer()) {
+            let round = PlannedLoad { spec: load, plan: &round };
+            let outcome = self.load_until(round, server, DuringLoad::default(), &mut |second, stop| {
+                watch.event(Event::Warming(second));
+                if few_clients.passed(second) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            })?;
+            few_clients.round_ended(&outcome);
+            self.check(server, "warming up")?;
+        }
+        Ok(few_clients.lasted_s())
     }
 }
 

@@ -1,0 +1,125 @@
+//! A warm-up with few clients: at most one per core, so that the compiler has a core when it needs one.
+//!
+//! Many clients fill the cores, and threads of requests and the compiler share them: a JVM that is warmed up by the load itself has
+//! much of its code interpreted or badly compiled for minutes. Where requests mostly wait there is room for more clients.
+
+use super::server_seconds::ServerSeconds;
+use super::steady::WarmUpTest;
+use std::num::NonZeroU32;
+use std::thread::available_parallelism;
+use std::time::Duration;
+use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+
+/// A server that uses less of the cores mostly waits, and more clients leave the compiler its core all the same ...
+const IDLE_SHARE: f64 = 0.25;
+/// ... so many that it would use this share of them.
+const FILLED_SHARE: f64 = 0.5;
+/// A share of the cores below it is mostly the step of the CPU clock.
+const LEAST_SHARE: f64 = 0.005;
+/// The test takes three seconds of a warm-up that lasts no longer.
+const TESTED_S: f64 = 6.0;
+
+/// Rounds of a closed load with few clients, until the JVM is in a steady state, or the time is over.
+pub(crate) struct FewClients {
+    test: WarmUpTest,
+    seconds: ServerSeconds,
+    cores: u32,
+    /// Those of the load itself.
+    most: u32,
+    clients: u32,
+    next_clients: u32,
+    at_most_s: f64,
+    lasted_s: f64,
+}
+
+impl FewClients {
+    /// Before this load, for the process and for so long at most. `least`: clients that are needed to send at all.
+    pub fn new(pid: Option<u32>, plan: &LoadPlan, least: u32, at_most_s: f64) -> Self {
+        let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
+        let most = plan.connections.get();
+        let clients = cores.max(least).min(most);
+        Self {
+            test: WarmUpTest::new(at_most_s.min(TESTED_S), false),
+            seconds: ServerSeconds::of_process(pid),
+            cores,
+            most,
+            clients,
+            next_clients: clients,
+            at_most_s,
+            lasted_s: 0.0,
+        }
+    }
+
+    /// Whether the load has more clients than the warm-up.
+    pub const fn are_fewer(&self) -> bool {
+        self.clients < self.most
+    }
+
+    /// The load of the next round; `None`: it is over.
+    pub fn next_round(&self, plan: &LoadPlan) -> Option<LoadPlan> {
+        let left_s = self.at_most_s - self.lasted_s;
+        (left_s >= 1.0 && self.is_steady() != Some(true)).then(|| with_clients(plan, self.clients, left_s))
+    }
+
+    /// A second of a round has passed. Does the round end?
+    pub fn passed(&mut self, second: &Second) -> bool {
+        // The last one may be a part of a second.
+        if f64::from(second.index) + 1.0 > self.at_most_s - self.lasted_s {
+            return true;
+        }
+        let done = self.seconds.passed(second);
+        self.test.second(done);
+        self.next_clients = next_clients(self.clients, done.cpu_cores / f64::from(self.cores), self.most);
+        self.next_clients > self.clients || self.is_steady() == Some(true)
+    }
+
+    /// A round has ended.
+    pub fn round_ended(&mut self, outcome: &LoadOutcome) {
+        self.lasted_s += outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
+        self.clients = self.next_clients;
+    }
+
+    /// How long all rounds lasted, in seconds.
+    pub const fn lasted_s(&self) -> f64 {
+        self.lasted_s
+    }
+
+    /// Whether the JVM is in a steady state; `None`: too few seconds have passed.
+    pub fn is_steady(&self) -> Option<bool> {
+        self.test.is_steady()
+    }
+}
+
+/// More where the server used little of the cores.
+fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
+    if used_share >= IDLE_SHARE {
+        return clients;
+    }
+    let filling = f64::from(clients) * FILLED_SHARE / used_share.max(LEAST_SHARE);
+    (filling as u32).min(most)
+}
+
+fn with_clients(plan: &LoadPlan, clients: u32, seconds: f64) -> LoadPlan {
+    plan.clone().with(|changed| {
+        changed.pacing = Pacing::Closed;
+        changed.connections = NonZeroU32::new(clients).unwrap_or(NonZeroU32::MIN);
+        changed.stop = Stop::Duration(Duration::from_secs_f64(seconds));
+        changed.lateness = Duration::ZERO;
+        changed.lead_in = Duration::ZERO;
+        changed.log = None;
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_that_mostly_wait_get_more_clients_and_requests_that_compute_do_not() {
+        assert_eq!(next_clients(2, 0.04, 300), 25);
+        assert_eq!(next_clients(150, 0.1, 300), 300);
+        assert_eq!(next_clients(2, 0.0, 1_000), 200);
+        assert_eq!(next_clients(2, 0.6, 300), 2);
+    }
+}
