@@ -31,6 +31,7 @@ mod endpoint;
 mod engine;
 mod error;
 pub mod export;
+mod failing_body;
 pub mod failure;
 pub mod features;
 pub mod health;

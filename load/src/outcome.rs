@@ -53,6 +53,8 @@ pub struct LoadOutcome {
     pub status: BTreeMap<u16, u64>,
     /// Failures by cause.
     pub failures: BTreeMap<FailureCause, u64>,
+    /// The first printable characters of the body of a response with an unexpected status, secrets masked.
+    pub first_failing_body: Option<String>,
     /// Bytes written to and read from the sockets (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
     /// Connections that were established, those of the lead-in included.
@@ -112,6 +114,7 @@ impl LoadOutcome {
         for (cause, count) in worker.failures {
             *self.failures.entry(cause).or_default() += count;
         }
+        self.first_failing_body = self.first_failing_body.take().or(worker.first_failing_body);
         self.bytes.sent += worker.bytes.sent;
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
@@ -142,6 +145,7 @@ impl LoadOutcome {
         for (&cause, &count) in &other.failures {
             *self.failures.entry(cause).or_default() += count;
         }
+        self.first_failing_body = self.first_failing_body.take().or_else(|| other.first_failing_body.clone());
         self.bytes.sent += other.bytes.sent;
         self.bytes.received += other.bytes.received;
         self.connections_opened += other.connections_opened;

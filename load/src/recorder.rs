@@ -133,6 +133,8 @@ pub struct Recorder {
     pub status: Box<[u64; 1000]>,
     /// Failures by cause.
     pub failures: BTreeMap<FailureCause, u64>,
+    /// The body of the first response with an unexpected status.
+    pub first_failing_body: Option<String>,
     /// Bytes on the wire.
     pub bytes: Bytes,
     /// Connections established.
@@ -190,6 +192,7 @@ impl Recorder {
             not_sent_age: Times::default(),
             status: Box::new([0; 1000]),
             failures: BTreeMap::new(),
+            first_failing_body: None,
             bytes: Bytes::default(),
             connections_opened: 0,
             unsolicited: 0,

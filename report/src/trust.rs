@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
+use threadcount_load::report::LoadReport;
 use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
@@ -130,8 +131,17 @@ fn requests(records: &[Record]) -> String {
     }
     let causes: Vec<String> =
         causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
+    let loads = || records.iter().filter_map(|record| record.measured.as_ref());
+    let body = loads().find_map(|load| load.first_failing_body.as_ref());
+    let body = body.map_or_else(String::new, |body| format!("; the first body: {body}"));
+    let answered = loads().map(LoadReport::answered).sum::<u64>();
+    let divided = if loads().any(|load| load.answered() > load.requests.ok) {
+        format!("; figures per request divide by all {} responses", figures::count(answered))
+    } else {
+        String::new()
+    };
     format!(
-        "{} of {} requests failed ({}), {in_flight}",
+        "{} of {} requests failed ({}{body}), {in_flight}{divided}",
         figures::count(failed),
         figures::count(sent),
         causes.join(", ")

@@ -49,6 +49,7 @@ pub fn external(record: &mut Record, outcome: ExternalOutcome, window: Window, s
 
 fn cost(record: &mut Record, report: &LoadReport, window: Window, samples: &Samples) {
     (record.cost, record.process_series) = cost_within(report, window, samples);
+    record.server_sockets = samples.sockets(window);
 }
 
 /// What the server used in a window, and per request of the load that was sent in it.
@@ -59,7 +60,7 @@ pub fn cost_within(
 ) -> (Option<Cost>, Vec<ProcessSample>) {
     let (cost, series) = samples.cut(window);
     let per_request = |mut cost: Cost| {
-        cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.requests.ok);
+        cost.cpu_us_per_request = cpu_us_per_request(&cost, report.elapsed_s, report.answered());
         cost
     };
     (cost.map(per_request), series)

@@ -6,13 +6,24 @@ use super::feeding::{Fed, Follows, feed};
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
+use crate::failing_body;
 use crate::failure::FailureCause;
 use crate::http1::{Answer, Parsed, is_farewell};
 use crate::http2::StreamEnd;
+use crate::plan::LoadPlan;
+use crate::recorder::Recorder;
 use std::io;
 
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
+
+/// Of the first response with an unexpected status.
+fn keep_failing_body(recorder: &mut Recorder, plan: &LoadPlan, fed: &Fed, response: &[u8]) {
+    let Fed::Complete { answer, .. } = fed else { return };
+    if !plan.expected_status.accepts(answer.status) && recorder.first_failing_body.is_none() {
+        recorder.first_failing_body = failing_body::of(response);
+    }
+}
 
 impl<D: Driver> Worker<'_, D> {
     pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
@@ -47,6 +58,7 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(inspection) = &mut self.inspection {
             inspection.take(place, taken);
         }
+        keep_failing_body(&mut self.recorder, self.plan, &fed, taken);
         if matches!(fed, Fed::More { .. }) && self.inspection.is_none() {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
@@ -106,6 +118,7 @@ impl<D: Driver> Worker<'_, D> {
                 if let Some(inspection) = &mut self.inspection {
                     inspection.take(place, taken);
                 }
+                keep_failing_body(&mut self.recorder, self.plan, &fed, taken);
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
                 self.on_idle_bytes(slot, has_ended || is_farewell(&plain), now_ns);

@@ -87,6 +87,8 @@ pub struct ShareEnd {
     pub histograms: BTreeMap<String, String>,
     pub status: BTreeMap<u16, u64>,
     pub failures: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub first_failing_body: Option<String>,
     pub bytes_sent: u64,
     pub bytes_received: u64,
     pub connections_opened: u64,
@@ -193,6 +195,7 @@ impl ShareEnd {
             histograms: texts.collect::<Result<_, String>>()?,
             status: outcome.status.clone(),
             failures,
+            first_failing_body: outcome.first_failing_body.clone(),
             bytes_sent: outcome.bytes.sent,
             bytes_received: outcome.bytes.received,
             connections_opened: outcome.connections_opened,
@@ -247,6 +250,7 @@ impl ShareEnd {
             not_sent_age: times("not_sent_age")?,
             status: self.status.clone(),
             failures,
+            first_failing_body: self.first_failing_body.clone(),
             bytes: Bytes { sent: self.bytes_sent, received: self.bytes_received },
             connections_opened: self.connections_opened,
             connections_at_start: self

@@ -36,6 +36,7 @@ impl LoadReport {
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
             failures: failures(outcome),
+            first_failing_body: outcome.first_failing_body.clone(),
             connections: ConnectionsReport {
                 opened: outcome.connections_opened,
                 at_start: outcome

@@ -51,6 +51,9 @@ pub struct LoadReport {
     pub not_sent_age_ms: Option<TimesSummary>,
     pub status: BTreeMap<u16, u64>,
     pub failures: BTreeMap<String, u64>,
+    /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_failing_body: Option<String>,
     pub bytes: BytesReport,
     #[serde(default)]
     pub connections: ConnectionsReport,

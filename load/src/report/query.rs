@@ -5,6 +5,12 @@ use crate::failure::FailureCause;
 use crate::health::Warning;
 
 impl LoadReport {
+    /// Responses of any status. An external load tool may not count them: then those that succeeded.
+    #[must_use]
+    pub fn answered(&self) -> u64 {
+        self.status.values().sum::<u64>().max(self.requests.ok)
+    }
+
     /// How many requests failed for this cause.
     #[must_use]
     pub fn failures_by(&self, cause: FailureCause) -> u64 {

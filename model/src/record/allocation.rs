@@ -38,8 +38,12 @@ impl Record {
     #[must_use]
     pub fn allocated_bytes_per_request(&self) -> Option<f64> {
         let allocation = self.jvm.as_ref()?.allocation.as_ref()?;
-        let completed_per_s = self.explaining.as_ref()?.load.rate_per_s.completed;
-        (completed_per_s > 0.0).then(|| allocation.bytes_per_s / completed_per_s)
+        let load = &self.explaining.as_ref()?.load;
+        let completed_per_s = load.rate_per_s.completed;
+        // A request that fails allocates as well.
+        let failed = load.answered().saturating_sub(load.requests.ok) as f64;
+        let answered_per_s = completed_per_s + failed / load.elapsed_s.max(f64::MIN_POSITIVE);
+        (completed_per_s > 0.0).then(|| allocation.bytes_per_s / answered_per_s)
     }
 }
 

@@ -149,6 +149,9 @@ fn answers(report: &LoadReport) -> Vec<String> {
     if rest > 0 {
         lines.push(labelled("", &format!("{}  of other causes (all are in --json)", figures::count(rest))));
     }
+    if let Some(body) = &report.first_failing_body {
+        lines.push(labelled("", &format!("first body: {body}")));
+    }
     if let Some(failed) = report.failed_time_ms {
         let text = format!(
             "time to failure: p50 {}, p99 {}, max {}",
