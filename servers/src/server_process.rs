@@ -37,6 +37,11 @@ pub enum ServerError {
     NotStarted { program: String, source: io::Error },
     #[error("The server ended ({status}) before it responded at {url}; its log is {log}")]
     Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
+    #[error(
+        "The server needs Java {needed} or newer, and the `java` that started it is older; add --jdk {needed} (`jdk: {needed}` in a \
+         file). Its log is {log}"
+    )]
+    OldJava { needed: u16, log: String, log_tail: Vec<String> },
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
     NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
     #[error(
@@ -57,11 +62,21 @@ impl ServerError {
     pub fn log_tail(&self) -> &[String] {
         match self {
             Self::Ended { log_tail, .. }
+            | Self::OldJava { log_tail, .. }
             | Self::NotReady { log_tail, .. }
             | Self::Unhealthy { log_tail, .. } => log_tail,
             Self::Log { .. } | Self::NotStarted { .. } | Self::InVain | Self::Interrupted => &[],
         }
     }
+}
+
+/// The Java that its classes were compiled for, where a JVM refused them as too new. Java 8 is version 52 of the class file, and each
+/// Java has one more.
+fn needed_java(log: &[String]) -> Option<u16> {
+    let refused = log.iter().find(|line| line.contains("more recent version of the Java Runtime"))?;
+    let version = refused.split("class file version ").nth(1)?;
+    let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
+    digits.parse::<u16>().ok()?.checked_sub(44)
 }
 
 /// How a server ended.
@@ -154,7 +169,11 @@ impl ServerProcess {
             let after = self.started.elapsed();
             // If the server has ended, another process on this port has responded.
             if let Some(status) = self.has_exited() {
-                return Err(ServerError::Ended { status, url, log, log_tail: self.log_tail() });
+                let log_tail = self.log_tail();
+                return Err(match needed_java(&log_tail) {
+                    Some(needed) => ServerError::OldJava { needed, log, log_tail },
+                    None => ServerError::Ended { status, url, log, log_tail },
+                });
             }
             let last = match asked {
                 Ok(answer) if question.is_ready(answer.status) => return Ok(after),
@@ -238,4 +257,19 @@ fn kill_strays(members: &[(i32, u64)]) {
 fn is_alive((pid, started_ticks): (i32, u64)) -> bool {
     let process = procfs::process::Process::new(pid).and_then(|it| it.stat());
     process.is_ok_and(|stat| stat.starttime == started_ticks && stat.state != 'Z')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_java_that_a_refused_class_needs_is_read_from_the_log() {
+        let line = "Error: LinkageError occurred while loading main class App\n\tjava.lang.UnsupportedClassVersionError: App has been \
+            compiled by a more recent version of the Java Runtime (class file version 69.0), this version of the Java Runtime only \
+            recognizes class file versions up to 61.0";
+        let log: Vec<String> = line.lines().map(str::to_owned).collect();
+        assert_eq!(needed_java(&log), Some(25));
+        assert_eq!(needed_java(&["Started App, class file version 69.0 is fine".to_owned()]), None);
+    }
 }
