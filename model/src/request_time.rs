@@ -30,6 +30,9 @@ pub struct RequestTime {
     /// What is left: requests on no thread (in a queue, on the network, in the kernel, waiting asynchronously), and what
     /// sampling did not see. Negative: the threads found were more than the requests measured.
     pub without_thread: TimeShare,
+    /// The threads in whose queue they wait meanwhile; `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<String>,
 }
 
 /// One thing that requests do.

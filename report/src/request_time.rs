@@ -5,6 +5,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::activity::what;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
+use threadcount_model::interval::Interval;
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
@@ -19,20 +20,12 @@ const WORTH_NAMING: f64 = 0.02;
 struct Detail {
     /// Parts that it names.
     named: usize,
-    /// From this share of the whole on it says what other parts had, no thread, or threads too many.
+    /// From this share of the whole on it says what other parts had, or no thread.
     least: f64,
-    without_thread: &'static str,
-    too_many: &'static str,
 }
 
-const IN_FULL: Detail = Detail {
-    named: 5,
-    least: 0.0,
-    without_thread: "on no thread of a request (queue, network, asynchronous, or not seen)",
-    too_many: "found on more threads than requests",
-};
-const IN_BRIEF: Detail =
-    Detail { named: 2, least: WORTH_NAMING, without_thread: "on no thread", too_many: "on too many threads" };
+const IN_FULL: Detail = Detail { named: 5, least: 0.0 };
+const IN_BRIEF: Detail = Detail { named: 2, least: WORTH_NAMING };
 
 /// The time of a request of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -157,6 +150,7 @@ pub fn sampling_ended(record: &Record) -> Option<String> {
 /// The time of a request in words.
 #[must_use]
 pub fn words(time: &RequestTime) -> RequestTimeWords {
+    let time = &of_requests_alone(time);
     let unit = Unit::of(time.service_time_ms);
     let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
     let part = |part: &RequestTimePart| PartWords {
@@ -188,6 +182,22 @@ pub fn words(time: &RequestTime) -> RequestTimeWords {
     }
 }
 
+/// Chance finds a few threads more than there were requests: then each part has its share of the time that was measured.
+fn of_requests_alone(time: &RequestTime) -> RequestTime {
+    let mut time = time.clone();
+    let found_ms: f64 = time.parts.iter().map(|part| part.time.ms).sum();
+    if time.without_thread.ms < 0.0 && found_ms > 0.0 {
+        let share = time.service_time_ms / found_ms;
+        for part in &mut time.parts {
+            part.time.ms *= share;
+            part.time.interval =
+                part.time.interval.map(|it| Interval { low: it.low * share, high: it.high * share, ..it });
+        }
+        time.without_thread = TimeShare { ms: 0.0, interval: None };
+    }
+    time
+}
+
 /// `number` writes the time of a part.
 fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> String) -> String {
     let unit = Unit::of(time.service_time_ms);
@@ -204,26 +214,22 @@ fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> S
     }
     let left = time.without_thread.ms;
     if is_said(left) && left > 0.0 {
-        terms.push(format!("{} {}", number(time.without_thread), detail.without_thread));
+        terms.push(format!("{} {}", number(time.without_thread), without_thread(time)));
     }
-    let mut sentence = format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "));
-    if is_said(left) && left < 0.0 {
-        sentence.push_str(&format!(" - {} {}", unit.number(-left), detail.too_many));
-    }
-    sentence
+    format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "))
+}
+
+fn without_thread(time: &RequestTime) -> String {
+    let queue = time.queue.as_ref().map(|queue| format!("in the queue of {queue}"));
+    queue.unwrap_or_else(|| "waiting without a thread".to_owned())
 }
 
 fn without_thread_in_full(time: &RequestTime) -> String {
-    if time.without_thread.ms < 0.0 {
-        return "found on more threads than there were requests".to_owned();
-    }
     let idle = match time.idle_workers {
         idle if idle < 0.05 => String::new(),
         idle => format!("; {} idle threads in pools", figures::plain(idle)),
     };
-    format!(
-        "on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, or not seen{idle}"
-    )
+    format!("{}{idle}", without_thread(time))
 }
 
 /// One unit for a whole sentence, and digits that suit its total.
@@ -333,7 +339,6 @@ fn without_package(frame: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::interval::Interval;
 
     fn part(state: ThreadState, resource: Option<&str>, application: &str, ms: f64) -> RequestTimePart {
         let activity = ThreadActivity {
@@ -359,6 +364,7 @@ mod tests {
             idle_workers: 0.0,
             parts,
             without_thread: TimeShare { ms: service_time_ms - sum, interval: None },
+            queue: None,
         }
     }
 
@@ -381,8 +387,7 @@ mod tests {
     #[test]
     fn a_sentence_may_have_the_interval_of_each_part() {
         let parts = vec![part(ThreadState::Sleep, None, "a.A.a:1", 20.0)];
-        let expected = "31.0 ms = 20.0 [18.0, 22.0] sleeping (A.a:1) + 11.0 on no thread of a request (queue, network, \
-             asynchronous, or not seen)";
+        let expected = "31.0 ms = 20.0 [18.0, 22.0] sleeping (A.a:1) + 11.0 waiting without a thread";
         assert_eq!(words(&time(parts, 31.0)).sentence_with_intervals, expected);
     }
 
@@ -390,13 +395,13 @@ mod tests {
     fn a_brief_sentence_has_the_two_largest_parts_and_adds_up_too() {
         let parts =
             [30.0, 20.0, 10.0, 5.0].map(|ms| part(ThreadState::Sleep, None, &format!("a.A.a:{ms}"), ms));
-        let expected =
-            "80.0 ms = 30.0 sleeping (A.a:30) + 20.0 sleeping (A.a:20) + 15.0 other + 15.0 on no thread";
+        let expected = "80.0 ms = 30.0 sleeping (A.a:30) + 20.0 sleeping (A.a:20) + 15.0 other + 15.0 waiting without \
+             a thread";
         assert_eq!(words(&time(parts.into(), 80.0)).brief, expected);
         let sleeping =
             |whole_ms| words(&time(vec![part(ThreadState::Sleep, None, "a.A.a:1", 50.0)], whole_ms)).brief;
         assert_eq!(sleeping(50.5), "50.5 ms = 50.0 sleeping (A.a:1)", "what is left is not worth saying");
-        assert_eq!(sleeping(45.0), "45.0 ms = 50.0 sleeping (A.a:1) - 5.0 on too many threads");
+        assert_eq!(sleeping(45.0), "45.0 ms = 45.0 sleeping (A.a:1)");
     }
 
     #[test]
@@ -419,18 +424,43 @@ mod tests {
     }
 
     #[test]
-    fn what_no_thread_had_is_said_and_so_is_what_was_found_too_often() {
+    fn what_no_thread_had_is_its_own_part_and_the_queue_is_named_where_it_is_known() {
         let lock =
             || part(ThreadState::Lock, Some("java.util.concurrent.locks.ReentrantLock"), "a.A.a:1", 50.0);
         assert_eq!(
             words(&time(vec![lock()], 100.0)).sentence,
-            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 on no thread of a request \
-             (queue, network, asynchronous, or not seen)"
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 waiting without a thread"
         );
         assert_eq!(
             words(&time(vec![lock()], 48.0)).sentence,
-            "48.0 ms = 50.0 waiting for a ReentrantLock (A.a:1) - 2.0 found on more threads than requests"
+            "48.0 ms = 48.0 waiting for a ReentrantLock (A.a:1)",
+            "chance found more threads than requests"
         );
+        let queue = Some("`boundedElastic-*`".to_owned());
+        assert_eq!(
+            words(&RequestTime { queue, ..time(vec![lock()], 100.0) }).sentence,
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 in the queue of `boundedElastic-*`"
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_sentence_has_a_negative_part_or_an_empty_place(
+            found_ms in proptest::collection::vec(0.0..200.0_f64, 0..8),
+            service_time_ms in 0.01..500.0_f64,
+            has_place: bool,
+        ) {
+            let mut parts: Vec<RequestTimePart> =
+                found_ms.iter().map(|&ms| part(ThreadState::Sleep, None, "a.A.a:1", ms)).collect();
+            parts.iter_mut().for_each(|part| {
+                part.activity.application = part.activity.application.take().filter(|_| has_place);
+            });
+            let words = words(&time(parts, service_time_ms));
+            let lines = words.parts.iter().flat_map(|part| [&part.time, &part.what]);
+            for text in lines.chain([&words.sentence, &words.sentence_with_intervals, &words.brief]) {
+                proptest::prop_assert!(!["-", "()", "more threads than"].iter().any(|it| text.contains(it)), "{text}");
+            }
+        }
     }
 
     #[test]
@@ -501,8 +531,7 @@ mod tests {
             lines,
             [
                 "8.0 ms [7.2, 8.8] waiting for the monitor of Orders at shop.Orders.add:7; held at shop.Orders.save:88",
-                "2.0 ms on no thread of a request: in a queue, on the network, in the kernel, waited for asynchronously, \
-                 or not seen",
+                "2.0 ms waiting without a thread",
             ]
         );
         assert_eq!(words.basis, "40 samples of threads in 1 run");

@@ -56,5 +56,6 @@ pub fn request_time(variant: &str, load: &str, service_time_ms: f64, sleeps_ms: 
         idle_workers: 0.0,
         parts: sleeps_ms.iter().enumerate().map(part).collect(),
         without_thread: TimeShare { ms: service_time_ms - sleeps_ms.iter().sum::<f64>(), interval: None },
+        queue: None,
     }
 }

@@ -93,6 +93,7 @@ pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
         idle_workers: weighted(|window| window.profile.idle_workers),
         parts,
         without_thread: without_thread(&windows, &series, &samples),
+        queue: None,
     })
 }
 

@@ -82,7 +82,9 @@ fn figures(screen: &Screen) -> String {
     let (head, doing) = screen.work.now();
     let mut work = head;
     for group in doing.iter().take(MOST_GROUPS) {
-        work.push_str(&format!("; {:.1} {} ({})", group.threads, group.what, group.place));
+        let place = Some(&group.place).filter(|place| !place.is_empty());
+        let place = place.map_or_else(String::new, |place| format!(" ({place})"));
+        work.push_str(&format!("; {:.1} {}{place}", group.threads, group.what));
     }
     parts.push(work);
     parts.join(" | ")

@@ -58,7 +58,8 @@ impl Work {
         }
         let threads = |role: ThreadRole| {
             let groups = profile.groups.iter().filter(|group| group.role == role);
-            groups.map(|group| profile.mean_threads(group)).sum::<f64>()
+            // The sum of nothing is -0.0.
+            groups.map(|group| profile.mean_threads(group)).sum::<f64>() + 0.0
         };
         let (role, whose) = match threads(ThreadRole::Request) > 0.0 {
             true => (ThreadRole::Request, "threads with a request"),

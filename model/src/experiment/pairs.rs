@@ -16,7 +16,7 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.runs_under(load))
     }
 
-    /// Each variant with the baseline, then each with the one that its `compare_with` names.
+    /// Each variant with the baseline, then each with the one that its `compare_with` names, and with itself on the first Java.
     #[must_use]
     pub fn pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let Some(baseline) = self.baseline(load) else { return Vec::new() };
@@ -28,7 +28,14 @@ impl Experiment {
             let name = variant.compare_with.as_ref().filter(|name| **name != baseline.name)?;
             Some(Pair { variant, other: run().find(|other| other.name == *name)? })
         });
-        with_baseline.chain(with_named).collect()
+        let with_first_java = run().filter_map(|variant| {
+            let other = run().find(|other| variant.differs_in_java(other))?;
+            let is_first = self.variants.iter().position(|it| it.name == other.name)
+                < self.variants.iter().position(|it| it.name == variant.name);
+            let is_new = other.name != baseline.name && variant.compare_with.as_ref() != Some(&other.name);
+            (is_first && is_new).then_some(Pair { variant, other })
+        });
+        with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
     /// Platform pools of a size that is written, each with the first variant on virtual threads, alike in the rest: such a
@@ -53,6 +60,14 @@ fn threads(variant: &Variant) -> Option<&Threads> {
 }
 
 impl Variant {
+    /// Is it the same on another Java?
+    #[must_use]
+    pub fn differs_in_java(&self, other: &Self) -> bool {
+        let alike =
+            |it: &Self| Self { name: String::new(), note: None, compare_with: None, jdk: None, ..it.clone() };
+        self.jdk != other.jdk && alike(self) == alike(other)
+    }
+
     /// Without its name, its note, what it is compared with and its threads: what has to be alike where the threads are the
     /// only difference.
     #[must_use]

@@ -91,7 +91,7 @@ const fn kind_name(kind: PartKind) -> &'static str {
         PartKind::WaitsHere => "waiting in the server",
         PartKind::WaitsOutside => "waiting for others",
         PartKind::Rests => "sleeping or unknown",
-        PartKind::WithoutThread => "on no thread",
+        PartKind::WithoutThread => "waiting without a thread",
     }
 }
 
@@ -127,6 +127,7 @@ mod tests {
             idle_workers: 0.0,
             parts,
             without_thread: TimeShare { ms: 0.0, interval: None },
+            queue: None,
         }
     }
 

@@ -21,7 +21,7 @@ fn answer_of_runs(document: &ResultDocument) -> String {
     let loads = &document.experiment.loads;
     let headlines: Vec<Headline<'_>> = loads.iter().filter_map(|load| headline(document, load)).collect();
     let Some(first) = headlines.first() else {
-        let pairs = pairs(document);
+        let pairs = pairs(document, &[]);
         return if pairs.is_empty() { nothing_to_compare(document) } else { pairs.trim_start().to_owned() };
     };
     let mut answer = first.sentence() + &first.equals(document);
@@ -34,7 +34,7 @@ fn answer_of_runs(document: &ResultDocument) -> String {
     }
     let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
     answer.push_str(&contradictions(document, &said));
-    capital(&answer) + "." + &pairs(document)
+    capital(&answer) + "." + &pairs(document, &said)
 }
 
 /// The mark of a session that the user ended.
@@ -69,11 +69,26 @@ fn nothing_to_compare(document: &ResultDocument) -> String {
     }
 }
 
-/// The pairs that `compare_with` asks for, a sentence each.
-fn pairs(document: &ResultDocument) -> String {
-    let loads = document.experiment.loads.iter();
-    let asked = loads.flat_map(|load| asked_for(document, load));
-    asked.map(|it| format!(" {}, {}.", capital(&under(it.load)), it.sentence())).collect()
+/// The pairs that `compare_with` asks for, and those of one variant on two Javas, a sentence each.
+fn pairs(document: &ResultDocument, said: &[Headline<'_>]) -> String {
+    let loads = || document.experiment.loads.iter();
+    let is_said =
+        |it: &Headline<'_>| said.iter().any(|said| is_of_pair(said, it) && said.load.name == it.load.name);
+    let of_baseline = loads().flat_map(|load| of_load(document, load));
+    let between_javas = of_baseline.filter(|it| is_between_javas(document, it) && !is_said(it));
+    let asked = loads().flat_map(|load| asked_for(document, load));
+    between_javas
+        .chain(asked)
+        .map(|it| format!(" {}, {}.", capital(&under(it.load)), it.sentence()))
+        .collect()
+}
+
+fn is_between_javas(document: &ResultDocument, headline: &Headline<'_>) -> bool {
+    let named = |name: &str| document.experiment.variants.iter().find(|variant| variant.name == name);
+    let comparison = headline.comparison;
+    named(&comparison.variant)
+        .zip(named(&comparison.baseline))
+        .is_some_and(|(variant, baseline)| variant.differs_in_java(baseline))
 }
 
 /// What the sentence would hide: loads under which a variant that it names does otherwise than it says. The worst first.

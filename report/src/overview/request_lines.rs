@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(platform.bar, "████▓▓··");
         assert_eq!(virtual_threads.bar, "████");
         assert!(platform.sentence.starts_with("100 ms = 50 [45, 55] sleeping"), "{}", platform.sentence);
-        assert!(platform.brief.ends_with(" + 30 on no thread"), "{}", platform.brief);
+        assert!(platform.brief.ends_with(" + 30 waiting without a thread"), "{}", platform.brief);
     }
 
     #[test]

@@ -148,7 +148,8 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     }
     let compared: Option<&Comparison> = here().find(|comparison| comparison.variant == variant);
     let ratio = compared.and_then(|comparison| comparison.ratio(load.workload.answer()));
-    ratio.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
+    let shown = ratio.filter(|ratio| ratio.ratio.is_finite() && ratio.ratio > 0.0);
+    shown.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
         ratio: figures::ratio(ratio.ratio),
         interval: figures::interval_of(ratio),
         runs: ratio.runs.0.min(ratio.runs.1),

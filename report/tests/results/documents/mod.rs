@@ -192,6 +192,7 @@ pub fn request_times() -> Vec<RequestTime> {
             },
         }],
         without_thread: TimeShare { ms: service_time_ms - 50.0, interval: None },
+        queue: None,
     };
     vec![time("platform", 100.6), time("platform-sized", 50.5), time("virtual", 50.9)]
 }
