@@ -1,10 +1,12 @@
 //! From the records of a session to its result.
 
 use crate::explain::explain;
+use crate::finding::{Fact, Finding};
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::machine::Machine;
 use threadcount_model::record::Record;
+use threadcount_model::request_time::RequestTime;
 use threadcount_model::rounds::{RoundsDone, Skipped};
 use threadcount_stats::{claims, compare, request_times, trust};
 
@@ -29,6 +31,9 @@ pub fn conclude(
     origin: Origin,
 ) -> ResultDocument {
     let (trusted, why_not) = trust(experiment, &records);
+    let findings = explain(experiment, &records);
+    let mut request_times = request_times(experiment, &records);
+    request_times.iter_mut().for_each(|time| time.queue = queue(time, &findings));
     ResultDocument {
         schema: SCHEMA.to_owned(),
         threadcount: origin.threadcount,
@@ -36,8 +41,8 @@ pub fn conclude(
         created_at: origin.created_at,
         machine: origin.machine,
         comparisons: compare(experiment, &records),
-        findings: explain(experiment, &records),
-        request_times: request_times(experiment, &records),
+        findings,
+        request_times,
         claims: claims(experiment, &records),
         skipped: skipped(experiment),
         trusted,
@@ -46,6 +51,18 @@ pub fn conclude(
         records,
         rounds,
     }
+}
+
+/// Whose queue requests without a thread are in, where a finding names one.
+fn queue(time: &RequestTime, findings: &[Finding]) -> Option<String> {
+    let is_of_time = |finding: &&Finding| {
+        finding.variant.as_ref() == Some(&time.variant) && finding.load.as_ref() == Some(&time.load)
+    };
+    findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
+        Fact::ConcurrencyLimit(limit) => limit.queue(),
+        Fact::PoolCeiling(_) => Some("the full pool".to_owned()),
+        _ => None,
+    })
 }
 
 fn skipped(experiment: &Experiment) -> Vec<Skipped> {

@@ -6,7 +6,7 @@ use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
 use super::io_calls::{IoAccount, IoCalls};
 use super::jvm_threads::{JvmCpu, JvmThreads};
 use super::open_files::OpenFiles;
-use procfs::process::{Process, Stat, all_processes};
+use procfs::process::{FDInfo, FDTarget, Process, Stat, all_processes};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the tree uses at one moment. A process that ends while it is read is left out.
@@ -121,6 +121,16 @@ impl ProcessTree {
     #[must_use]
     pub fn open_files(&self) -> Option<OpenFiles> {
         self.members.values().filter_map(OpenFiles::read).reduce(OpenFiles::nearer)
+    }
+
+    /// The inodes of all their sockets.
+    pub(crate) fn socket_inodes(&self) -> HashSet<u64> {
+        let files = self.members.values().filter_map(|process| process.fd().ok()).flatten().flatten();
+        let inode = |file: FDInfo| match file.target {
+            FDTarget::Socket(inode) => Some(inode),
+            _ => None,
+        };
+        files.filter_map(inode).collect()
     }
 
     /// The members of the tree, by pid and start time.

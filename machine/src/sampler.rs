@@ -5,6 +5,7 @@ use super::machine;
 use super::process_tree::ProcessTree;
 use super::resource_limits::QuotaReader;
 use super::samples::{CostlyReading, RawSample, Samples};
+use super::server_sockets::SocketReader;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -101,6 +102,7 @@ fn sample_until_stopped(
 pub struct ProcessReader {
     tree: ProcessTree,
     quota: Option<QuotaReader>,
+    sockets: SocketReader,
     costly_again: Instant,
 }
 
@@ -111,7 +113,7 @@ impl ProcessReader {
         let tree = ProcessTree::rooted_at(pid);
         // The JVM may be in other groups than the command that started it.
         let quota = QuotaReader::of_process(tree.java_pid().unwrap_or(pid));
-        Self { tree, quota, costly_again: Instant::now() }
+        Self { tree, quota, sockets: SocketReader::new(), costly_again: Instant::now() }
     }
 
     /// A sample now, with the costly part where that may be read again.
@@ -149,6 +151,7 @@ impl ProcessReader {
             rss_bytes: reading.rss_bytes,
             os_threads: reading.os_threads,
             costly,
+            sockets: self.sockets.read(&self.tree),
         }
     }
 }

@@ -7,7 +7,9 @@ use super::context_switches::Switches;
 use super::io_calls::IoCalls;
 use super::jvm_threads::JvmCpu;
 use super::open_files::OpenFiles;
+use super::server_sockets::{self, SocketReading};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::{Cost, ProcessSample};
 use threadcount_model::window::Window;
 
@@ -44,6 +46,8 @@ pub struct RawSample {
     pub os_threads: u32,
     /// What costs more to read: at the edges of the window, and in every fourth sample between them or more seldom.
     pub costly: Option<CostlyReading>,
+    /// `None`: it listens nowhere, they are not readable, or it was too early to read them again.
+    pub sockets: Option<SocketReading>,
 }
 
 /// The part of a reading that costs the server time.
@@ -113,6 +117,22 @@ impl Samples {
             cost.write_calls_per_s = Some(costly.per_s(|it| it.io_calls.writes));
         }
         (Some(cost), series(window, started_ns))
+    }
+
+    /// Connection attempts that the server's listening sockets dropped; `None`: not read.
+    #[must_use]
+    pub fn dropped_connections(&self) -> Option<u64> {
+        self.sockets(Window { started_ns: 0, ended_ns: Nanos::MAX / 2 }).map(|sockets| sockets.dropped)
+    }
+
+    /// The server's sockets in a window; what was dropped is of all readings, because connections are made before it.
+    #[must_use]
+    pub fn sockets(&self, window: Window) -> Option<ServerSockets> {
+        let of = |readings: &[RawSample]| {
+            server_sockets::within(&readings.iter().filter_map(|it| it.sockets).collect::<Vec<_>>())
+        };
+        let dropped = of(&self.readings)?.dropped;
+        Some(ServerSockets { dropped, ..of(self.readings_in(window.started_ns, window.ended_ns))? })
     }
 
     fn readings_in(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
@@ -295,6 +315,7 @@ mod tests {
                     io_calls: IoCalls { reads: busy_ms * 8, writes: busy_ms * 3 },
                     open_files,
                 }),
+                sockets: None,
             }
         };
         Samples::new((0..=16).map(reading).collect(), 2)

@@ -30,4 +30,10 @@ impl CpuUse {
     pub fn other_cores(&self) -> f64 {
         (self.in_use_cores - self.server_cores - self.backend_cores - self.generator_cores).max(0.0)
     }
+
+    /// Do the others use most of what is in use?
+    #[must_use]
+    pub fn is_of_others(&self) -> bool {
+        self.other_cores() > 0.5 * self.in_use_cores
+    }
 }

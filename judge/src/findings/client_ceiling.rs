@@ -75,15 +75,18 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 /// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
 /// the clients that limit it, however alike the responses are.
 pub(crate) fn is_refuted(named: &[Finding]) -> bool {
-    const LIMITS: [Rule; 14] = [
+    const LIMITS: [Rule; 17] = [
         Rule::Generator,
         Rule::BackendCeiling,
         Rule::AcceptQueue,
+        Rule::UnacceptedConnections,
+        Rule::HeldSegments,
         Rule::Throttled,
         Rule::PinnedCarriers,
         Rule::HeldCarriers,
         Rule::BusyWithoutProgress,
         Rule::PoolCeiling,
+        Rule::ConcurrencyLimit,
         Rule::Waiting,
         Rule::RequestWaits,
         Rule::UnfairWaits,

@@ -49,8 +49,10 @@ pub enum CpuPart {
 
 /// Below this share of what the clients could request, the comparison with it shows nothing.
 const NEAR_CLIENTS: f64 = 0.3;
-/// A part of the server's CPU from here on is much.
+/// A part of the server's CPU from here on is much ...
 const MUCH: f64 = 0.25;
+/// ... if it, or the load generator, has this much of what is in use.
+const WORTH_ADVICE: f64 = 0.1;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (means, runs) =
@@ -82,7 +84,8 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 
 /// The largest part that something can be done about.
 fn large_part(means: &RunFigures) -> Option<CpuPart> {
-    let is_large = |part: Option<f64>| part.is_some_and(|cores| cores >= MUCH * means.server_cpu_cores);
+    let least = (MUCH * means.server_cpu_cores).max(WORTH_ADVICE * means.machine_cpu_cores);
+    let is_large = |part: Option<f64>| part.is_some_and(|cores| cores >= least);
     if is_large(means.gc_cpu_cores) {
         Some(CpuPart::GarbageCollection)
     } else {
@@ -123,6 +126,9 @@ impl Words for CpuCeiling {
     }
 
     fn advice(&self) -> Option<String> {
+        if self.cpu.is_of_others() {
+            return Some("stop the other processes, and measure again".to_owned());
+        }
         let advice = match self.large_part {
             Some(CpuPart::GarbageCollection) if self.allocates_more_than.is_some() => {
                 return self.allocates_more_than.as_deref().map(fewer_allocations);
@@ -135,6 +141,9 @@ impl Words for CpuCeiling {
             }
             None if self.rate_per_s.is_none() => "more cores, or a CPU profile of what uses them",
             Some(CpuPart::Compilation) => "a longer `warmup`, as much of the CPU time is compilation",
+            None if self.cpu.generator_cores < WORTH_ADVICE * self.cpu.in_use_cores => {
+                "more cores, or a CPU profile of what uses them"
+            }
             None => "the load generator on another machine; on this one, compare CPU per request",
         };
         Some(advice.to_owned())
@@ -163,8 +172,9 @@ fn parts(cpu: &CpuUse) -> String {
 
 /// How near the throughput came to what the clients could request.
 fn nearness(ceiling: &CpuCeiling) -> String {
+    let near_clients = ceiling.near_clients.filter(|_| !ceiling.cpu.is_of_others());
     let Some((limit, (rate_per_s, fastest_ms))) =
-        ceiling.near_clients.zip(ceiling.rate_per_s.zip(ceiling.fastest_ms))
+        near_clients.zip(ceiling.rate_per_s.zip(ceiling.fastest_ms))
     else {
         return String::new();
     };
@@ -214,6 +224,17 @@ mod tests {
         assert!(advice(&finding).contains("garbage collection"));
         assert!(advice(&with(0.05, 0.4)).contains("warmup"));
         assert!(advice(&with(0.05, 0.05)).contains("CPU per request"));
+    }
+
+    #[test]
+    fn a_machine_that_others_fill_is_named_as_that_without_advice_on_warm_up_or_generator() {
+        let record = with_cost(run(97.2, 1_030.0, 1_030.0, 2.0), |cost| {
+            (cost.cpu_cores, cost.jit_cpu_cores, cost.gc_cpu_cores) = (0.07, Some(0.03), Some(0.0));
+        });
+        let record = with_load(record, |load| load.generator.cpu_cores = 0.01);
+        let finding = found(find, "clients: 100", record).expect("a finding");
+        assert_eq!(advice(&finding), "stop the other processes, and measure again");
+        assert!(sentence(&finding).ends_with("other processes 1.92"), "{}", sentence(&finding));
     }
 
     #[test]

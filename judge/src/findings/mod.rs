@@ -10,6 +10,7 @@ pub mod backend_ceiling;
 pub mod busy_without_progress;
 pub mod client_ceiling;
 pub mod compiler_waits;
+pub mod concurrency_limit;
 pub mod cpu_bound;
 pub mod cpu_ceiling;
 pub mod delayed_tail;
@@ -17,6 +18,7 @@ pub mod file_io;
 pub mod gc;
 pub mod generator;
 pub mod held_carriers;
+pub mod held_segments;
 pub mod kind_and_number;
 pub mod kind_or_size;
 pub mod limits;
@@ -28,6 +30,7 @@ pub mod request_bound;
 pub mod request_waits;
 pub mod thread_caches;
 pub mod throttled;
+pub mod unaccepted_connections;
 pub mod unbounded_requests;
 pub mod unfair_waits;
 pub mod waiting;
@@ -46,6 +49,10 @@ findings! {
     BackendCeiling(backend_ceiling::BackendCeiling) { find: backend_ceiling::find }
     /// The kernel dropped connections that the server had not yet accepted.
     AcceptQueue(accept_queue::AcceptQueueOverflow) { find: accept_queue::find }
+    /// The server does not accept all connections.
+    UnacceptedConnections(unaccepted_connections::UnacceptedConnections) { find: unaccepted_connections::find, in_window: unaccepted_connections::in_window }
+    /// Small writes wait for a delayed acknowledgement.
+    HeldSegments(held_segments::HeldSegments) { find: held_segments::find, in_window: held_segments::in_window }
     /// A limit of the operating system.
     Limits(limits::ResourceLimit) { find: limits::find, in_window: limits::in_window }
     /// The CPU quota of the server's control group is used up.
@@ -60,11 +67,13 @@ findings! {
     BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
     /// All threads of the pool are busy.
     PoolCeiling(pool_ceiling::PoolCeiling) { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
+    /// Fewer requests run at once than are in flight.
+    ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
     // In runs `request_waits` says which of the two it is.
     /// Requests wait for a connection of a pool, a lock, or another service.
     Waiting(waiting::WaitingPlace) { in_window: waiting::in_window }
     /// Requests wait for what others hold, by samples of their threads.
-    RequestWaits(request_waits::RequestWaits) { find: request_waits::what_requests_wait_for, in_window: request_waits::in_window }
+    RequestWaits(request_waits::RequestWaits) { find_after: request_waits::find_after, in_window: request_waits::in_window }
     /// Most requests are fast, and some wait for seconds for what the others hold.
     UnfairWaits(unfair_waits::UnfairWaits) { find: unfair_waits::find }
     /// Whoever comes later goes first, while others wait for seconds.

@@ -44,10 +44,12 @@ pub(super) fn observed<T>(
     });
     let (samples, backends) = (sampler.map(Sampler::stop).unwrap_or_default(), backends.stop());
     let network = figures::grown(network_before, network::read());
-    // What was not accepted is of whoever listens on this machine.
-    let network = network.map(|counters| match limited_pid {
-        Some(_) => counters,
-        None => NetworkCounters { listen_overflows: 0, listen_drops: 0, ..counters },
+    // The kernel counts those of all sockets of the machine together.
+    let dropped = samples.dropped_connections().unwrap_or_default();
+    let network = network.map(|counters| NetworkCounters {
+        listen_overflows: dropped,
+        listen_drops: dropped,
+        ..counters
     });
     let limits = limits.iter().map(LimitsReading::until_now).collect();
     Ok((loaded, Observed { samples, backends, limits, network }))

@@ -106,6 +106,7 @@ impl Screen {
             | Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)
+            | Line::ThreadFamily(_)
             | Line::FileIo(_)
             | Line::Safepoint(_)
             | Line::Allocated(_)

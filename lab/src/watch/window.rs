@@ -102,6 +102,7 @@ impl LiveWindow {
         let record = Record {
             cost: Some(cost?),
             process_series,
+            server_sockets: samples.sockets(window),
             jvm: readings(&lines, window),
             resource_limits: self.limits.front().map(LimitsReading::until_now),
             ..Record::default()

@@ -17,6 +17,7 @@ mod findings;
 mod idle_workers;
 #[path = "../support/java.rs"]
 mod java;
+mod limits;
 #[path = "../support/one_session.rs"]
 mod one_session;
 mod own_service;

@@ -1,5 +1,6 @@
 //! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
 
+use super::families::ThreadFamilyLine;
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
 use super::turns::TurnsLine;
@@ -62,6 +63,7 @@ pub enum Line {
     /// A sample of threads; its groups follow.
     Stacks(Stacks),
     StackGroup(StackGroup),
+    ThreadFamily(ThreadFamilyLine),
     RunDelay(RunDelayLine),
     CarrierRunTime(CarrierRunTimeLine),
     HeldCarrier(HeldCarrierLine),
@@ -128,6 +130,7 @@ impl Line {
             Self::CpuSamples(it) => it.t_ns,
             Self::Stacks(it) => it.t_ns,
             Self::StackGroup(it) => it.t_ns,
+            Self::ThreadFamily(it) => it.t_ns,
             Self::RunDelay(it) => it.t_ns,
             Self::CarrierRunTime(it) => it.t_ns,
             Self::HeldCarrier(it) => it.t_ns,

@@ -6,6 +6,7 @@ pub mod attach;
 pub mod choice;
 mod cpu_profile;
 pub mod crossover;
+pub mod families;
 pub mod jar;
 pub mod line;
 mod meeting;

@@ -3,6 +3,7 @@
 use super::allocation::AllocationTally;
 use super::allocation_profile::AllocationProfileTally;
 use super::cpu_profile::CpuTally;
+use super::families::FamilyTally;
 use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
 use super::safepoints::safepoints;
@@ -40,6 +41,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let whole = whole_collections(lines);
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
+    let mut families = FamilyTally::default();
     let mut delays = RunDelayTally::default();
     let mut turns = TurnsTally::default();
     let mut cpu = CpuTally::default();
@@ -87,7 +89,13 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             }
             Line::CpuStack(stack) => cpu.stack(stack),
             Line::CpuSamples(samples) if window.contains_second(samples.t_ns) => cpu.samples(samples),
-            Line::Stacks(sample) if window.contains(sample.t_ns) => stacks.sample(sample),
+            Line::Stacks(sample) if window.contains(sample.t_ns) => {
+                stacks.sample(sample);
+                if sample.families {
+                    families.sample(sample.sample);
+                }
+            }
+            Line::ThreadFamily(family) => families.family(family),
             Line::StackGroup(group) => stacks.group(group),
             Line::StacksEnded { t_ns, why } if *t_ns <= window.ended_ns => stacks.ended(why),
             Line::Problem { t_ns, what, why } if what == VISIT && *t_ns <= window.ended_ns => {
@@ -131,6 +139,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.cpu_profile = cpu.finish();
     readings.allocation_profile = allocating.finish();
     readings.wait_profile = stacks.finish(window);
+    readings.thread_families = families.finish();
     readings.run_delays = delays.finish();
     readings.turns = turns.finish();
     readings.pins = sites.take(Kind::Pinned);

@@ -30,6 +30,9 @@ pub struct Stacks {
     pub platform_gone: u32,
     #[serde(default)]
     pub virtual_gone: u32,
+    /// Lines of thread families follow.
+    #[serde(default)]
+    pub families: bool,
     pub cpu_ns: u64,
 }
 

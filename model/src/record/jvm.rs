@@ -4,6 +4,7 @@ use super::allocation::Allocation;
 use super::allocation_profile::AllocationProfile;
 use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
+use super::thread_family::ThreadFamily;
 use super::turns::Turns;
 use super::wait_profile::WaitProfile;
 use crate::probe_level::ProbeLevel;
@@ -54,6 +55,9 @@ pub struct JvmReadings {
     pub file_io: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken.
     pub wait_profile: Option<WaitProfile>,
+    /// Platform threads by name, those with the most that work first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thread_families: Vec<ThreadFamily>,
     /// How long threads that could run waited; `None`: not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,

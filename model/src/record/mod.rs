@@ -17,6 +17,8 @@ pub mod memory;
 pub mod pause_ledger;
 pub mod resource_limits;
 pub mod run_delay;
+pub mod server_sockets;
+pub mod thread_family;
 mod time_behind;
 pub mod turns;
 pub mod wait_profile;
@@ -91,6 +93,9 @@ pub struct Record {
     pub thread_dump: Option<String>,
     /// TCP counters of the kernel over the window, machine-wide.
     pub network: Option<NetworkCounters>,
+    /// The server's sockets in the measured window; `None`: not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server_sockets: Option<server_sockets::ServerSockets>,
     /// Per second of the measured window.
     pub load_series: Vec<LoadSample>,
     /// In the measured window.

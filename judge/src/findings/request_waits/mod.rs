@@ -3,7 +3,7 @@
 mod rule;
 mod words;
 
-pub(crate) use rule::{in_window, what_requests_wait_for};
+pub(crate) use rule::{find_after, in_window};
 
 use crate::evidence::connection_pools::FullPool;
 use schemars::JsonSchema;

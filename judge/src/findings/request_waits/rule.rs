@@ -24,9 +24,21 @@ const MOST_OF_THEM: f64 = 0.5;
 /// In fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
+/// Where a limit names the threads that give what requests wait for, the wait is said with it.
+pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
+    let is_said = |limit: &Finding, waits: &RequestWaits| match &limit.fact {
+        Fact::ConcurrencyLimit(limit) => limit.threads.is_some() && limit.names(&waits.part.activity),
+        _ => false,
+    };
+    what_requests_wait_for(runs_of_variant).filter(|finding| {
+        let waits = waits_of(finding);
+        !waits.is_some_and(|waits| found.iter().any(|limit| is_said(limit, waits)))
+    })
+}
+
 /// Samples tell how long requests wait for a pool and where; of other waits events know the length of each. Where samples show a larger
 /// wait than events do, at another place, it is named.
-pub(crate) fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let sampled = find(runs_of_variant);
     let counted = waiting::find(runs_of_variant).filter(|counted| {
         sampled.as_ref().is_none_or(|sampled| !is_for_pool(sampled) && !is_larger_elsewhere(sampled, counted))

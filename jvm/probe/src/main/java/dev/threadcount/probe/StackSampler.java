@@ -28,6 +28,7 @@ final class StackSampler implements Runnable {
     /** Up to so many threads are all looked at: then nothing is chance. */
     private static final int ALL = 20;
     private static final int MOST = 100;
+    private static final int FAMILIES_EVERY = 2;
     /** So many virtual threads are always listed, if there are as many: how many a part of them has is chance. */
     private static final int LISTED = 128;
 
@@ -38,6 +39,7 @@ final class StackSampler implements Runnable {
     private final Canary canary;
     private final HeldCarriers held;
     private final Turns turns;
+    private final ThreadFamilies families;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     /** What writing the last sample cost: it is known after its line. */
@@ -53,6 +55,7 @@ final class StackSampler implements Runnable {
         this.canary = canary;
         held = new HeldCarriers(jvm);
         turns = new Turns(jvm);
+        families = new ThreadFamilies(jvm, process);
         peers = new Peers(jvm, process);
         kernel = new KernelThreads(process);
     }
@@ -114,13 +117,26 @@ final class StackSampler implements Runnable {
                 .put("virtual_drawn", listing.virtual.drawn())
                 .put("platform_gone", groups.gone(false))
                 .put("virtual_gone", groups.gone(true))
+                .put("families", hasFamilies())
                 .put("cpu_ns", threads.getCurrentThreadCpuTime() - beganNs + unreportedNs));
         long reportedNs = threads.getCurrentThreadCpuTime();
         groups.counts().forEach((group, count) -> write(group, count, timeNs));
+        if (hasFamilies()) {
+            families.writeTo(output, number, timeNs, listing.ofTheServer, listing.drawn, groups::draw);
+            if (listing.oneIn == 1) {
+                List<Drawn> virtual = listing.drawn.stream().filter(one -> one.thread().isVirtual()).toList();
+                families.writeVirtual(output, number, timeNs, listing.virtual.seen(), virtual);
+            }
+        }
         number++;
         long endedNs = threads.getCurrentThreadCpuTime();
         unreportedNs = endedNs - reportedNs;
         return endedNs - beganNs;
+    }
+
+    /** They need more stacks than a draw. */
+    private boolean hasFamilies() {
+        return number % FAMILIES_EVERY == 0;
     }
 
     /** Before the first sample nothing is known of how many there are. */
@@ -146,6 +162,8 @@ final class StackSampler implements Runnable {
         private final ThreadDraw platform;
         private final List<Drawn> drawn = new ArrayList<>();
         private final Map<Long, Thread> platformById = new HashMap<>();
+        /** Platform threads that may hold a request. */
+        private final List<Thread> ofTheServer = new ArrayList<>();
         /** The part of the virtual threads that is listed. */
         private final int oneIn;
         private long stacksNs;
@@ -174,6 +192,7 @@ final class StackSampler implements Runnable {
                 if (!isOfTheServer(thread)) {
                     return;
                 }
+                ofTheServer.add(thread);
             } else if (thread == canary.virtualThread()) {
                 return;
             } else {

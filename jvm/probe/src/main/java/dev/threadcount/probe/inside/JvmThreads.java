@@ -41,6 +41,8 @@ public final class JvmThreads implements JvmAccess {
     private final PolledDescriptors polled = PolledDescriptors.find();
     /** Null where this JVM has others. */
     private final ScheduledTasks scheduled = ScheduledTasks.find();
+    /** Null where this JVM has others. */
+    private final WorkerTasks workers = WorkerTasks.find();
     /** Java 25 and later: one consistent view; null before. */
     private final Snapshot snapshot;
 
@@ -129,6 +131,11 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public List<List<Object>> scheduledTasks(Predicate<String> isWanted) {
         return scheduled == null ? List.of() : scheduled.now(isWanted);
+    }
+
+    @Override
+    public Object executorOf(Thread thread) {
+        return workers == null ? null : workers.executorOf(thread);
     }
 
     @Override

@@ -43,6 +43,11 @@ public interface JvmAccess {
         return List.of();
     }
 
+    /** The executor that a platform thread works for; null where it works for none or it is not known. */
+    default Object executorOf(Thread thread) {
+        return null;
+    }
+
     /** The monitor that JFR holds while it makes, starts and stops a recording; null where it is not known. */
     default Object recorderMonitor() {
         return null;

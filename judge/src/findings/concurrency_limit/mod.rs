@@ -1,0 +1,63 @@
+//! Fewer requests run at once than are in flight: a limit, whatever its name. What the threads that run have in common is its name.
+
+mod rule;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use rule::{find_after, in_window};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::record::thread_family::Executor;
+use threadcount_model::record::wait_profile::ThreadActivity;
+
+/// How many requests run at once, and what shows that no more can.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ConcurrencyLimit {
+    /// The most requests that run at once.
+    pub at_once: f64,
+    /// Requests in flight.
+    pub in_flight: f64,
+    /// Requests completed per second; `None`: not known (`watch`).
+    pub rate_per_s: Option<f64>,
+    /// The threads that requests run on; `None`: each has a thread of its own.
+    pub threads: Option<LimitedThreads>,
+    /// What those that run do, and where most of them are.
+    pub running: ThreadActivity,
+    /// The share of those that run which is there: 0 to 1.
+    pub at_place: f64,
+    /// Where threads with a request wait for those that run.
+    pub waiting: Option<WaitingThreads>,
+}
+
+/// Threads of one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitedThreads {
+    /// With `*` for the number.
+    pub name: String,
+    /// Each waits for many channels, and handles what arrives itself.
+    pub is_event_loop: bool,
+    /// `None`: not known.
+    pub executor: Option<Executor>,
+    /// Tasks in its queue, on average; `None`: not known.
+    pub queued: Option<f64>,
+}
+
+/// Threads with a request that wait at one place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WaitingThreads {
+    /// What they wait for, and where.
+    pub activity: ThreadActivity,
+    /// How many, on average.
+    pub threads: f64,
+}
+
+impl ConcurrencyLimit {
+    /// Does it say that threads wait for this?
+    pub(crate) fn names(&self, wait: &ThreadActivity) -> bool {
+        self.waiting.as_ref().is_some_and(|it| {
+            (it.activity.state, &it.activity.application) == (wait.state, &wait.application)
+        })
+    }
+}

@@ -1,0 +1,241 @@
+//! When it is found.
+//!
+//! Threads of one name that all work in nearly every sample, while more requests are in flight, are a limit. So are requests that run,
+//! while the others wait at one place for a lock or a permit. Threads of a job of the application's own work all the time as well: those
+//! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait.
+
+use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads};
+use crate::evidence::in_flight::InFlight;
+use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
+use crate::finding::{Fact, Finding, Rule};
+use threadcount_model::record::Record;
+use threadcount_model::record::thread_family::ThreadFamily;
+use threadcount_model::record::wait_profile::{
+    ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
+};
+use threadcount_stats::runs::FULL_MACHINE;
+
+/// In fewer samples chance decides.
+const FEWEST_SAMPLES: usize = 3;
+/// Of the requests in flight no more may run.
+const FEWER: f64 = 0.9;
+/// In so many samples as many threads work, within `SPREAD`.
+const STEADY: f64 = 0.8;
+const SPREAD: f64 = 0.1;
+/// Of its size, for an executor that is full.
+const NEARLY_ALL: f64 = 0.85;
+/// Of the requests that do not run, those that run elsewhere or wait for them.
+const MOST: f64 = 0.5;
+/// A request may have several tasks, each of which begins to wait several times.
+const SWITCHES_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.5..=20.0;
+
+/// The load at the moment of the samples.
+#[derive(Clone, Copy)]
+struct Demand {
+    in_flight: f64,
+    /// `None`: no load was sent.
+    rate_per_s: Option<f64>,
+    /// Of the machine; 0: its CPU is full, or it is unknown.
+    cores: f64,
+}
+
+/// Unless one of `found` names what the threads are kept from running by.
+pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
+    const NAMED: [Rule; 7] = [
+        Rule::BackendCeiling,
+        Rule::Throttled,
+        Rule::PinnedCarriers,
+        Rule::HeldCarriers,
+        Rule::FileIo,
+        Rule::BusyWithoutProgress,
+        Rule::PoolCeiling,
+    ];
+    if found.iter().any(|finding| NAMED.contains(&finding.rule())) {
+        return None;
+    }
+    let in_flight = InFlight::of(runs_of_variant)?.requests;
+    let observed = runs_of_variant.observed();
+    let (limits, runs) = observed.in_most(|record| {
+        let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
+        limit(record, Demand::of(record, in_flight, Some(rate_per_s)))
+    })?;
+    let mean = |figure: fn(&ConcurrencyLimit) -> Option<f64>| mean_of(limits.iter().filter_map(figure));
+    let most = limits.iter().map(|it| it.at_once).fold(0.0, f64::max);
+    let rate_per_s = mean(|it| it.rate_per_s);
+    let first = limits.into_iter().next()?;
+    let fact = Fact::ConcurrencyLimit(ConcurrencyLimit { at_once: most, rate_per_s, ..first });
+    Some(runs_of_variant.finding(fact, runs))
+}
+
+/// Without a load the requests in flight are known by the sockets of the server, or by its threads.
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
+    let by_threads = || {
+        let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
+        Some(of_requests(profile).map(|group| profile.mean_threads(group)).sum::<f64>())
+    };
+    let by_sockets = record.server_sockets.map(|sockets| sockets.in_flight);
+    let in_flight = by_sockets.into_iter().chain(by_threads()).fold(0.0, f64::max);
+    limit(record, Demand::of(record, in_flight, None)).map(Fact::ConcurrencyLimit)
+}
+
+impl Demand {
+    fn of(record: &Record, in_flight: f64, rate_per_s: Option<f64>) -> Self {
+        let figures = RunFigures::without_load(record);
+        let cores = figures.filter(|it| it.machine_share() < FULL_MACHINE).map_or(0.0, |it| it.cores);
+        // A request on a connection that was not accepted has not come to the threads.
+        let outside =
+            record.server_sockets.filter(|it| it.usually_not_accepted > 0).map_or(0.0, |it| it.not_accepted);
+        Self { in_flight: in_flight - outside, rate_per_s, cores }
+    }
+
+    /// Are threads that run kept from running more by the CPU?
+    fn is_of_cpu(&self, running: &ThreadActivity, at_once: f64) -> bool {
+        running.state.is_runnable() && at_once > self.cores - 1.0
+    }
+}
+
+fn limit(record: &Record, demand: Demand) -> Option<ConcurrencyLimit> {
+    let jvm = record.jvm.as_ref()?;
+    let profile = jvm.wait_profile.as_ref().filter(|it| it.samples as usize >= FEWEST_SAMPLES)?;
+    let limited = jvm.thread_families.iter().filter_map(|it| by_threads(it, profile, demand));
+    limited.min_by(|a, b| a.at_once.total_cmp(&b.at_once)).or_else(|| by_waits(profile, demand))
+}
+
+fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
+    profile.groups.iter().filter(|group| group.role == ThreadRole::Request)
+}
+
+/// Does it wait for other threads of this process?
+fn waits_here(activity: &ThreadActivity) -> bool {
+    match activity.state {
+        ThreadState::Future => !activity.waits_for_http(),
+        ThreadState::Queue | ThreadState::Wait => true,
+        state => state.is_contention(),
+    }
+}
+
+/// The threads of one name that requests run on.
+fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
+    let at_once = steady(family)?;
+    let waiting = waiting(profile, demand.in_flight - at_once);
+    if family.is_virtual && waiting.is_some() {
+        // What they wait for is the limit.
+        return None;
+    }
+    let in_queue = family.samples.iter().filter(|it| it.queued.is_some_and(|tasks| tasks > 0)).count();
+    let is_queue_filled = in_queue as f64 >= STEADY * family.samples.len() as f64;
+    let queued = family.executor.as_ref().map(|_| family.mean(|it| it.queued.unwrap_or_default() as f64));
+    let others = demand.in_flight - at_once;
+    let run_elsewhere = of_requests(profile)
+        .filter(|group| !waits_here(&group.activity) && group.activity.state != ThreadState::Select)
+        .map(|group| profile.mean_threads(group))
+        .sum::<f64>()
+        - at_once * family.request_share;
+    let is_limit = at_once <= FEWER * demand.in_flight
+        && others >= 1.0
+        && !demand.is_of_cpu(&family.activity, at_once)
+        && run_elsewhere <= MOST * others
+        && serves(family, demand, is_queue_filled, queued.unwrap_or_default() + at_once);
+    is_limit.then(|| ConcurrencyLimit {
+        at_once,
+        in_flight: demand.in_flight,
+        rate_per_s: demand.rate_per_s,
+        threads: Some(LimitedThreads {
+            name: family.name.clone(),
+            is_event_loop: family.is_event_loop,
+            executor: family.executor.clone(),
+            queued,
+        }),
+        running: family.activity.clone(),
+        at_place: family.at_place,
+        waiting,
+    })
+}
+
+/// As many work in nearly all samples; `None`: they do not, or there is room in their executor.
+fn steady(family: &ThreadFamily) -> Option<f64> {
+    let mut working: Vec<f64> = family.samples.iter().map(|it| it.working).collect();
+    working.sort_by(f64::total_cmp);
+    let median = *working.get(working.len() / 2)?;
+    let alike = working.iter().filter(|it| (*it - median).abs() <= (SPREAD * median).max(0.5)).count();
+    let is_steady = alike as f64 >= STEADY * working.len() as f64;
+    let size = family.executor.as_ref().map(|it| f64::from(it.size));
+    let has_room = size.is_some_and(|size| median < NEARLY_ALL * size);
+    let is_one_by_one = median <= 1.0;
+    if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || (has_room && !is_one_by_one) {
+        return None;
+    }
+    let of_size =
+        size.filter(|_| !has_room && working.last().is_some_and(|most| *most <= size.unwrap_or_default()));
+    Some(of_size.unwrap_or_else(|| working[working.len() * 95 / 100].round()))
+}
+
+/// Do these threads work for requests?
+fn serves(family: &ThreadFamily, demand: Demand, is_queue_filled: bool, at_executor: f64) -> bool {
+    if family.request_share >= MOST {
+        return true;
+    }
+    match (demand.rate_per_s, family.completed_per_s, family.switches_per_s) {
+        (Some(rate), Some(completed), _) => completed >= MOST * rate,
+        (Some(rate), None, Some(switches)) => SWITCHES_PER_REQUEST.contains(&(switches / rate)),
+        (Some(_), None, None) => is_queue_filled,
+        // As many tasks as requests are in flight.
+        (None, ..) => is_queue_filled && (MOST..=1.0 / MOST).contains(&(at_executor / demand.in_flight)),
+    }
+}
+
+/// Where most of the others wait, if threads do.
+fn waiting(profile: &WaitProfile, others: f64) -> Option<WaitingThreads> {
+    let waits =
+        of_requests(profile).filter(|group| waits_here(&group.activity) && group.activity.has_place());
+    let waiting = waits.map(|group| WaitingThreads {
+        activity: group.activity.clone(),
+        threads: profile.mean_threads(group),
+    });
+    waiting.max_by(|a, b| a.threads.total_cmp(&b.threads)).filter(|it| it.threads >= MOST * others)
+}
+
+/// A condition may stand for news of any kind: it is a limit where as many requests run in nearly all samples.
+fn is_steady_running(profile: &WaitProfile, running: f64) -> bool {
+    let samples = profile.samples as usize;
+    let at = |sample: usize| {
+        let groups = of_requests(profile).filter(|group| !waits_here(&group.activity));
+        groups.filter_map(|group| group.threads.get(sample)).sum::<f64>()
+    };
+    let alike =
+        (0..samples).filter(|&sample| (at(sample) - running).abs() <= (2.0 * SPREAD * running).max(1.0));
+    running >= 1.0 && alike.count() as f64 >= STEADY * samples as f64
+}
+
+/// Requests on threads of their own, of which most wait at one place for the others.
+fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
+    let threads = |groups: &mut dyn Iterator<Item = &WaitGroup>| {
+        groups.map(|group| profile.mean_threads(group)).sum::<f64>()
+    };
+    let is_running = |group: &&WaitGroup| !waits_here(&group.activity);
+    let running = threads(&mut of_requests(profile).filter(is_running));
+    let others = demand.in_flight - running;
+    let waiting = waiting(profile, others).filter(|it| {
+        matches!(
+            it.activity.state,
+            ThreadState::Semaphore | ThreadState::Lock | ThreadState::Monitor | ThreadState::Wait
+        )
+    })?;
+    let place = of_requests(profile)
+        .filter(is_running)
+        .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
+    let is_limit = running >= 0.5
+        && waiting.threads >= MOST * demand.in_flight
+        && others >= 2.0
+        && !demand.is_of_cpu(&place.activity, running)
+        && (waiting.activity.state != ThreadState::Wait || is_steady_running(profile, running));
+    is_limit.then(|| ConcurrencyLimit {
+        at_once: running.round().max(1.0),
+        in_flight: demand.in_flight,
+        rate_per_s: demand.rate_per_s,
+        threads: None,
+        running: place.activity.clone(),
+        at_place: profile.mean_threads(place) / running,
+        waiting: Some(waiting),
+    })
+}

@@ -1,0 +1,232 @@
+//! Known answers, and look-alikes.
+
+use super::*;
+use crate::evidence::variant_runs::VariantRuns;
+use crate::evidence::variant_runs::stage::{advice, run, sentence};
+use crate::finding::Fact;
+use crate::finding::Finding;
+use threadcount_config::parse;
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::JvmReadings;
+use threadcount_model::record::server_sockets::ServerSockets;
+use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
+use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup, WaitProfile};
+use threadcount_model::sample::{times, with_load};
+
+const SAMPLES: usize = 20;
+
+fn activity(state: ThreadState, place: &str) -> ThreadActivity {
+    ThreadActivity { state, application: Some(place.to_owned()), ..ThreadActivity::default() }
+}
+
+/// So many of its threads sleep at a place, in turn.
+fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> ThreadFamily {
+    let sample = |at: usize| FamilySample {
+        threads: 20,
+        working: working[at % working.len()],
+        waiting: 0.0,
+        queued: executor.map(|_| 80),
+    };
+    ThreadFamily {
+        name: name.to_owned(),
+        samples: (0..SAMPLES).map(sample).collect(),
+        activity: activity(ThreadState::Sleep, "Elastic.load:6"),
+        at_place: 1.0,
+        executor: executor.map(|(class, size, maximum)| Executor {
+            class: format!("java.util.concurrent.{class}"),
+            size,
+            maximum,
+        }),
+        completed_per_s: executor.map(|_| 400.0),
+        ..ThreadFamily::default()
+    }
+}
+
+fn group(state: ThreadState, place: &str, threads: f64) -> WaitGroup {
+    WaitGroup { role: ThreadRole::Request, activity: activity(state, place), threads: vec![threads; SAMPLES] }
+}
+
+/// 400 requests a second of 250 ms each: 100 in flight, on an idle machine.
+fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
+    let profile = WaitProfile { samples: SAMPLES as u32, groups, ..WaitProfile::default() };
+    let jvm =
+        JvmReadings { wait_profile: Some(profile), thread_families: families, ..JvmReadings::default() };
+    let record = with_load(run(400.0, 245.0, 250.0, 0.2), |load| load.service_time_ms = Some(times(250.0)));
+    Record { jvm: Some(jvm), ..record }
+}
+
+fn found(record: &Record) -> Option<Finding> {
+    let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
+        loads: [{name: load, clients: 100, duration: 10s}]\n";
+    let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+    let records = [record.clone(), record.clone(), record.clone()];
+    find_after(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records), &[])
+}
+
+fn elastic() -> ThreadFamily {
+    family("boundedElastic-*", &[20.0], Some(("ScheduledThreadPoolExecutor", 20, 20)))
+}
+
+#[test]
+fn a_pool_that_is_full_is_named_with_its_place_its_arithmetic_and_its_queue() {
+    let finding = found(&record(vec![elastic()], vec![])).expect("a finding");
+    let expected = "never more than 20 requests run at once (`boundedElastic-*`, all at Elastic.load:6) while 100 are in \
+        flight: 20 / 50.0 ms = 400/s; 80 wait in the queue of its ScheduledThreadPoolExecutor";
+    assert_eq!(sentence(&finding), expected);
+    assert_eq!(advice(&finding), "more threads for `boundedElastic-*`, or shorter work at Elastic.load:6");
+}
+
+#[test]
+fn an_unbounded_queue_and_the_parallelism_of_a_fork_join_pool_are_named_in_the_advice() {
+    let core = family("task-*", &[8.0], Some(("ThreadPoolExecutor", 8, 50)));
+    let finding = found(&record(vec![core], vec![])).expect("a finding");
+    assert!(advice(&finding).contains("core size above 8"), "{}", advice(&finding));
+    let mut fork = family("ForkJoinPool-1-worker-*", &[2.0], Some(("ForkJoinPool", 2, 2)));
+    fork.completed_per_s = None;
+    fork.request_share = 1.0;
+    let finding = found(&record(vec![fork], vec![])).expect("a finding");
+    assert!(
+        sentence(&finding).starts_with("never more than 2 requests run at once"),
+        "{}",
+        sentence(&finding)
+    );
+    assert!(advice(&finding).starts_with("more parallelism"), "{}", advice(&finding));
+}
+
+#[test]
+fn threads_that_give_what_requests_wait_for_are_the_limit_and_those_who_wait_are_named() {
+    let mut common = family("ForkJoinPool.commonPool-worker-*", &[1.0], None);
+    common.executor = Some(Executor { class: "ForkJoinPool.commonPool".to_owned(), size: 1, maximum: 1 });
+    common.switches_per_s = Some(410.0);
+    let waits = group(ThreadState::Future, "CommonPool.main:6", 99.0);
+    let finding = found(&record(vec![common], vec![waits])).expect("a finding");
+    let expected = "never more than 1 request runs at once (`ForkJoinPool.commonPool-worker-*`, at Elastic.load:6) while \
+        100 are in flight: 1 / 2.50 ms = 400/s; 99 are waiting for a result of another thread at CommonPool.main:6";
+    assert_eq!(sentence(&finding), expected);
+    assert!(advice(&finding).starts_with("an executor of its own"), "{}", advice(&finding));
+}
+
+#[test]
+fn a_blocked_event_loop_is_called_that() {
+    let mut loops = family("reactor-http-epoll-*", &[4.0, 4.0, 4.0, 4.0, 4.0, 3.0], None);
+    (loops.request_share, loops.is_event_loop) = (1.0, true);
+    let finding = found(&record(vec![loops], vec![])).expect("a finding");
+    let expected = "4 event loops `reactor-http-epoll-*` block at Elastic.load:6 (sleeping) while 100 requests are in \
+        flight: 4 / 10.0 ms = 400/s";
+    assert_eq!(sentence(&finding), expected);
+    assert!(advice(&finding).starts_with("the blocking call"), "{}", advice(&finding));
+}
+
+#[test]
+fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
+    let groups = vec![
+        group(ThreadState::Semaphore, "Shop.page:9", 90.0),
+        group(ThreadState::Sleep, "Shop.query:12", 10.0),
+    ];
+    let finding = found(&record(vec![], groups)).expect("a finding");
+    let expected = "never more than 10 requests run at once (all at Shop.query:12) while 100 are in flight: 10 / 25.0 ms = \
+        400/s; 90 are waiting for a permit of a Semaphore at Shop.page:9";
+    assert_eq!(sentence(&finding), expected);
+}
+
+#[test]
+fn without_a_load_the_sockets_show_how_many_are_in_flight() {
+    let sockets = ServerSockets { readings: 20, in_flight: 100.0, ..ServerSockets::default() };
+    let window = Record { server_sockets: Some(sockets), measured: None, ..record(vec![elastic()], vec![]) };
+    let Some(Fact::ConcurrencyLimit(limit)) = in_window(&window) else { panic!("no finding") };
+    assert_eq!((limit.at_once, limit.in_flight, limit.rate_per_s), (20.0, 100.0, None));
+    let idle = ServerSockets { in_flight: 0.0, ..sockets };
+    assert_eq!(in_window(&Record { server_sockets: Some(idle), ..window }), None, "a batch job with a queue");
+}
+
+#[test]
+fn look_alikes_are_left_alone() {
+    let asleep = || group(ThreadState::Sleep, "Shop.page:9", 100.0);
+    let mut job = family("main", &[1.0], None);
+    job.switches_per_s = Some(0.1);
+    let mut calls = elastic();
+    calls.completed_per_s = Some(2.0);
+    let varies = family("exec-*", &[30.0, 41.0, 25.0, 36.0, 28.0], None);
+    let mut all = family("exec-*", &[100.0], None);
+    (all.request_share, all.activity) = (1.0, activity(ThreadState::Sleep, "Shop.page:9"));
+    let mut of_requests = varies.clone();
+    of_requests.request_share = 1.0;
+    let silent = [
+        ("as many run as are in flight", vec![all], vec![asleep()]),
+        ("a job that sleeps", vec![job], vec![]),
+        ("a pool of jobs, beside requests that wait without a thread", vec![calls], vec![]),
+        ("a pool with room", vec![family("x-*", &[20.0], Some(("ThreadPoolExecutor", 200, 200)))], vec![]),
+        ("as many as it happens to be", vec![of_requests], vec![]),
+        ("a full pool beside requests that run elsewhere", vec![elastic()], vec![asleep()]),
+        ("long polls", vec![], vec![group(ThreadState::Future, "Shop.poll:3", 100.0)]),
+        (
+            "long polls that write now and then",
+            vec![],
+            vec![
+                group(ThreadState::Wait, "Shop.poll:3", 97.0),
+                WaitGroup {
+                    threads: (0..SAMPLES).map(|it| (it % 7) as f64).collect(),
+                    ..group(ThreadState::Running, "Shop.write:5", 0.0)
+                },
+            ],
+        ),
+    ];
+    for (what, families, groups) in silent {
+        assert_eq!(found(&record(families, groups)), None, "{what}");
+    }
+}
+
+#[test]
+fn requests_on_connections_that_were_not_accepted_wait_for_no_thread() {
+    let mut all = family("exec-*", &[50.0], None);
+    all.request_share = 1.0;
+    let record = record(vec![all], vec![]);
+    assert!(found(&record).is_some());
+    let sockets = ServerSockets { not_accepted: 50.0, usually_not_accepted: 50, ..ServerSockets::default() };
+    assert_eq!(found(&Record { server_sockets: Some(sockets), ..record }), None);
+}
+
+#[test]
+fn computing_on_all_cores_is_the_limit_of_the_cpu() {
+    let mut computes = family("consumer-*", &[1.0], None);
+    computes.switches_per_s = Some(400.0);
+    computes.activity = activity(ThreadState::Running, "Shop.price:7");
+    let mut both = computes.clone();
+    both.samples.iter_mut().for_each(|sample| sample.working = 2.0);
+    assert_eq!(found(&record(vec![both], vec![])), None, "each of two cores");
+    let mut record = record(vec![computes], vec![]);
+    assert!(found(&record).is_some(), "a core is idle");
+    if let Some(cost) = &mut record.cost {
+        cost.machine_cpu_cores = 1.95;
+    }
+    assert_eq!(found(&record), None);
+}
+
+proptest::proptest! {
+    #[test]
+    fn each_sentence_has_its_figures_and_no_negative_or_endless_one(
+        at_once in 1..5_000_u32,
+        more in 0.0..5_000.0_f64,
+        rate_per_s in proptest::option::of(0.001..1e6_f64),
+        queued in proptest::option::of(0.0..1e6_f64),
+        is_event_loop: bool,
+        has_place: bool,
+    ) {
+        let running = if has_place { activity(ThreadState::Sleep, "Shop.page:9") } else { ThreadActivity::default() };
+        let name = "exec-*".to_owned();
+        let limit = ConcurrencyLimit {
+            at_once: at_once.into(),
+            in_flight: f64::from(at_once) + more,
+            rate_per_s,
+            threads: Some(LimitedThreads { name, is_event_loop, executor: None, queued }),
+            running,
+            at_place: 1.0,
+            waiting: None,
+        };
+        let finding = Finding { variant: None, load: None, runs: None, fact: Fact::ConcurrencyLimit(limit) };
+        let words = crate::words::finding::words(&finding);
+        for text in words.evidence.iter().chain([&words.sentence]) {
+            proptest::prop_assert!(!["-0", "()", "NaN", "inf"].iter().any(|it| text.contains(it)), "{text}");
+        }
+    }
+}

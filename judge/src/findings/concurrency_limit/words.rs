@@ -1,0 +1,149 @@
+//! Its words.
+
+use super::{ConcurrencyLimit, LimitedThreads};
+use crate::finding::RunsShowing;
+use crate::words::activity::what;
+use crate::words::figure::known;
+use crate::words::finding::Words;
+use threadcount_model::figures::{milliseconds as ms, whole};
+use threadcount_model::record::thread_family::Executor;
+
+/// Of those that run, for "all at".
+const NEARLY_ALL: f64 = 0.9;
+/// Fewer tasks in a queue are none.
+const IN_QUEUE: f64 = 1.0;
+
+impl ConcurrencyLimit {
+    /// The threads in whose queue the other requests are; `None`: they wait on threads of their own.
+    pub(crate) fn queue(&self) -> Option<String> {
+        let threads = self.threads.as_ref().filter(|_| self.waiting.is_none())?;
+        Some(threads.quoted())
+    }
+
+    fn place(&self) -> Option<&str> {
+        self.running.application.as_deref().or(self.running.library.as_deref())
+    }
+
+    /// `all at Elastic.load:6`.
+    fn at(&self) -> Option<String> {
+        let place = self.place()?;
+        let share = if self.at_place >= NEARLY_ALL { "all" } else { "most" };
+        Some(if self.at_once < 1.5 { format!("at {place}") } else { format!("{share} at {place}") })
+    }
+
+    /// How long a request runs, by Little's law.
+    fn runs_ms(&self) -> Option<f64> {
+        self.rate_per_s.map(|rate| self.at_once * 1_000.0 / rate)
+    }
+
+    fn arithmetic(&self) -> String {
+        self.rate_per_s.zip(self.runs_ms()).map_or_else(String::new, |(rate, runs_ms)| {
+            format!(": {} / {} = {}/s", whole(self.at_once), ms(runs_ms), whole(rate))
+        })
+    }
+
+    fn others(&self) -> Option<String> {
+        let queue = self.threads.as_ref().and_then(LimitedThreads::queue);
+        let waiting = self.waiting.as_ref().map(|it| {
+            let place = it.activity.application.as_ref().or(it.activity.library.as_ref());
+            let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+            format!("{} are {}{at}", whole(it.threads), what(&it.activity))
+        });
+        waiting.or(queue)
+    }
+}
+
+impl LimitedThreads {
+    fn quoted(&self) -> String {
+        if self.name.is_empty() { "virtual threads".to_owned() } else { format!("`{}`", self.name) }
+    }
+
+    /// `80 wait in the queue of its ThreadPoolExecutor`.
+    fn queue(&self) -> Option<String> {
+        let queued = self.queued.filter(|tasks| *tasks >= IN_QUEUE)?;
+        let executor = self.executor.as_ref()?;
+        Some(format!("{} wait in the queue of its {}", whole(queued), class(executor)))
+    }
+}
+
+fn class(executor: &Executor) -> &str {
+    let known = executor.class.strip_prefix("java.util.concurrent.").unwrap_or(&executor.class);
+    if known.starts_with("ForkJoinPool") { known } else { known.rsplit('.').next().unwrap_or(known) }
+}
+
+impl Words for ConcurrencyLimit {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        let (most, in_flight) = (whole(self.at_once), whole(self.in_flight));
+        let one = self.at_once < 1.5;
+        let (requests, run) = if one { ("request", "runs") } else { ("requests", "run") };
+        let name = self.threads.as_ref().map(LimitedThreads::quoted);
+        let mut sentence = match self.threads.as_ref().filter(|threads| threads.is_event_loop) {
+            Some(threads) => {
+                let (loops, block) = if one { ("loop", "blocks") } else { ("loops", "block") };
+                format!(
+                    "{most} event {loops} `{}` {block} at {} ({}) while {in_flight} requests are in flight{}",
+                    threads.name,
+                    self.place().unwrap_or("a place without a frame of the application"),
+                    what(&self.running),
+                    self.arithmetic()
+                )
+            }
+            None => {
+                let which: Vec<String> = name.into_iter().chain(self.at()).collect();
+                let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
+                format!(
+                    "never more than {most} {requests} {run} at once{which} while {in_flight} are in flight{}",
+                    self.arithmetic()
+                )
+            }
+        };
+        if let Some(others) = self.others() {
+            sentence.push_str(&format!("; {others}"));
+        }
+        sentence
+    }
+
+    fn advice(&self) -> Option<String> {
+        let place = self.place().unwrap_or("the place where they run");
+        let Some(threads) = &self.threads else {
+            let limit = self.waiting.as_ref().and_then(|it| it.activity.resource.as_deref());
+            let limit = limit.map_or("limit", |class| class.rsplit('.').next().unwrap_or(class));
+            return Some(format!("a {limit} that lets more in, or held for a shorter time at {place}"));
+        };
+        if threads.is_event_loop {
+            return Some(format!("the blocking call at {place} on other threads than the event loop"));
+        }
+        let name = threads.quoted();
+        Some(match &threads.executor {
+            Some(executor) if executor.class == "ForkJoinPool.commonPool" => format!(
+                "an executor of its own for {place}: the common pool has a parallelism of {} on this machine",
+                executor.size
+            ),
+            Some(executor) if executor.class.contains("ForkJoinPool") => format!(
+                "more parallelism for {name}, which is {} whatever the number of threads it is allowed",
+                executor.size
+            ),
+            Some(executor) if executor.size < executor.maximum && executor.maximum < 1_000_000 => format!(
+                "a core size above {}: its unbounded queue keeps {name} from growing to {}",
+                executor.size, executor.maximum
+            ),
+            Some(_) => format!("more threads for {name}, or shorter work at {place}"),
+            None => {
+                format!("more than {} of {name} at once, or shorter work at {place}", whole(self.at_once))
+            }
+        })
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        let executor = self.threads.as_ref().and_then(|threads| threads.executor.as_ref());
+        known(&[
+            ("requests that run at once", Some(self.at_once), "requests"),
+            ("requests in flight", Some(self.in_flight), "requests"),
+            ("of a request on these threads", self.runs_ms(), "ms"),
+            ("measured throughput", self.rate_per_s, "requests/s"),
+            ("size of the executor", executor.map(|it| it.size.into()), "threads"),
+            ("tasks in its queue, on average", self.threads.as_ref().and_then(|it| it.queued), "tasks"),
+            ("threads that wait for them, on average", self.waiting.as_ref().map(|it| it.threads), "threads"),
+        ])
+    }
+}

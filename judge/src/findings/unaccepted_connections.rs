@@ -1,0 +1,109 @@
+//! Connections that the kernel has made and the server does not accept: their requests lie unread, whatever its threads do.
+
+use crate::evidence::variant_runs::VariantRuns;
+use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::figure::figure;
+use crate::words::finding::Words;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use threadcount_model::figures::whole;
+use threadcount_model::record::Record;
+
+/// Means of the runs that show it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnacceptedConnections {
+    /// Connections that nobody accepted.
+    pub not_accepted: f64,
+    /// All that are established.
+    pub connections: f64,
+    /// The longest accept queue that the server's socket allows.
+    pub accept_queue_limit: f64,
+}
+
+/// A connection is accepted a moment after it was made: only what is there in nearly every reading waits.
+const FEWEST_READINGS: u32 = 4;
+
+pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
+    let (found, runs) = runs_of_variant.in_most(unaccepted)?;
+    let mean = |figure: fn(&UnacceptedConnections) -> f64| {
+        found.iter().map(figure).sum::<f64>() / found.len() as f64
+    };
+    let fact = UnacceptedConnections {
+        not_accepted: mean(|it| it.not_accepted),
+        connections: mean(|it| it.connections),
+        accept_queue_limit: mean(|it| it.accept_queue_limit),
+    };
+    Some(runs_of_variant.finding(Fact::UnacceptedConnections(fact), runs))
+}
+
+pub(crate) fn in_window(record: &Record) -> Option<Fact> {
+    unaccepted(record).map(Fact::UnacceptedConnections)
+}
+
+fn unaccepted(record: &Record) -> Option<UnacceptedConnections> {
+    let sockets = record.server_sockets?;
+    let waits = sockets.readings >= FEWEST_READINGS && sockets.usually_not_accepted > 0;
+    waits.then(|| UnacceptedConnections {
+        not_accepted: sockets.not_accepted,
+        connections: sockets.connections,
+        accept_queue_limit: sockets.accept_queue_limit.into(),
+    })
+}
+
+impl Words for UnacceptedConnections {
+    fn sentence(&self, _: Option<RunsShowing>) -> String {
+        format!(
+            "{} of {} connections were never accepted: the server stops at {}, and their requests lie unread",
+            whole(self.not_accepted),
+            whole(self.connections),
+            whole(self.connections - self.not_accepted)
+        )
+    }
+
+    fn advice(&self) -> Option<String> {
+        Some(
+            "a higher limit of connections (Tomcat: maxConnections), or a thread that is free to accept"
+                .to_owned(),
+        )
+    }
+
+    fn evidence(&self) -> Vec<String> {
+        vec![
+            figure("connections that were not accepted", self.not_accepted, "connections"),
+            figure("established connections", self.connections, "connections"),
+            figure("limit of the accept queue", self.accept_queue_limit, "connections"),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::variant_runs::stage::{found, run, sentence};
+    use threadcount_model::record::server_sockets::ServerSockets;
+
+    fn counted(usually_not_accepted: u32, not_accepted: f64) -> Record {
+        let sockets = ServerSockets {
+            readings: 20,
+            connections: 100.0,
+            not_accepted,
+            usually_not_accepted,
+            ..ServerSockets::default()
+        };
+        Record { server_sockets: Some(sockets), ..run(2_400.0, 20.2, 20.5, 0.3) }
+    }
+
+    #[test]
+    fn connections_that_wait_all_the_time_are_named_with_where_the_server_stops() {
+        let finding = found(find, "clients: 100", counted(50, 50.0)).expect("a finding");
+        let expected = "50 of 100 connections were never accepted: the server stops at 50, and their requests lie unread";
+        assert_eq!(sentence(&finding), expected);
+        assert!(in_window(&counted(50, 50.0)).is_some());
+    }
+
+    #[test]
+    fn a_server_that_accepts_each_after_a_moment_is_left_alone() {
+        assert_eq!(found(find, "clients: 100", counted(0, 2.5)), None);
+        assert_eq!(found(find, "clients: 100", run(2_400.0, 20.2, 20.5, 0.3)), None, "not read");
+    }
+}

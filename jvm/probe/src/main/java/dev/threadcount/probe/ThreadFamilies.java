@@ -1,0 +1,196 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.SampleGroups.Drawn;
+import dev.threadcount.probe.stacks.Activity;
+import dev.threadcount.probe.stacks.EventLoops;
+import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.Role;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.WeakHashMap;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.function.Function;
+
+/**
+ * Platform threads whose names differ in their last number alone: how many have work, where, and the executor that they work for. Of a
+ * small family every thread is sampled, because a limit of a few threads would be lost in a draw.
+ */
+final class ThreadFamilies {
+    /** Up to so many threads of a family are all sampled, and so many of all families. */
+    private static final int SMALL = 24;
+    private static final int MOST_STACKS = 40;
+    private static final int MOST_FAMILIES = 200;
+    /** If so many threads of a family have one executor, all have. */
+    private static final int ALIKE = 4;
+
+    private final JvmAccess jvm;
+    private final VoluntarySwitches switches;
+    /** Empty: it works for none that is known. */
+    private final Map<Thread, Optional<Object>> executors = new WeakHashMap<>();
+
+    ThreadFamilies(JvmAccess jvm, Path process) {
+        this.jvm = jvm;
+        switches = new VoluntarySwitches(process);
+    }
+
+    /**
+     * Writes a line for each family with work.
+     *
+     * @param drawn those whose stacks the sample has already
+     * @param draw takes the stack of another one
+     */
+    void writeTo(Output output, long sample, long timeNs, Collection<Thread> platform, List<Drawn> drawn, Function<Thread, Drawn> draw) {
+        if (platform.isEmpty()) {
+            return;
+        }
+        Map<String, List<Thread>> families = new TreeMap<>();
+        platform.forEach(thread -> families.computeIfAbsent(VoluntarySwitches.withoutNumber(thread.getName()), any -> new ArrayList<>())
+                .add(thread));
+        if (families.size() > MOST_FAMILIES) {
+            return;
+        }
+        Map<Thread, Drawn> known = new IdentityHashMap<>();
+        drawn.forEach(one -> known.put(one.thread(), one));
+        switches.read();
+        int left = MOST_STACKS;
+        for (Map.Entry<String, List<Thread>> family : families.entrySet()) {
+            Work work = new Work();
+            boolean hasExecutor = executorOf(family.getValue().getFirst()) != null;
+            boolean isSmall = family.getValue().size() <= Math.min(SMALL, left);
+            for (Thread thread : family.getValue()) {
+                Drawn one = known.get(thread);
+                if (one == null && isSmall) {
+                    one = draw.apply(thread);
+                    left--;
+                }
+                if (one != null) {
+                    work.add(one, hasExecutor);
+                }
+            }
+            write(output, sample, timeNs, family.getKey(), family.getValue(), work);
+        }
+    }
+
+    /**
+     * Writes a line for the virtual threads, which are one family: an executor may have a thread for each task.
+     *
+     * @param count how many there are
+     */
+    void writeVirtual(Output output, long sample, long timeNs, int count, List<Drawn> drawn) {
+        Work work = new Work();
+        drawn.forEach(one -> work.add(one, false));
+        String name = drawn.stream().map(one -> VoluntarySwitches.withoutNumber(one.thread().getName())).max(String::compareTo).orElse("");
+        // The JVM numbers threads in the order in which they are made.
+        long made = drawn.stream().mapToLong(one -> one.thread().threadId()).max().orElse(-1);
+        if (work.working + work.waiting > 0) {
+            output.write(line(sample, timeNs, name, work).put("virtual", true).put("threads", count).put("completed", made).put("switches", -1));
+        }
+    }
+
+    private void write(Output output, long sample, long timeNs, String name, List<Thread> members, Work work) {
+        WorkerPool pool = poolOf(members);
+        boolean hasWork = work.working + work.waiting > 0 || pool != null && (pool.active() > 0 || pool.queued() > 0);
+        if (!hasWork) {
+            return;
+        }
+        JsonLine line = line(sample, timeNs, name, work).put("virtual", false).put("threads", members.size());
+        if (pool != null) {
+            line.put("executor", pool.type()).put("size", pool.size()).put("maximum", pool.maximum()).put("active", pool.active())
+                    .put("queued", pool.queued());
+        }
+        output.write(line.put("completed", pool == null ? -1 : pool.completed())
+                .put("switches", switches.of(members.getFirst().getName())));
+    }
+
+    private static JsonLine line(long sample, long timeNs, String name, Work work) {
+        Place place = work.mostFrequent();
+        return JsonLine.of("thread_family", timeNs)
+                .put("sample", sample)
+                .put("name", name)
+                .put("drawn", work.drawn)
+                .put("working", work.working)
+                .put("waiting", work.waiting)
+                .put("requests", work.requests)
+                .put("application", place == null ? null : place.application())
+                .put("library", place == null ? null : place.library())
+                .put("state", place == null ? null : place.state())
+                .put("at_place", place == null ? 0 : work.places.get(place))
+                .put("event_loop", work.eventLoops > 0 && 2 * work.eventLoops >= work.working);
+    }
+
+    /** Of all executors of a family together: each of its threads may have one of its own. */
+    private WorkerPool poolOf(List<Thread> members) {
+        Set<Object> all = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Thread thread : members) {
+            Object executor = executorOf(thread);
+            if (executor == null) {
+                return null;
+            }
+            all.add(executor);
+            if (members.size() > ALIKE && all.size() == 1 && thread == members.get(ALIKE)) {
+                break;
+            }
+        }
+        return all.stream().map(WorkerPool::of).reduce(ThreadFamilies::sum).orElse(null);
+    }
+
+    private static WorkerPool sum(WorkerPool one, WorkerPool other) {
+        return one == null || other == null ? null : new WorkerPool(one.type(), one.size() + other.size(), one.maximum() + other.maximum(),
+                sum(one.active(), other.active()), sum(one.queued(), other.queued()), sum(one.completed(), other.completed()));
+    }
+
+    private static long sum(long one, long other) {
+        return one < 0 || other < 0 ? -1 : one + other;
+    }
+
+    private Object executorOf(Thread thread) {
+        if (thread instanceof ForkJoinWorkerThread worker) {
+            return worker.getPool();
+        }
+        return executors.computeIfAbsent(thread, one -> Optional.ofNullable(jvm.executorOf(one))).orElse(null);
+    }
+
+    private record Place(String application, String library, String state) {}
+
+    /** What the threads of a family do in a sample. */
+    private static final class Work {
+        private final Map<Place, Integer> places = new HashMap<>();
+        private int drawn;
+        private int working;
+        private int waiting;
+        private int requests;
+        private int eventLoops;
+
+        void add(Drawn one, boolean hasExecutor) {
+            drawn++;
+            Activity activity = one.activity();
+            if (activity == null || activity.role() == Role.WORKER || activity.role() == Role.OTHER && !hasExecutor) {
+                return;
+            }
+            switch (activity.state()) {
+                case SELECT -> { }
+                case MONITOR, LOCK, SEMAPHORE, POOL, FUTURE, QUEUE, WAIT -> waiting++;
+                default -> {
+                    working++;
+                    requests += activity.role() == Role.REQUEST ? 1 : 0;
+                    eventLoops += EventLoops.runs(one.stack().frames()) ? 1 : 0;
+                    // Where it runs is chance.
+                    places.merge(new Place(activity.application(), activity.library(), activity.state().wireName()), 1, Integer::sum);
+                }
+            }
+        }
+
+        Place mostFrequent() {
+            return places.entrySet().stream().max(Map.Entry.comparingByValue()).map(Map.Entry::getKey).orElse(null);
+        }
+    }
+}

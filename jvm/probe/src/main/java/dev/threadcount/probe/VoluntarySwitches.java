@@ -1,0 +1,93 @@
+package dev.threadcount.probe;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * How often threads have begun to wait, by the kernel's count. The kernel knows a thread by its name alone, cut to 15 characters; so it is
+ * known of threads of one name together.
+ */
+final class VoluntarySwitches {
+    private static final long APART_NS = TimeUnit.SECONDS.toNanos(1);
+    /** More of them cost too much to read. */
+    private static final int MOST_TASKS = 500;
+    private static final String SWITCHES = "\nvoluntary_ctxt_switches:";
+
+    private final Path tasks;
+    private final Map<String, Long> byName = new HashMap<>();
+    private long readNs;
+
+    /** @param process {@code /proc/self} */
+    VoluntarySwitches(Path process) {
+        tasks = process.resolve("task");
+    }
+
+    /** Reads them again, at most once a second. */
+    void read() {
+        long nowNs = System.nanoTime();
+        if (!byName.isEmpty() && nowNs - readNs < APART_NS) {
+            return;
+        }
+        readNs = nowNs;
+        byName.clear();
+        int count = 0;
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(tasks)) {
+            for (Path task : all) {
+                if (++count > MOST_TASKS) {
+                    byName.clear();
+                    return;
+                }
+                add(task);
+            }
+        } catch (IOException | RuntimeException notHere) {
+            byName.clear();
+        }
+    }
+
+    private void add(Path task) {
+        try {
+            String status = Files.readString(task.resolve("status"), StandardCharsets.ISO_8859_1);
+            int begin = status.indexOf(SWITCHES) + SWITCHES.length();
+            int end = status.indexOf('\n', begin);
+            String name = Files.readString(task.resolve("comm"), StandardCharsets.ISO_8859_1).strip();
+            byName.merge(withoutNumber(name), Long.parseLong(status.substring(begin, end).strip()), Long::sum);
+        } catch (IOException | RuntimeException ended) {
+            // It ended while the folder was read.
+        }
+    }
+
+    /** Of all threads of this name; -1 where it is not known. */
+    long of(String thread) {
+        // The JVM keeps the first 7 and the last 6 characters of a long name, before Java 22 the first 15.
+        int length = thread.length();
+        String ends = length <= 15 ? thread : thread.substring(0, 7) + ".." + thread.substring(length - 6);
+        Long known = byName.get(withoutNumber(ends));
+        if (known == null) {
+            known = byName.get(withoutNumber(thread.substring(0, Math.min(15, length)).strip()));
+        }
+        return known == null ? -1 : known;
+    }
+
+    /** The last number of a name as a star. */
+    static String withoutNumber(String name) {
+        int end = name.length();
+        while (end > 0 && !isDigit(name.charAt(end - 1))) {
+            end--;
+        }
+        int begin = end;
+        while (begin > 0 && isDigit(name.charAt(begin - 1))) {
+            begin--;
+        }
+        return begin == end ? name : name.substring(0, begin) + "*" + name.substring(end);
+    }
+
+    private static boolean isDigit(char character) {
+        return character >= '0' && character <= '9';
+    }
+}

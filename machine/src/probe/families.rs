@@ -1,0 +1,196 @@
+//! Platform threads of one name: the probe's lines as a series for each family.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
+
+/// A family in one sample; a family without work has no line.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names are the definition")]
+pub struct ThreadFamilyLine {
+    pub t_ns: Nanos,
+    pub sample: u64,
+    pub name: String,
+    #[serde(rename = "virtual")]
+    pub is_virtual: bool,
+    pub threads: u32,
+    /// Those whose stacks were taken.
+    pub drawn: u32,
+    pub working: u32,
+    pub waiting: u32,
+    /// Of those that work, the ones on which a server handles a request.
+    pub requests: u32,
+    pub application: Option<String>,
+    pub library: Option<String>,
+    pub state: Option<ThreadState>,
+    /// Threads in this state at this place.
+    pub at_place: u32,
+    pub event_loop: bool,
+    /// Absent, like the four figures after it: there is none.
+    pub executor: Option<String>,
+    pub size: Option<i64>,
+    pub maximum: Option<i64>,
+    pub active: Option<i64>,
+    pub queued: Option<i64>,
+    /// Tasks that the executor has completed; of virtual threads the number of the last one that was made. -1: not known.
+    pub completed: i64,
+    /// -1: not known.
+    pub switches: i64,
+}
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct FamilyTally {
+    samples: Vec<u64>,
+    families: BTreeMap<(bool, String), Vec<ThreadFamilyLine>>,
+}
+
+impl FamilyTally {
+    pub(super) fn sample(&mut self, number: u64) {
+        self.samples.push(number);
+    }
+
+    /// Families follow their sample; those of a sample outside of the window are not counted.
+    pub(super) fn family(&mut self, line: &ThreadFamilyLine) {
+        if self.samples.last() == Some(&line.sample) {
+            self.families
+                .entry((line.is_virtual, if line.is_virtual { String::new() } else { line.name.clone() }))
+                .or_default()
+                .push(line.clone());
+        }
+    }
+
+    /// Those with the most threads that work first.
+    pub(super) fn finish(self) -> Vec<ThreadFamily> {
+        let of_lines = |(_, lines): (_, Vec<ThreadFamilyLine>)| family(&lines, &self.samples);
+        let mut all: Vec<ThreadFamily> = self.families.into_iter().map(of_lines).collect();
+        let working = |it: &ThreadFamily| it.mean(|sample| sample.working);
+        all.sort_by(|a, b| working(b).total_cmp(&working(a)));
+        all
+    }
+}
+
+fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
+    let sample = |number: &u64| {
+        lines.iter().find(|line| line.sample == *number).map_or_else(FamilySample::default, family_sample)
+    };
+    let (activity, at_place) = place(lines);
+    let working: u32 = lines.iter().map(|line| line.working).sum();
+    let share = |count: u32| f64::from(count) / f64::from(working.max(1));
+    let loops = lines.iter().filter(|line| line.event_loop).count();
+    ThreadFamily {
+        name: lines.iter().map(|line| line.name.clone()).max().unwrap_or_default(),
+        samples: samples.iter().map(sample).collect(),
+        request_share: share(lines.iter().map(|line| line.requests).sum()),
+        activity,
+        at_place: share(at_place),
+        is_virtual: lines.iter().any(|line| line.is_virtual),
+        is_event_loop: loops > 0 && 2 * loops >= lines.len(),
+        executor: lines.iter().rev().find_map(executor),
+        completed_per_s: per_second(lines, |line| line.completed),
+        switches_per_s: per_second(lines, |line| line.switches),
+    }
+}
+
+fn family_sample(line: &ThreadFamilyLine) -> FamilySample {
+    let each = f64::from(line.threads) / f64::from(line.drawn.max(1));
+    // The executor counts all, and knows nothing of those among them that wait for other threads.
+    let counted = line
+        .active
+        .and_then(|it| u32::try_from(it).ok())
+        .filter(|_| line.drawn < line.threads)
+        .map(f64::from);
+    let share = f64::from(line.working) / f64::from((line.working + line.waiting).max(1));
+    let at_work = counted.unwrap_or(each * f64::from(line.working + line.waiting));
+    FamilySample {
+        threads: line.threads,
+        working: at_work * share,
+        waiting: at_work - at_work * share,
+        queued: line.queued.and_then(|it| u64::try_from(it).ok()),
+    }
+}
+
+/// Where most of those that work are, in all samples together.
+fn place(lines: &[ThreadFamilyLine]) -> (ThreadActivity, u32) {
+    let mut places: BTreeMap<(Option<&String>, Option<&String>, ThreadState), u32> = BTreeMap::new();
+    for line in lines {
+        if let Some(state) = line.state {
+            let place = (line.application.as_ref(), line.library.as_ref(), state);
+            *places.entry(place).or_default() += line.at_place;
+        }
+    }
+    let most = places.into_iter().max_by_key(|(_, count)| *count);
+    most.map_or_else(Default::default, |((application, library, state), count)| {
+        let (application, library) = (application.cloned(), library.cloned());
+        (ThreadActivity { state, application, library, ..ThreadActivity::default() }, count)
+    })
+}
+
+fn executor(line: &ThreadFamilyLine) -> Option<Executor> {
+    Some(Executor {
+        class: line.executor.clone()?,
+        size: u32::try_from(line.size?).ok()?,
+        maximum: u32::try_from(line.maximum?).unwrap_or_default(),
+    })
+}
+
+/// `None`: not known in two samples.
+fn per_second(lines: &[ThreadFamilyLine], counter: fn(&ThreadFamilyLine) -> i64) -> Option<f64> {
+    let known = || lines.iter().filter(|line| counter(line) >= 0);
+    let (first, last) = (known().next()?, known().next_back()?);
+    let seconds = (last.t_ns - first.t_ns) as f64 / NANOS_PER_S as f64;
+    (seconds > 0.0).then(|| (counter(last) - counter(first)).max(0) as f64 / seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::readings::tests::read;
+    use super::*;
+
+    const S: u64 = NANOS_PER_S;
+
+    fn stacks(sample: u64) -> String {
+        let t_ns = (11 + sample) * S;
+        format!(
+            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{sample},"platform_threads":9,"virtual_threads":0,"platform_drawn":9,"virtual_drawn":0,"families":true,"cpu_ns":1}}"#
+        )
+    }
+
+    fn line(sample: u64, name: &str, (threads, drawn): (u32, u32), (working, waiting): (u32, u32)) -> String {
+        let t_ns = (11 + sample) * S;
+        let completed = 100 * sample;
+        format!(
+            r#"{{"type":"thread_family","t_ns":{t_ns},"sample":{sample},"name":"{name}","virtual":false,"threads":{threads},"drawn":{drawn},"working":{working},"waiting":{waiting},"requests":{working},"application":"shop.A.load:6","library":null,"state":"sleep","at_place":{working},"event_loop":false,"executor":"java.util.concurrent.ThreadPoolExecutor","size":64,"maximum":200,"active":60,"queued":36,"completed":{completed},"switches":-1}}"#
+        )
+    }
+
+    #[test]
+    fn a_family_has_a_figure_in_each_sample_and_none_where_it_had_no_work() {
+        let lines = [stacks(0), line(0, "load-*", (2, 2), (2, 0)), stacks(1), stacks(2)];
+        let family = &read(&[&lines[..], &[line(2, "load-*", (2, 2), (1, 1))]].concat()).thread_families[0];
+        let working: Vec<f64> = family.samples.iter().map(|sample| sample.working).collect();
+        assert_eq!((family.name.as_str(), working.as_slice()), ("load-*", &[2.0, 0.0, 1.0][..]));
+        assert_eq!(family.activity.application.as_deref(), Some("shop.A.load:6"));
+        assert_eq!((family.request_share, family.at_place), (1.0, 1.0));
+        assert_eq!(family.executor.as_ref().map(|it| (it.size, it.maximum)), Some((64, 200)));
+        assert_eq!(family.completed_per_s, Some(100.0));
+        assert_eq!(family.switches_per_s, None);
+        assert_eq!(family.samples[0].queued, Some(36));
+    }
+
+    #[test]
+    fn of_a_large_family_the_executor_counts_those_with_a_task_and_the_drawn_ones_say_what_they_do() {
+        let read = read(&[stacks(0), line(0, "exec-*", (200, 10), (8, 2))]);
+        let sample = read.thread_families[0].samples[0];
+        assert_eq!((sample.working, sample.waiting), (48.0, 12.0));
+    }
+
+    #[test]
+    fn a_family_of_a_sample_before_the_window_is_not_counted() {
+        let early = line(0, "load-*", (2, 2), (2, 0));
+        assert_eq!(read(&[early]).thread_families, []);
+    }
+}

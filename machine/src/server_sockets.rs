@@ -1,0 +1,191 @@
+//! The sockets of a server, seen from outside: what waits to be accepted, what has not been responded to, and what was dropped.
+
+use super::sock_diag::{SocketState, TcpSocket, tcp_sockets};
+use super::{cpu_clock::own_thread_cpu_ns, process_tree::ProcessTree};
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+use threadcount_model::record::server_sockets::ServerSockets;
+
+/// The table has a line for each socket of the machine, and reading it may use 1 % of a core.
+const REST: u32 = 99;
+/// A server may open another port.
+const PORTS_AGAIN: Duration = Duration::from_secs(5);
+
+/// The sockets of a server at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SocketReading {
+    connections: u32,
+    in_flight: u32,
+    not_accepted: u32,
+    accept_queue_limit: u32,
+    /// Since the sockets were made.
+    dropped: u64,
+    held_segments: u32,
+}
+
+/// Reads the sockets of one server.
+pub(super) struct SocketReader {
+    listening: HashSet<u64>,
+    ports_again: Instant,
+    again: Instant,
+}
+
+impl SocketReader {
+    pub fn new() -> Self {
+        Self { listening: HashSet::new(), ports_again: Instant::now(), again: Instant::now() }
+    }
+
+    /// `None`: not readable, it listens nowhere, or it is too early to read again.
+    pub fn read(&mut self, server: &ProcessTree) -> Option<SocketReading> {
+        let (now, began_cpu_ns) = (Instant::now(), own_thread_cpu_ns());
+        if now < self.again {
+            return None;
+        }
+        let sockets = tcp_sockets()?;
+        if now >= self.ports_again {
+            self.listening = server.socket_inodes();
+            self.ports_again = now + PORTS_AGAIN;
+        }
+        let reading = reading(&sockets, &self.listening);
+        let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
+        self.again = now + took * REST;
+        reading
+    }
+}
+
+/// `inodes`: of the server's sockets.
+fn reading(sockets: &[TcpSocket], inodes: &HashSet<u64>) -> Option<SocketReading> {
+    let is_own = |it: &&TcpSocket| it.state == SocketState::Listen && inodes.contains(&it.inode);
+    let listening: Vec<&TcpSocket> = sockets.iter().filter(is_own).collect();
+    if listening.is_empty() {
+        return None;
+    }
+    let is_at_port = |it: &&TcpSocket| {
+        it.state == SocketState::Established && listening.iter().any(|own| own.local_port == it.local_port)
+    };
+    let connections = || sockets.iter().filter(is_at_port);
+    let count = |is_meant: fn(&TcpSocket) -> bool| connections().filter(|it| is_meant(it)).count() as u32;
+    Some(SocketReading {
+        connections: connections().count() as u32,
+        in_flight: count(TcpSocket::has_request),
+        not_accepted: count(|it| it.inode == 0),
+        accept_queue_limit: listening.iter().map(|it| it.send_queue).max().unwrap_or_default(),
+        dropped: listening.iter().map(|it| u64::from(it.drops)).sum(),
+        held_segments: count(TcpSocket::has_held_segment),
+    })
+}
+
+/// The lowest decile: the first and the last reading may lie beside the load.
+fn usually(readings: &[SocketReading]) -> u32 {
+    let mut counts: Vec<u32> = readings.iter().map(|it| it.not_accepted).collect();
+    counts.sort_unstable();
+    counts.get(counts.len().div_ceil(10)).copied().unwrap_or_default()
+}
+
+/// Over a window; `None`: never read.
+pub(super) fn within(readings: &[SocketReading]) -> Option<ServerSockets> {
+    let (first, last) = (readings.first()?, readings.last()?);
+    let mean = |figure: fn(&SocketReading) -> u32| {
+        readings.iter().map(|it| f64::from(figure(it))).sum::<f64>() / readings.len() as f64
+    };
+    Some(ServerSockets {
+        readings: readings.len() as u32,
+        connections: mean(|it| it.connections),
+        in_flight: mean(|it| it.in_flight),
+        not_accepted: mean(|it| it.not_accepted),
+        usually_not_accepted: usually(readings),
+        accept_queue_limit: last.accept_queue_limit,
+        dropped: last.dropped.saturating_sub(first.dropped),
+        held_segments: mean(|it| it.held_segments),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+
+    fn own() -> SocketReading {
+        SocketReader::new().read(&ProcessTree::rooted_at(std::process::id())).expect("readable")
+    }
+
+    fn in_port(port: u16) -> SocketReading {
+        let sockets = tcp_sockets().expect("readable");
+        let own = sockets.iter().filter(|it| it.local_port == port).map(|it| it.inode).collect();
+        reading(&sockets, &own).expect("it listens")
+    }
+
+    #[test]
+    fn connections_that_nobody_accepted_are_counted_apart_from_accepted_ones() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let clients: Vec<TcpStream> = (0..5).map(|_| TcpStream::connect(address).unwrap()).collect();
+        let accepted: Vec<_> = (0..2).map(|_| listener.accept().unwrap()).collect();
+        let seen = in_port(address.port());
+        assert_eq!((seen.connections, seen.not_accepted), (5, 3));
+        assert!(seen.accept_queue_limit > 0, "{seen:?}");
+        assert!(own().connections >= 5);
+        drop((clients, accepted));
+    }
+
+    #[test]
+    fn a_request_is_in_flight_until_its_response_was_sent() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut idle = TcpStream::connect(address).unwrap();
+        let mut waits = TcpStream::connect(address).unwrap();
+        let mut ends: Vec<TcpStream> = (0..2).map(|_| listener.accept().unwrap().0).collect();
+        let pause = || std::thread::sleep(Duration::from_millis(30));
+        idle.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let mut request = [0; 18];
+        ends[0].read_exact(&mut request).unwrap();
+        pause();
+        ends[0].write_all(b"HTTP/1.1 204 No Content\r\n\r\n").unwrap();
+        pause();
+        assert_eq!(in_port(address.port()).in_flight, 0);
+        waits.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        pause();
+        assert_eq!(in_port(address.port()).in_flight, 1, "unread");
+        ends[1].read_exact(&mut request).unwrap();
+        assert_eq!(in_port(address.port()).in_flight, 1, "read");
+    }
+
+    #[test]
+    fn drops_are_those_of_this_socket_and_not_of_another_one() {
+        let [full, idle] = [1, 2].map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
+        rustix::net::listen(&full, 1).unwrap();
+        let address = full.local_addr().unwrap();
+        let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(50));
+        let clients: Vec<_> = (0..6).map(|_| connect()).collect();
+        assert!(in_port(address.port()).dropped > 0);
+        assert_eq!(in_port(idle.local_addr().unwrap().port()).dropped, 0);
+        drop(clients);
+    }
+
+    #[test]
+    fn a_small_segment_behind_an_unacknowledged_one_is_held_and_one_without_is_not() {
+        let held = |nodelay: bool| {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+            let (mut server, _) = listener.accept().unwrap();
+            server.set_nodelay(nodelay).unwrap();
+            // The kernel acknowledges at once in the beginning, and later only what comes back with data, or after 40 ms.
+            let mut buffer = [0; 100];
+            let held = (0..60).filter(|_| {
+                client.write_all(b"request").unwrap();
+                server.read_exact(&mut buffer[..7]).unwrap();
+                server.write_all(b"head").unwrap();
+                server.write_all(b"body").unwrap();
+                let seen = in_port(listener.local_addr().unwrap().port()).held_segments;
+                client.read_exact(&mut buffer[..8]).unwrap();
+                seen > 0
+            });
+            let held = held.count();
+            client.shutdown(Shutdown::Both).unwrap();
+            held
+        };
+        assert!(held(false) > 5);
+        assert_eq!(held(true), 0);
+    }
+}

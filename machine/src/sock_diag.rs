@@ -1,0 +1,157 @@
+//! TCP sockets of this network namespace by the kernel's `NETLINK_SOCK_DIAG` (sock_diag(7)), as `ss` reads them.
+
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
+};
+
+/// The kernel's numbers of the states.
+const ESTABLISHED: u8 = 1;
+const LISTEN: u8 = 10;
+const BY_FAMILY: u16 = 20;
+const DONE: u16 = 3;
+const ERROR: u16 = 2;
+/// `NLM_F_REQUEST | NLM_F_DUMP`
+const DUMP: u16 = 0x301;
+const TCP: u8 = 6;
+/// The attribute `INET_DIAG_INFO` has a `tcp_info`, `INET_DIAG_SKMEMINFO` the figures of memory and drops.
+const INFO: u16 = 2;
+const MEMORY: u16 = 7;
+const HEADER_BYTES: usize = 16;
+const MESSAGE_BYTES: usize = 72;
+
+/// What is read of a socket.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct TcpSocket {
+    pub state: SocketState,
+    pub local_port: u16,
+    /// 0: no process has it; nobody has accepted it yet.
+    pub inode: u64,
+    /// Of a listening socket: the longest accept queue.
+    pub send_queue: u32,
+    pub drops: u32,
+    unread_bytes: u32,
+    unacknowledged_segments: u32,
+    congestion_window: u32,
+    segment_bytes: u32,
+    unsent_bytes: u32,
+    since_sent_ms: u32,
+    since_received_ms: u32,
+    has_received: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum SocketState {
+    #[default]
+    Established,
+    Listen,
+}
+
+impl TcpSocket {
+    /// Has something arrived since something was sent? A client that sends again at once does so in the same tick of the kernel's clock.
+    pub fn has_request(&self) -> bool {
+        self.has_received && (self.unread_bytes > 0 || self.since_received_ms <= self.since_sent_ms)
+    }
+
+    /// Does less than a segment wait for the acknowledgement of one that was sent?
+    pub fn has_held_segment(&self) -> bool {
+        let may_send = (1..self.congestion_window).contains(&self.unacknowledged_segments);
+        may_send && (1..self.segment_bytes).contains(&self.unsent_bytes)
+    }
+}
+
+/// Those that listen and those that are established; `None`: the kernel does not answer.
+pub(super) fn tcp_sockets() -> Option<Vec<TcpSocket>> {
+    let mut sockets = of_family(AddressFamily::INET)?;
+    // A kernel without IPv6 has none.
+    sockets.extend(of_family(AddressFamily::INET6).unwrap_or_default());
+    Some(sockets)
+}
+
+fn of_family(family: AddressFamily) -> Option<Vec<TcpSocket>> {
+    let flags = SocketFlags::CLOEXEC;
+    let socket =
+        socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, Some(netlink::SOCK_DIAG)).ok()?;
+    send(&socket, &request(family.as_raw() as u8), SendFlags::empty()).ok()?;
+    let mut sockets = Vec::new();
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::empty()).ok()?;
+        let mut rest = &buffer[..length];
+        while rest.len() >= HEADER_BYTES {
+            let message_bytes = (number(rest, 0) as usize).clamp(HEADER_BYTES, rest.len());
+            match half(rest, 4) {
+                DONE => return Some(sockets),
+                ERROR => return None,
+                BY_FAMILY => sockets.extend(tcp_socket(&rest[HEADER_BYTES..message_bytes])),
+                _ => {}
+            }
+            rest = &rest[message_bytes.next_multiple_of(4).min(rest.len())..];
+        }
+        if length == 0 {
+            return None;
+        }
+    }
+}
+
+/// A header, and an `inet_diag_req_v2` that has no more than the family, the states and the attributes.
+fn request(family: u8) -> Vec<u8> {
+    const BYTES: usize = HEADER_BYTES + 56;
+    let mut request = Vec::with_capacity(BYTES);
+    request.extend((BYTES as u32).to_ne_bytes());
+    request.extend(BY_FAMILY.to_ne_bytes());
+    request.extend(DUMP.to_ne_bytes());
+    request.extend([0; 8]);
+    request.extend([family, TCP, 1 << (INFO - 1) | 1 << (MEMORY - 1), 0]);
+    request.extend((1u32 << ESTABLISHED | 1 << LISTEN).to_ne_bytes());
+    request.resize(BYTES, 0);
+    request
+}
+
+/// An `inet_diag_msg` and its attributes.
+fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
+    if message.len() < MESSAGE_BYTES {
+        return None;
+    }
+    let state = match message[1] {
+        ESTABLISHED => SocketState::Established,
+        LISTEN => SocketState::Listen,
+        _ => return None,
+    };
+    let mut socket = TcpSocket {
+        state,
+        local_port: u16::from_be_bytes([message[4], message[5]]),
+        unread_bytes: number(message, 56),
+        send_queue: number(message, 60),
+        inode: u64::from(number(message, 68)),
+        ..TcpSocket::default()
+    };
+    let mut rest = &message[MESSAGE_BYTES..];
+    while rest.len() >= 4 {
+        let length = usize::from(half(rest, 0)).clamp(4, rest.len());
+        let value = &rest[4..length];
+        match half(rest, 2) {
+            INFO => {
+                socket.segment_bytes = number(value, 16);
+                socket.unacknowledged_segments = number(value, 24);
+                socket.since_sent_ms = number(value, 44);
+                socket.since_received_ms = number(value, 52);
+                socket.congestion_window = number(value, 80);
+                socket.has_received = number(value, 128) > 0 || number(value, 132) > 0;
+                socket.unsent_bytes = number(value, 144);
+            }
+            MEMORY => socket.drops = number(value, 32),
+            _ => {}
+        }
+        rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+    }
+    Some(socket)
+}
+
+/// 0 behind the end: an older kernel has fewer figures.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map_or(0, u32::from_ne_bytes)
+}
+
+fn half(bytes: &[u8], at: usize) -> u16 {
+    bytes.get(at..at + 2).and_then(|it| it.try_into().ok()).map_or(0, u16::from_ne_bytes)
+}
