@@ -204,7 +204,7 @@ mod tests {
         let expected = "a limit of 200 requests at once saves the service in this overload: 258 expected responses per second, 71 with \
             virtual (1 run)";
         assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("bounded")));
-        assert!(advice(&finding).contains("bounded-virtual-threads"), "{}", advice(&finding));
+        assert!(advice(&finding).contains("limit-virtual-threads"), "{}", advice(&finding));
     }
 
     #[test]
