@@ -2,9 +2,11 @@
 
 use super::frame::Frame;
 use super::gc_use::GcCounters;
+use super::locks::ThreadPool;
+use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
 use super::verdict::{Missing, ThreadAt, ThreadName};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -27,9 +29,20 @@ pub struct Thread {
     /// The monitor or synchronizer that it waits for: class and identity.
     pub waits_for: Option<String>,
     pub monitors: Vec<String>,
+    /// Threads that have what it waits for, or give it.
+    pub givers: Vec<u64>,
+    /// The pool in whose queue the task is that gives it.
+    pub pool: Option<String>,
+    /// Threads whose own work refers to what it waits for.
+    pub users: Vec<u64>,
+    /// The class for whose initialisation it waits; empty: the JVM does not say for which.
+    pub class_to_begin: Option<String>,
+    /// The pipe or file that it writes, and who has the other end, where it is known.
+    pub writes_to: Option<String>,
     /// To whom the socket is connected that it reads or writes, where it is known.
     pub peer: Option<String>,
-    /// Share of the time that it ran or wanted to run, and that it ran; of a platform thread.
+    /// Share of the time that it ran or wanted to run; of a virtual thread, where one carrier has had it all the time. And that it ran, of
+    /// a platform thread.
     pub runnable_share: Option<f64>,
     pub cpu_share: Option<f64>,
 }
@@ -63,6 +76,12 @@ impl Thread {
     #[must_use]
     pub fn stands_still(&self) -> bool {
         self.stood_still && !self.went_on
+    }
+
+    /// A thread of a `ForkJoinPool`.
+    #[must_use]
+    pub fn is_in_fork_join(&self) -> bool {
+        self.frames.last().is_some_and(|it| it.is("ForkJoinWorkerThread.run"))
     }
 
     #[must_use]
@@ -107,6 +126,14 @@ pub struct Evidence {
     pub unresponsive: bool,
     pub threads: Vec<Thread>,
     pub synchronizers: HashMap<String, Synchronizer>,
+    /// By class and identity.
+    pub pools: BTreeMap<String, ThreadPool>,
+    /// `None`: the sockets of the process cannot be seen.
+    pub server: Option<ServerUse>,
+    /// A server that we know has called the application.
+    pub knows_server: bool,
+    /// Its feature number: 21.
+    pub java: Option<u32>,
     /// Whether there is a snapshot of locks.
     pub has_locks: bool,
     /// At the beginning, at each snapshot and at the end; empty: the JVM keeps no such data.

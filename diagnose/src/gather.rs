@@ -4,14 +4,17 @@
 use super::commands::Commands;
 use super::evidence::{Evidence, SNAPSHOTS, Thread};
 use super::gc_use::GcCounters;
+use super::judge::{is_of_server, is_writing};
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
 use super::run_time::{self, RunTime};
 use super::scheduler;
+use super::server_use::ServerUse;
 use super::thread_dump::DumpedThread;
 use super::thread_print::{self, PrintedCircle};
 use super::verdict::Missing;
+use super::writers;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +23,7 @@ use std::time::{Duration, Instant};
 use threadcount_machine::attach::{CommandError, JvmProcess};
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::target;
+use threadcount_machine::process_sockets::ProcessSockets;
 
 /// In all; a diagnosis takes ten seconds at most.
 const LIMIT: Duration = Duration::from_secs(9);
@@ -54,6 +58,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let mut run_times = Vec::new();
     look(pid, began, &mut gc);
     look_at_threads(pid, began, &mut run_times);
+    let sockets_before = ProcessSockets::read(pid);
     let commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
@@ -92,7 +97,9 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     look_at_threads(pid, began, &mut run_times);
     look(pid, began, &mut gc);
     let missing = missing.filter(|_| whole(&snapshots).len() < SNAPSHOTS);
-    let without = Evidence { unresponsive, missing, ..Evidence::default() };
+    let server =
+        sockets_before.zip(ProcessSockets::read(pid)).map(|(first, last)| ServerUse::between(&first, &last));
+    let without = Evidence { unresponsive, missing, server, ..Evidence::default() };
     let mut gathered = Gathered { evidence: without, pid, snapshots, locks, run_times, gc };
     gathered.evidence = evidence(&gathered);
     Ok(gathered)
@@ -105,14 +112,18 @@ fn evidence(all: &Gathered) -> Evidence {
         if of_platform_threads.is_empty() { whole.clone() } else { of_platform_threads.iter().collect() };
     let clocks = clocks(&all.run_times, judged.first().map(|it| it.at).unwrap_or_default());
     let locks: Vec<&LockSnapshot> = all.locks.iter().map(|(_, it)| it).collect();
-    let (threads, synchronizers) = merge(&judged, &locks, &clocks);
+    let (mut threads, synchronizers) = merge(&judged, &locks, &clocks);
+    find_targets(all, &mut threads);
     let between = judged.first().zip(judged.last()).map(|(first, last)| last.at - first.at);
     Evidence {
         seconds: all.run_times.last().map(|(at, _)| at.as_secs_f64()).unwrap_or_default(),
         between_seconds: between.unwrap_or_default().as_secs_f64(),
+        knows_server: threads.iter().any(is_of_server),
         threads,
         synchronizers,
         has_locks: !locks.is_empty(),
+        pools: locks.last().map(|it| it.pools.clone()).unwrap_or_default(),
+        java: judged.last().and_then(|it| java_of(&it.texts.0)),
         gc: all.gc.iter().map(|(_, gc)| *gc).collect(),
         cores_used: clocks.cores_used(),
         snapshots: whole.len(),
@@ -122,6 +133,24 @@ fn evidence(all: &Gathered) -> Evidence {
         circles_of_jvm: circles_of_jvm(&judged),
         ..all.evidence.clone()
     }
+}
+
+/// Of platform threads that stand in a write.
+fn find_targets(all: &Gathered, threads: &mut [Thread]) {
+    let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
+    let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
+    let tasks = run_time::tasks(all.pid);
+    for thread in threads.iter_mut().filter(|it| it.stood_still && is_writing(it)) {
+        let task = ids.get(&thread.tid).and_then(|id| tasks.get(id));
+        thread.writes_to = task.and_then(|task| writers::target(all.pid, *task));
+    }
+}
+
+/// `Full thread dump OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode):`
+fn java_of(print: &str) -> Option<u32> {
+    let line = print.lines().find_map(|line| line.strip_prefix("Full thread dump "))?;
+    let version = line.split_once('(')?.1;
+    version[..version.find(|it: char| !it.is_ascii_digit())?].parse().ok()
 }
 
 /// Those with the virtual threads, too.

@@ -13,9 +13,11 @@ mod profile;
 mod record;
 mod run_time;
 mod scheduler;
+pub mod server_use;
 mod thread_dump;
 mod thread_print;
 pub mod verdict;
+mod writers;
 
 pub use evidence::Evidence;
 pub use gather::{Options, gather};

@@ -20,6 +20,12 @@ pub struct LockWait {
     pub value: i64,
     /// Whether a method on its stack gives permits back; of a semaphore.
     pub gives_back: bool,
+    /// Threads that have it or give it: owner, readers, whoever computes the result.
+    pub givers: Vec<u64>,
+    /// The pool in whose queue the task is that gives it.
+    pub pool: Option<String>,
+    /// Threads whose own work refers to it: they may take from it or give to it.
+    pub users: Vec<u64>,
     /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
     pub wait: i64,
 }
@@ -29,7 +35,16 @@ pub struct LockWait {
 enum Line {
     Waits(LockWait),
     Peer { tid: u64, peer: String },
+    Pool { name: String, threads: Vec<u64>, queued: u64 },
     End {},
+}
+
+/// A pool of threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ThreadPool {
+    pub threads: Vec<u64>,
+    /// Tasks that wait for a thread.
+    pub queued: u64,
 }
 
 /// The whole snapshot.
@@ -38,6 +53,8 @@ pub struct LockSnapshot {
     pub waits: Vec<LockWait>,
     /// By thread: to whom the socket is connected that it reads or writes.
     pub peers: BTreeMap<u64, String>,
+    /// By class and identity.
+    pub pools: BTreeMap<String, ThreadPool>,
 }
 
 /// `None`: the snapshot was not completed.
@@ -48,6 +65,9 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
         match serde_json::from_str(line).ok()? {
             Line::Waits(wait) => snapshot.waits.push(wait),
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
+            Line::Pool { name, threads, queued } => {
+                snapshot.pools.insert(name, ThreadPool { threads, queued });
+            }
             Line::End {} => return Some(snapshot),
         }
     }
@@ -62,9 +82,11 @@ mod tests {
     fn a_snapshot_is_complete_or_none() {
         let wait = r#"{"type":"waits","t_ns":1,"tid":15,"virtual":true,"state":"WAITING","lock":"java.util.concurrent.Semaphore$NonfairSync@7eb4","owner":-1,"owner_name":null,"owner_ended":false,"value":0}"#;
         let peer = r#"{"type":"peer","t_ns":1,"tid":16,"peer":"127.0.0.1:5432"}"#;
-        let all = parse(&format!("{wait}\n{peer}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
+        let pool = r#"{"type":"pool","t_ns":1,"name":"java.util.concurrent.ThreadPoolExecutor@1f","threads":[7,8],"queued":3}"#;
+        let all = parse(&format!("{wait}\n{peer}\n{pool}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
         assert_eq!((all.waits[0].tid, all.waits[0].owner, all.waits[0].value), (15, -1, 0));
         assert_eq!(all.peers[&16], "127.0.0.1:5432");
+        assert_eq!(all.pools["java.util.concurrent.ThreadPoolExecutor@1f"].threads, [7, 8]);
         assert_eq!(parse(wait), None);
     }
 }

@@ -109,12 +109,20 @@ pub(super) fn merge(
             is_mounted: mounted.contains(&dumped.tid),
             is_carrier: platform.is_some_and(|it| pools.iter().any(|pool| is_of(pool, &it.name))),
             state,
-            waits_for: monitor
+            waits_for: wait
+                .filter(|it| is_blocked && !it.givers.is_empty())
+                .and_then(|it| it.lock.clone())
+                .or(monitor)
                 .or_else(|| wait.and_then(|it| it.lock.clone()))
                 .or_else(|| dumped.parked_for.clone()),
+            givers: wait.map(|it| it.givers.clone()).unwrap_or_default(),
+            pool: wait.and_then(|it| it.pool.clone()),
+            users: wait.map(|it| it.users.clone()).unwrap_or_default(),
+            class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),
+            writes_to: None,
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
             peer: locks.iter().rev().find_map(|it| it.peers.get(&dumped.tid).cloned()),
-            runnable_share: clock.map(|it| it.runnable),
+            runnable_share: of_kernel.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
             cpu_share: clock.map(|it| it.on_cpu),
         }
     };

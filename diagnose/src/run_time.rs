@@ -42,6 +42,12 @@ pub fn names(pid: u32) -> HashMap<u32, String> {
     each(pid, |_, status| Some(field(status, "Name:")?.trim().to_owned()))
 }
 
+/// The number of each thread here, by the one that the process sees: a container has its own.
+#[must_use]
+pub fn tasks(pid: u32) -> HashMap<u32, u32> {
+    each(pid, |task, _| task.file_name()?.to_str()?.parse().ok())
+}
+
 fn each<T>(pid: u32, value: impl Fn(&Path, &str) -> Option<T>) -> HashMap<u32, T> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     tasks

@@ -4,6 +4,8 @@
 use super::frame::Frame;
 use super::thread_dump::DumpedThread;
 
+const CLASS_TO_BEGIN: &str = "- waiting on the Class initialization monitor for ";
+
 /// A platform thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrintedThread {
@@ -19,6 +21,8 @@ pub struct PrintedThread {
     /// The monitor that it gave up in `Object.wait`.
     pub gave_up: Option<String>,
     pub parked_for: Option<String>,
+    /// The class that another thread initialises.
+    pub class_to_begin: Option<String>,
     pub frames: Vec<Frame>,
 }
 
@@ -118,6 +122,8 @@ fn detail(thread: &mut PrintedThread, line: &str) {
     } else if let Some(rest) = line.strip_prefix("- locked ") {
         // The JVM prints it at the frame that took it, although `wait` has given it up.
         thread.locked.extend(object(rest).filter(|it| thread.gave_up.as_ref() != Some(it)));
+    } else if let Some(class) = line.strip_prefix(CLASS_TO_BEGIN) {
+        thread.class_to_begin = Some(class.trim().to_owned());
     } else if let Some(rest) = line.strip_prefix("- waiting on ") {
         thread.gave_up = object(rest);
     } else if let Some(rest) = line.strip_prefix("- waiting to re-lock in wait() ") {
@@ -129,6 +135,13 @@ fn detail(thread: &mut PrintedThread, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_waits_for_a_class_to_be_initialised_is_not_running() {
+        let text = "\"a\" #20 [4160] prio=5\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Prices.<clinit>(Prices.java:3)\n\
+                    \t- waiting on the Class initialization monitor for shop.Taxes\n";
+        assert_eq!(parse(text)[0].class_to_begin.as_deref(), Some("shop.Taxes"));
+    }
 
     #[test]
     fn a_monitor_that_wait_has_given_up_is_not_owned() {

@@ -41,12 +41,72 @@ pub enum LostOwner {
     Idle(ThreadName),
 }
 
-/// A thread that waits for what the next one of the circle owns.
+/// What a thread has to do with what another one waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bond {
+    Holds,
+    /// The result.
+    Computes,
+    /// It is a thread of the pool in whose queue the task is.
+    Queued {
+        pool: String,
+    },
+    /// From the queue.
+    Takes,
+    Initialises,
+    /// The signal.
+    Gives,
+}
+
+/// A thread that waits, and who could let it go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Link {
     pub waiter: ThreadAt,
+    /// `a monitor`, for instance.
+    pub what: String,
     /// Class and identity; `None`: the JVM does not say, as of a monitor for which a virtual thread waits on Java 21.
     pub lock: Option<String>,
+    pub bond: Bond,
+    /// `None`: nobody.
+    pub giver: Option<ThreadAt>,
+}
+
+/// The thing at the end of a chain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadEnd {
+    /// No thread of the JVM gives it.
+    Nobody {
+        what: String,
+        /// `None`: each thread waits for one of its own.
+        lock: Option<String>,
+        /// Other machines that owe the process an answer.
+        peers: Vec<String>,
+    },
+    /// The last thread waits outside.
+    Outside {
+        waits_in: String,
+        /// The machine or the pipe, where it is known.
+        to: Option<String>,
+    },
+}
+
+/// Requests that stood at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StandingGroup {
+    pub threads: usize,
+    pub at: Frame,
+    /// `waiting for a signal`; `None`: it is not known.
+    pub what: Option<String>,
+    /// The same one for all.
+    pub lock: Option<String>,
+    /// The top frame of the first one.
+    pub in_method: Option<Frame>,
+    /// They use the CPU.
+    pub computes: bool,
+    /// They go on after a time that their code gives.
+    pub is_limited: bool,
 }
 
 /// What is wrong.
@@ -58,6 +118,38 @@ pub enum Verdict {
         links: Vec<Link>,
         /// False: who owns what is concluded from the stacks; no other thread is in that code.
         owners_known: bool,
+        /// How many circles have these lines, each with threads of its own.
+        circles: usize,
+        /// Threads that wait for one of the circle.
+        behind: usize,
+        /// Where most of them are.
+        behind_at: Option<Frame>,
+    },
+    /// Threads that have one of a limited number wait for a second one.
+    PoolWaitsForItself {
+        what: String,
+        holders: Vec<ThreadAt>,
+        /// Where they are, past the place at which they took the first one.
+        held_by: Frame,
+        /// Others that wait for their first.
+        waiters: usize,
+        at: Option<Frame>,
+    },
+    /// Threads wait, one for the next, for something that does not come.
+    DeadEnd { waiters: usize, at: Frame, links: Vec<Link>, last: ThreadAt, end: DeadEnd },
+    /// Requests got no answer, and the cause is not known.
+    RequestsStand {
+        requests: usize,
+        groups: Vec<StandingGroup>,
+        /// Connections of clients whose request has no answer, as the sockets show.
+        unanswered: usize,
+        /// Connections whose bytes lie unread.
+        unread: usize,
+        /// Of these, those that were not accepted.
+        not_accepted: usize,
+        /// Connections on which something was sent meanwhile.
+        answered: Option<usize>,
+        seconds: f64,
     },
     /// Carriers are held by threads that wait for a lock, which only a thread without a carrier could take or give back.
     LockWithoutRunnableOwner {
@@ -70,7 +162,13 @@ pub enum Verdict {
         carriers: usize,
     },
     /// Each carrier has the same virtual thread all the time, some of which wait without leaving it, and others want one.
-    CarriersHeld { held_by: Vec<HolderAt>, seconds: f64, not_started: usize },
+    CarriersHeld {
+        held_by: Vec<HolderAt>,
+        seconds: f64,
+        not_started: usize,
+        /// Its feature number: before 24 a thread in a monitor keeps its carrier.
+        java: Option<u32>,
+    },
     /// All permits or connections are taken, and no thread is in the code that took them.
     LeakedPermits {
         lock: Option<String>,
@@ -105,9 +203,6 @@ pub enum Verdict {
         waits_in: String,
         /// The machine that most of them wait for, where it is known.
         peer: Option<String>,
-        /// Of a lock: what and who.
-        lock: Option<String>,
-        owner: Option<ThreadAt>,
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
@@ -120,6 +215,8 @@ pub enum Verdict {
         /// Platform threads were judged all the same, by what the JVM prints of them.
         platform_threads_judged: bool,
     },
+    /// Requests wait for a limited time, as long polls do.
+    Waiting { requests: usize, groups: Vec<StandingGroup> },
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.
@@ -127,10 +224,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// One circle with nothing behind it.
+    #[must_use]
+    pub fn circle(links: Vec<Link>, owners_known: bool) -> Self {
+        Self::Deadlock { links, owners_known, circles: 1, behind: 0, behind_at: None }
+    }
+
     /// Whether something hangs or crawls.
     #[must_use]
     pub fn is_trouble(&self) -> bool {
-        !matches!(self, Self::Slow { .. } | Self::Idle { .. } | Self::Inconclusive { .. })
+        !self.is_open() && !matches!(self, Self::Slow { .. } | Self::Waiting { .. } | Self::Idle { .. })
+    }
+
+    /// Whether evidence or the cause is missing.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(self, Self::Inconclusive { .. } | Self::RequestsStand { .. })
     }
 }
 

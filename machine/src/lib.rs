@@ -33,6 +33,7 @@ pub mod own_cores;
 pub mod perf_data;
 pub mod port;
 pub mod probe;
+pub mod process_sockets;
 pub mod process_state;
 pub mod process_tree;
 pub mod public_address;
@@ -46,6 +47,7 @@ pub mod serving_process;
 mod sock_diag;
 pub mod spring_boot;
 pub mod stored;
+pub mod tcp_counters;
 pub mod thread_times;
 pub mod trusted;
 

@@ -3,7 +3,7 @@
 use super::figures::{bytes, count, percent, plural};
 use std::fmt::Write;
 use threadcount_diagnose::verdict::{
-    Group, HolderAt, Link, LostOwner, Missing, ThreadAt, ThreadName, Verdict,
+    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, Missing, StandingGroup, ThreadAt, ThreadName, Verdict,
 };
 
 /// More threads than this are counted.
@@ -29,9 +29,56 @@ fn paragraph(verdict: &Verdict) -> String {
 
 fn headline(verdict: &Verdict) -> String {
     match verdict {
-        Verdict::Deadlock { links, .. } => {
+        Verdict::Deadlock { links, behind: 0, circles: 1, .. } if links.len() > 1 => {
             format!("Deadlock: {} wait for each other in a circle.", plural(links.len() as u64, "thread"))
         }
+        Verdict::Deadlock { links, circles, behind, .. } => format!(
+            "Deadlock: {} {}{}.",
+            plural((links.len() * circles) as u64, "thread"),
+            match (links.len(), circles) {
+                (1, _) => "can give only themselves what they wait for".to_owned(),
+                (_, 1) => "wait for each other in a circle".to_owned(),
+                _ => format!("wait for each other in {circles} circles"),
+            },
+            if *behind == 0 { String::new() } else { format!("; {} behind them", waits(*behind)) }
+        ),
+        Verdict::PoolWaitsForItself { what, holders, .. } => format!(
+            "A pool that waits for itself: {} {what} and {} for a second one of the same pool.",
+            if holders.len() == 1 {
+                "1 thread holds".to_owned()
+            } else {
+                format!("{} threads hold", count(holders.len() as u64))
+            },
+            if holders.len() == 1 { "waits" } else { "wait" }
+        ),
+        Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, .. }, links, .. } => format!(
+            "Dead end: {} for {}{what} that no thread gives.",
+            waits(*waiters),
+            if links.len() > 1 { "a thread that waits for " } else { each(*waiters, lock.as_deref()) }
+        ),
+        Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, links, .. }
+            if links.is_empty() =>
+        {
+            format!("Dead end: {}, {waits_in}{}.", stand(*waiters), address(to.as_deref()))
+        }
+        Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, .. } => format!(
+            "Dead end: {} for a thread that is {waits_in}{}.",
+            waits(*waiters),
+            address(to.as_deref())
+        ),
+        Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, .. } => format!(
+            "{} no answer for {seconds:.1} s, and no thread works on them; cause unknown.",
+            if unanswered.max(unread) == &1 {
+                "1 request got".to_owned()
+            } else {
+                format!("{} requests got", count(*unanswered.max(unread) as u64))
+            }
+        ),
+        Verdict::RequestsStand { requests, groups, .. } => format!(
+            "{} {} in all three dumps; cause unknown.",
+            plural(*requests as u64, "request"),
+            stood_at(groups)
+        ),
         Verdict::LockWithoutRunnableOwner { carriers, pinned, .. } => format!(
             "A lock that no runnable thread can take: {} of {} are held by virtual threads that wait for it while pinned.",
             pinned.len(),
@@ -100,6 +147,14 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::Unresponsive { seconds } => {
             format!("The JVM did not carry out a command within {seconds:.0} s, and nothing shows why.")
         }
+        Verdict::Waiting { requests, .. } => format!(
+            "Nothing hangs: {} for a limited time, as long polls do.",
+            if *requests == 1 {
+                "1 request waits".to_owned()
+            } else {
+                format!("{} requests wait", count(*requests as u64))
+            }
+        ),
         Verdict::Slow { cores, .. } => {
             format!("Nothing hangs: threads make progress; {cores:.1} cores in use.")
         }
@@ -122,9 +177,15 @@ fn waits(waiters: usize) -> String {
 
 fn evidence(verdict: &Verdict) -> Vec<String> {
     match verdict {
-        Verdict::Deadlock { links, owners_known } => {
-            let mut lines: Vec<String> =
-                links.iter().enumerate().map(|(at, it)| link(links, at, it)).collect();
+        Verdict::Deadlock { links, owners_known, circles, behind, behind_at } => {
+            let mut lines: Vec<String> = links.iter().map(link).collect();
+            if *circles > 1 {
+                lines.push(format!("{} at the same lines", more(circles - 1, "such circle")));
+            }
+            if *behind > 0 {
+                let at = behind_at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+                lines.push(format!("{} behind them{at}", waits(*behind)));
+            }
             if !owners_known {
                 lines.push(
                     "This Java does not say who owns the monitors; no other thread that may own one is in this code, so they own them.".into(),
@@ -141,6 +202,38 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             ));
             lines.extend(named("holds a carrier", pinned));
             lines.extend(named("without a carrier", unmounted));
+            lines
+        }
+        Verdict::PoolWaitsForItself { holders, held_by, waiters, at, .. } => {
+            let mut lines =
+                vec![format!("they took the first one in {}, before line {}", held_by.method, line(held_by))];
+            lines.extend(named("holds one, waits for a second", holders));
+            if *waiters > 0 {
+                let at = at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+                lines.push(format!("{} for a first one{at}", waits(*waiters)));
+            }
+            lines
+        }
+        Verdict::DeadEnd { at, links, last, end, .. } => {
+            let mut lines = vec![format!("most of them wait at {at}")];
+            lines.extend(links.iter().map(link));
+            match end {
+                DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
+                    lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
+                }
+                DeadEnd::Nobody { .. } => {}
+                DeadEnd::Outside { waits_in, to } => lines.push(format!(
+                    "{} is {waits_in}{}, and does not go on",
+                    place(last),
+                    address(to.as_deref())
+                )),
+            }
+            lines
+        }
+        Verdict::Waiting { groups, .. } => groups.iter().map(standing).collect(),
+        Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, .. } => {
+            let mut lines: Vec<String> = groups.iter().map(standing).collect();
+            lines.extend(sockets(*unanswered, *unread, *not_accepted, *answered));
             lines
         }
         Verdict::LeakedPermits { lock, at, waiting, .. } => {
@@ -185,12 +278,7 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             vec![format!("{} meanwhile", plural(*collections, "collection"))]
         }
         Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
-        Verdict::Stuck { at, lock, owner, .. } => {
-            let mut lines = vec![format!("they are at {at}")];
-            lines.extend(lock.iter().map(|lock| format!("lock: {lock}")));
-            lines.extend(owner.iter().map(|owner| format!("owner: {}", place(owner))));
-            lines
-        }
+        Verdict::Stuck { at, .. } => vec![format!("they are at {at}")],
         Verdict::Inconclusive { platform_threads_judged: true, .. } => {
             vec!["platform threads were judged; virtual threads were not".to_owned()]
         }
@@ -210,10 +298,88 @@ fn has(number: usize, noun: &str) -> String {
     format!("{} {}", plural(number as u64, noun), if number == 1 { "has" } else { "have" })
 }
 
-fn link(links: &[Link], at: usize, link: &Link) -> String {
-    let lock = link.lock.as_deref().unwrap_or("a monitor");
-    let next = &links[(at + 1) % links.len()].waiter.thread;
-    format!("{} waits for {lock}, owned by {} (#{})", place(&link.waiter), name(&next.name), next.id)
+/// `thread a (#1) at X:3 waits for a monitor (A@1), held by thread b (#2) at Y:4`
+fn link(link: &Link) -> String {
+    let lock = link.lock.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let giver = link
+        .giver
+        .as_ref()
+        .map(|giver| format!(", {} {}", bond(&link.bond), place(giver)))
+        .unwrap_or_default();
+    format!("{} waits for {}{lock}{giver}", place(&link.waiter), link.what)
+}
+
+fn bond(bond: &Bond) -> String {
+    match bond {
+        Bond::Holds => "held by".to_owned(),
+        Bond::Computes => "computed by".to_owned(),
+        Bond::Queued { pool } => format!("queued in {pool}, whose threads are all taken, as"),
+        Bond::Takes => "which is emptied by".to_owned(),
+        Bond::Initialises => "begun by".to_owned(),
+        Bond::Gives => "given by".to_owned(),
+    }
+}
+
+fn line(frame: &threadcount_diagnose::frame::Frame) -> String {
+    frame.line.map_or_else(|| "unknown".to_owned(), |it| it.to_string())
+}
+
+fn more(number: usize, noun: &str) -> String {
+    format!("{} more {noun}{}", number, if number == 1 { "" } else { "s" })
+}
+
+fn each(waiters: usize, lock: Option<&str>) -> &'static str {
+    if waiters > 1 && lock.is_none() { "one of their own each, " } else { "" }
+}
+
+fn stand(threads: usize) -> String {
+    if threads == 1 {
+        "1 thread stands still".to_owned()
+    } else {
+        format!("{} threads stand still", count(threads as u64))
+    }
+}
+
+fn stood_at(groups: &[StandingGroup]) -> String {
+    let computes = groups.iter().all(|it| it.computes);
+    let verb = if computes { "computed" } else { "stood" };
+    match groups {
+        [only] => format!("{verb} at {}", only.at),
+        [first, ..] => format!("{verb} at {} and {}", first.at, more(groups.len() - 1, "place")),
+        [] => verb.to_owned(),
+    }
+}
+
+fn standing(group: &StandingGroup) -> String {
+    let threads = plural(group.threads as u64, "thread");
+    let method = || group.in_method.as_ref().map_or_else(String::new, |it| format!(", in {}", it.method));
+    let what = match (&group.what, group.computes) {
+        (_, true) => "using the CPU, without a return".to_owned(),
+        (Some(what), _) => {
+            format!("{what}{}", group.lock.as_ref().map(|it| format!(" ({it})")).unwrap_or_default())
+        }
+        (None, _) => format!("waiting for something unknown{}", method()),
+    };
+    let limit = if group.is_limited { ", for a limited time" } else { "" };
+    format!("{threads} at {}, {what}{limit}", group.at)
+}
+
+fn sockets(unanswered: usize, unread: usize, not_accepted: usize, answered: Option<usize>) -> Vec<String> {
+    let connections = |number: usize| plural(number as u64, "connection");
+    let mut lines = Vec::new();
+    if unanswered > 0 {
+        lines.push(format!("{} of clients: request received, nothing sent since", connections(unanswered)));
+    }
+    if unread > 0 {
+        lines.push(format!(
+            "{} of clients: bytes unread; {not_accepted} of them not accepted",
+            connections(unread)
+        ));
+    }
+    if let Some(answered) = answered {
+        lines.push(format!("{} of clients: something was sent meanwhile", connections(answered)));
+    }
+    lines
 }
 
 fn named(what: &str, threads: &[ThreadAt]) -> Vec<String> {
@@ -257,13 +423,34 @@ fn group(group: &Group) -> String {
 
 fn advice(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
+        Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
+            "hold no lock while waiting for a result, and give tasks that wait for tasks a pool of their own; restart the JVM meanwhile",
+        ),
         Verdict::Deadlock { .. } => Some(
             "take these locks in the same order everywhere, or use tryLock with a limit; restart the JVM meanwhile",
         ),
+        Verdict::PoolWaitsForItself { .. } => Some(
+            "use the first one for both, or give it back before the second is taken; a larger pool only moves the limit",
+        ),
+        Verdict::DeadEnd { end: DeadEnd::Nobody { peers, .. }, .. } if !peers.is_empty() => {
+            Some("a time limit for the wait, and a look at the machine that does not answer")
+        }
+        Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. } => Some(
+            "look for the path on which it is not given, as after an error or the end of its thread; and a time limit for the wait",
+        ),
+        Verdict::DeadEnd { end: DeadEnd::Outside { .. }, .. } => Some(
+            "a time limit for what the last thread does, and nothing held meanwhile; see who is at the other end",
+        ),
+        Verdict::RequestsStand { .. } => {
+            Some("the same command with --out, for all stacks. Long polls without a time limit look the same")
+        }
         Verdict::LockWithoutRunnableOwner { .. } => Some(
             "Java 24 or newer, where `synchronized` does not pin; before, a ReentrantLock instead of `synchronized` around this \
              call, or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
              not recover; restart it",
+        ),
+        Verdict::CarriersHeld { java, .. } if java.is_some_and(|it| it >= 24) => Some(
+            "do what they do there, in native code or while a class begins, on a platform thread. This JVM may not recover; restart it",
         ),
         Verdict::CarriersHeld { .. } => Some(
             "where they are in `synchronized`: Java 24 or newer, which does not pin there, or a ReentrantLock instead; else what they \
@@ -293,10 +480,7 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             "look at its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`); a thread that does not reach a \
              safepoint, a swapping or a throttled machine does this",
         ),
-        Verdict::Stuck { lock: Some(_), .. } => {
-            Some("a limit for the time that the owner waits outside, and no lock held while it does")
-        }
-        Verdict::Stuck { lock: None, .. } => Some(
+        Verdict::Stuck { .. } => Some(
             "connect and read timeouts, and a look at what they wait for. If these are connections that are idle, nothing is wrong",
         ),
         Verdict::Inconclusive { missing: Missing::Time, .. } => {
@@ -306,7 +490,7 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
             Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
         }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
-        Verdict::Idle { .. } => None,
+        Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
     }
 }
 
@@ -321,12 +505,29 @@ mod tests {
 
     #[test]
     fn a_deadlock_names_each_thread_and_whom_it_waits_for() {
-        let link = |id, name: &str, lock: &str| Link { waiter: at(id, name), lock: Some(lock.into()) };
-        let links = vec![link(15, "debit", "B@2"), link(16, "credit", "A@1")];
-        let text = text(&[Verdict::Deadlock { links, owners_known: true }]);
+        let link = |waiter, lock: &str, giver| Link {
+            waiter,
+            what: "a lock".into(),
+            lock: Some(lock.into()),
+            bond: Bond::Holds,
+            giver: Some(giver),
+        };
+        let both = || (at(15, "debit"), at(16, "credit"));
+        let links = vec![link(both().0, "B@2", both().1), link(both().1, "A@1", both().0)];
+        let text = text(&[Verdict::circle(links, true)]);
         assert!(text.starts_with("Deadlock: 2 threads wait for each other in a circle.\n"), "{text}");
-        assert!(text.contains("virtual thread debit (#15) waits for B@2, owned by credit (#16)\n"), "{text}");
-        assert!(text.contains("virtual thread credit (#16) waits for A@1, owned by debit (#15)\n"), "{text}");
+        assert!(
+            text.contains(
+                "virtual thread debit (#15) waits for a lock (B@2), held by virtual thread credit (#16)\n"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains(
+                "virtual thread credit (#16) waits for a lock (A@1), held by virtual thread debit (#15)\n"
+            ),
+            "{text}"
+        );
     }
 
     #[test]

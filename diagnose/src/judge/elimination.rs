@@ -2,12 +2,12 @@
 
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
-use crate::verdict::{Link, Verdict};
+use crate::verdict::{Bond, Link, Verdict};
 use std::collections::HashSet;
 
 /// Java 21 does not say which monitor a virtual thread waits for. If all threads that may own one of theirs are blocked themselves,
 /// the owner is among them.
-pub(super) fn by_elimination(evidence: &Evidence) -> Option<Verdict> {
+pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let is_blocked = |thread: &&Thread| {
         thread.is_virtual
             && thread.stood_still
@@ -23,8 +23,15 @@ pub(super) fn by_elimination(evidence: &Evidence) -> Option<Verdict> {
     if ways.len() < 2 || code.above.is_empty() || others.any(|it| code.may_own(it)) {
         return None;
     }
-    let links = blocked.iter().map(|thread| Link { waiter: thread.at(), lock: None });
-    Some(Verdict::Deadlock { links: links.collect(), owners_known: false })
+    let next = blocked.iter().cycle().skip(1);
+    let link = |(thread, next): (&&Thread, &&Thread)| Link {
+        waiter: thread.at(),
+        what: "a monitor".to_owned(),
+        lock: None,
+        bond: Bond::Holds,
+        giver: Some(next.at()),
+    };
+    Some(Verdict::circle(blocked.iter().zip(next).map(link).collect(), false))
 }
 
 /// The code in which the blocked threads wait, and in which they took what they have.
@@ -131,7 +138,7 @@ mod tests {
             blocked(2, "shop.Orders.cancel(Orders.java:20)"),
             other,
         ];
-        by_elimination(&Evidence { threads, ..Evidence::default() })
+        judge(&Evidence { threads, ..Evidence::default() })
     }
 
     const PRICE: &str = "shop.Prices.of(Prices.java:5)";

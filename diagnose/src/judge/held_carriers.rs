@@ -48,6 +48,7 @@ fn carriers_held(evidence: &Evidence, held: &[(&Thread, &Thread)]) -> Option<Ver
         held_by: held.iter().map(|(_, thread)| at(thread)).collect(),
         seconds: evidence.seconds,
         not_started: not_started(evidence),
+        java: evidence.java,
     })
 }
 

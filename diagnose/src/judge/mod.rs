@@ -1,28 +1,51 @@
 //! Evidence to verdicts.
 
-mod abandoned;
-mod deadlock;
+mod chains;
 mod elimination;
 mod gc;
 mod held_carriers;
+mod jvm_circles;
 mod permits;
 mod quiet;
+mod requests;
+mod sites;
+mod standing;
 mod stuck;
+mod wait;
+mod wait_graph;
 mod waits;
 
-use super::evidence::Evidence;
+use super::evidence::{Evidence, SNAPSHOTS};
 use super::verdict::Verdict;
+
+use super::evidence::Thread;
+
+/// It stands in a write to a file, a pipe or a socket.
+pub(super) fn is_writing(thread: &Thread) -> bool {
+    wait::is_writing(thread)
+}
+
+/// A thread in which a server that we know has called the application.
+pub(super) fn is_of_server(thread: &Thread) -> bool {
+    requests::is_of_server(thread)
+}
 
 /// What is wrong, the cause of the rest first; never empty.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut found: Vec<Verdict> = gc::judge(evidence).into_iter().collect();
-    found.extend(deadlock::judge(evidence));
+    let (circles, dead_ends) = chains::judge(evidence);
+    found.extend(jvm_circles::judge(evidence, &circles));
+    found.extend(circles);
     if found.is_empty() {
-        found.extend(abandoned::judge(evidence));
+        found.extend(elimination::judge(evidence));
     }
+    // A thread without a carrier gives nothing.
     if found.is_empty() {
         found.extend(held_carriers::judge(evidence));
+    }
+    if found.is_empty() {
+        found.extend(dead_ends);
     }
     if found.is_empty() {
         found.extend(permits::judge(evidence));
@@ -32,6 +55,9 @@ pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     }
     if found.is_empty() && evidence.unresponsive {
         found.push(Verdict::Unresponsive { seconds: evidence.seconds });
+    }
+    if found.is_empty() && evidence.snapshots >= SNAPSHOTS {
+        found.extend(standing::judge(evidence));
     }
     // The virtual threads may have another trouble, unless the heap is it.
     let is_open = evidence.lacks_virtual_threads && !matches!(found[..], [Verdict::GcThrashing { .. }, ..]);
@@ -54,6 +80,7 @@ mod tests {
             tid,
             stood_still: true,
             frames: vec![Frame::parse("shop.Orders.book(Orders.java:7)")],
+            state: Some("BLOCKED".into()),
             waits_for: Some(waits_for.to_owned()),
             monitors: vec![has.to_owned()],
             ..Thread::default()

@@ -6,7 +6,7 @@ use crate::frame::Frame;
 use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
-const PERMIT: &str = "a permit of a Semaphore";
+pub(super) const PERMIT: &str = "a permit of a Semaphore";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
 /// Who holds one for less is fast, however many wait.
@@ -196,7 +196,7 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
 }
 
 /// What the thread waits for, if it is one of a limited number. Who opens a new one has a place already, and waits outside.
-fn what(thread: &Thread) -> Option<&'static str> {
+pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
     WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)

@@ -1,52 +1,33 @@
-//! Threads that stand still in the application's code, for something outside or behind a lock whose owner waits for that.
+//! Threads that stand still in the application's code, for something outside.
 
 use super::permits::peer;
 use super::waits::{ASLEEP, READS, READS_STREAM, WRITES, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::verdict::Verdict;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Fewer may be connections that are idle.
 const MANY: usize = 8;
-const BEHIND_ONE: usize = 2;
-const BEHIND_LOCK: &str = "waiting for a lock";
-
-/// All threads at one place that wait for the same.
-type Place<'a> = (String, &'static str, Option<&'a str>);
 
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
-    let owners = evidence.owners();
-    let mut places: BTreeMap<Place<'_>, Vec<&Thread>> = BTreeMap::new();
+    let mut places: BTreeMap<(String, &'static str), Vec<&Thread>> = BTreeMap::new();
     for thread in evidence.threads.iter().filter(|thread| thread.stands_still()) {
         let Some(at) = thread.application() else { continue };
-        let lock = thread.waits_for.as_deref().filter(|lock| is_behind(thread, lock, &owners));
-        let outside = lock.map_or_else(
-            || waits_outside(thread).filter(|it| !may_be_idle(evidence, thread, it)),
-            |_| Some(BEHIND_LOCK),
-        );
+        let outside = waits_outside(thread).filter(|it| !may_be_idle(evidence, thread, it));
         if let Some(waits_in) = outside {
-            places.entry((at.to_string(), waits_in, lock)).or_default().push(thread);
+            places.entry((at.to_string(), waits_in)).or_default().push(thread);
         }
     }
-    let found = places
-        .iter()
-        .filter(|((_, _, lock), threads)| threads.len() >= if lock.is_some() { BEHIND_ONE } else { MANY });
-    found.filter_map(|((_, waits_in, lock), threads)| stuck(&owners, waits_in, *lock, threads)).collect()
+    let found = places.iter().filter(|(_, threads)| threads.len() >= MANY);
+    found.filter_map(|((_, waits_in), threads)| stuck(waits_in, threads)).collect()
 }
 
-fn stuck(
-    owners: &HashMap<&str, &Thread>,
-    waits_in: &str,
-    lock: Option<&str>,
-    threads: &[&Thread],
-) -> Option<Verdict> {
+fn stuck(waits_in: &str, threads: &[&Thread]) -> Option<Verdict> {
     Some(Verdict::Stuck {
         threads: threads.len(),
         at: threads.first()?.application()?.clone(),
         waits_in: waits_in.to_owned(),
         peer: peer(threads),
-        lock: lock.map(str::to_owned),
-        owner: lock.and_then(|lock| owners.get(lock)).map(|owner| owner.at()),
     })
 }
 
@@ -63,11 +44,6 @@ fn may_be_idle(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
     is_of_client || waits_in == READS_STREAM
 }
 
-fn is_behind(thread: &Thread, lock: &str, owners: &HashMap<&str, &Thread>) -> bool {
-    let owner = owners.get(lock).filter(|owner| owner.tid != thread.tid && owner.stands_still());
-    owner.is_some_and(|owner| waits_outside(owner).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,7 +51,6 @@ mod tests {
 
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
     const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
-    const LOCK: &str = "java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)";
 
     fn at(tid: u64, top: &str) -> Thread {
         let frames = [top, "shop.Stock.ask(Stock.java:9)"].map(Frame::parse).to_vec();
@@ -89,7 +64,7 @@ mod tests {
     #[test]
     fn two_hundred_that_read_without_end_are_stuck_and_idle_workers_and_sleepers_are_not() {
         let all = |top: &str| of((0..200).map(|tid| at(tid, top)).collect());
-        let [Verdict::Stuck { threads: 200, at, waits_in, owner: None, .. }] = &judge(&all(READ))[..] else {
+        let [Verdict::Stuck { threads: 200, at, waits_in, .. }] = &judge(&all(READ))[..] else {
             panic!("not found")
         };
         assert_eq!(
@@ -116,18 +91,5 @@ mod tests {
         assert!(matches!(&judge(&files)[..], [Verdict::Stuck { threads: 200, .. }]));
         let [Verdict::Stuck { peer, .. }] = &judge(&clients)[..] else { panic!("not found") };
         assert_eq!(peer.as_deref(), Some("10.0.0.9:5432"));
-    }
-
-    #[test]
-    fn a_queue_behind_an_owner_that_reads_names_it_and_one_behind_a_worker_is_silent() {
-        let waiter = |tid| Thread { waits_for: Some("L@1".into()), ..at(tid, LOCK) };
-        let owner = Thread { monitors: vec!["L@1".into()], ..at(9, READ) };
-        let mut all = of(vec![waiter(1), waiter(2), owner]);
-        let [Verdict::Stuck { threads: 2, owner: Some(owner), .. }] = &judge(&all)[..] else {
-            panic!("not found")
-        };
-        assert_eq!(owner.thread.id, 9);
-        all.threads[2].frames = vec![Frame::parse("shop.Json.write(Json.java:3)")];
-        assert_eq!(judge(&all), []);
     }
 }

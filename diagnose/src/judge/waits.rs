@@ -8,8 +8,8 @@ pub(super) const WRITES: &str = "writing to a socket";
 /// The console, or a child process that has nothing to print, is read in the same way as a file.
 pub(super) const READS_STREAM: &str = "reading a file or a pipe";
 const READS_FILE: &str = "reading a file";
-const WRITES_FILE: &str = "writing to a file";
-const WRITES_STREAM: &str = "writing to a file or a pipe";
+pub(super) const WRITES_FILE: &str = "writing to a file";
+pub(super) const WRITES_STREAM: &str = "writing to a file or a pipe";
 const CONNECTS: &str = "connecting a socket";
 const RESPONSE: &str = "waiting for an HTTP response";
 const LOOKS_UP: &str = "looking up the address of a host";

@@ -14,6 +14,7 @@ mod cpu_profile;
 mod diagnose;
 mod diagnose_pools;
 mod findings;
+mod hangs;
 mod idle_workers;
 #[path = "../support/java.rs"]
 mod java;

@@ -61,6 +61,16 @@ public final class JsonLine {
         return this;
     }
 
+    /** Adds an array of numbers. */
+    public JsonLine put(String key, long[] values) {
+        name(key).text.append('[');
+        for (int i = 0; i < values.length; i++) {
+            text.append(i == 0 ? "" : ",").append(values[i]);
+        }
+        text.append(']');
+        return this;
+    }
+
     /** Adds an object. */
     public JsonLine put(String key, JsonLine value) {
         name(key).text.append(value.text).append('}');

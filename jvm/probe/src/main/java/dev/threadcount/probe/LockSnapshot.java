@@ -4,7 +4,9 @@ import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
@@ -26,6 +28,7 @@ final class LockSnapshot {
     /** Of virtual threads; null until one is seen that waits for a socket. */
     private Map<Thread, Integer> polled;
     private int peersAsked;
+    private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
     LockSnapshot(JvmAccess jvm, ReleaseScan releases) {
@@ -36,15 +39,19 @@ final class LockSnapshot {
 
     /** Writes a line per thread that waits for a lock, monitor or another machine, and a last line when all are written. */
     void writeTo(Output output) throws IOException {
-        jvm.threads().forEach(1, thread -> {
-            Object blocker = LockSupport.getBlocker(thread);
+        List<Thread> threads = new ArrayList<>();
+        jvm.threads().forEach(1, threads::add);
+        Givers givers = new Givers(jvm, threads);
+        for (Thread thread : threads) {
             Thread.State state = thread.getState();
-            if (blocker != null || state == Thread.State.BLOCKED) {
-                output.write(line(thread, state, blocker));
+            Object blocker = blocker(thread, state);
+            if (blocker != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+                output.write(line(thread, state, blocker, givers.of(thread, blocker)));
             } else {
                 writePeer(thread, state, output);
             }
-        });
+        }
+        givers.pools().lines().forEach(output::write);
         output.write(JsonLine.of("end", System.nanoTime()));
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");
@@ -87,15 +94,27 @@ final class LockSnapshot {
         return task == null ? -1 : task.descriptor();
     }
 
-    private JsonLine line(Thread thread, Thread.State state, Object blocker) {
+    private static boolean isParked(Thread.State state) {
+        return state == Thread.State.WAITING || state == Thread.State.TIMED_WAITING;
+    }
+
+    /** Of a virtual thread that waits at an object, only Java 25 and later say at which. */
+    private Object blocker(Thread thread, Thread.State state) {
+        Object blocker = LockSupport.getBlocker(thread);
+        boolean mayWaitAtObject = blocker == null && thread.isVirtual() && isParked(state) && ++objectsAsked <= MOST_PEERS;
+        return mayWaitAtObject ? jvm.stackOf(thread).blocker() : blocker;
+    }
+
+    private JsonLine line(Thread thread, Thread.State state, Object blocker, Givers.Given given) {
         JsonLine line = JsonLine.of("waits", System.nanoTime())
                 .put("tid", thread.threadId())
                 .put("virtual", thread.isVirtual())
                 .put("state", state.name());
+        line.put("lock", given.lock()).put("givers", Givers.sorted(given.threads())).put("pool", given.pool())
+                .put("users", Givers.sorted(given.users()));
         if (blocker != null) {
             Thread owner = jvm.ownerOf(blocker);
-            line.put("lock", blocker.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(blocker)))
-                    .put("owner", owner == null ? -1 : owner.threadId())
+            line.put("owner", owner == null ? -1 : owner.threadId())
                     .put("owner_name", owner == null ? null : owner.getName())
                     .put("owner_ended", owner != null && !owner.isAlive())
                     .put("value", jvm.stateOf(blocker));

@@ -39,6 +39,7 @@ public final class JvmThreads implements JvmAccess {
     /** Null where this JVM has others. */
     private final ConnectionEnds ends = ConnectionEnds.find();
     private final PolledDescriptors polled = PolledDescriptors.find();
+    private final JdkFields fields = new JdkFields();
     /** Null where this JVM has others. */
     private final ScheduledTasks scheduled = ScheduledTasks.find();
     /** Null where this JVM has others. */
@@ -116,6 +117,11 @@ public final class JvmThreads implements JvmAccess {
     @Override
     public Map<Thread, Object> waitsFor(Object synchronizer) {
         return queue == null ? Map.of() : queue.of(synchronizer);
+    }
+
+    @Override
+    public Object fieldOf(Object object, String name) {
+        return fields.of(object, name);
     }
 
     @Override

@@ -28,6 +28,11 @@ public interface JvmAccess {
         return Map.of();
     }
 
+    /** What a field of an object of the JDK holds; null where it holds nothing or does not exist. */
+    default Object fieldOf(Object object, String name) {
+        return null;
+    }
+
     /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */
     Map<Thread, Integer> polledDescriptors();
 

@@ -1,0 +1,461 @@
+//! Where the chains of waits end: in a circle, at a thing that nobody gives, at a thread that waits outside.
+
+use super::sites::Sites;
+use super::wait::{self, Wait};
+use super::wait_graph::WaitGraph;
+use crate::evidence::Evidence;
+use crate::verdict::{DeadEnd, Link, LostOwner, ThreadAt, ThreadName, Verdict};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// One thread behind something may be idle.
+const BEHIND: usize = 2;
+
+/// Where the chain of one thread ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Chain {
+    from: usize,
+    end: ChainEnd,
+    /// The thread at its end; of a circle, the one with the lowest place.
+    last: usize,
+    /// How many threads it has; of those before a circle, with one of the circle.
+    threads: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ChainEnd {
+    Circle,
+    /// The last one waits for a thing that no thread gives.
+    Nobody,
+    /// The thing that the last one waits for is held by a thread that has ended.
+    Ended,
+    /// The last one waits outside.
+    Outside,
+    /// The last one is idle and keeps what it has.
+    Idle,
+    /// It may go on.
+    Open,
+}
+
+/// What hangs for good, the one with most threads behind it first: circles, and other ends.
+pub(super) fn judge(evidence: &Evidence) -> (Vec<Verdict>, Vec<Verdict>) {
+    let graph = WaitGraph::of(evidence);
+    let chains = chains(&graph);
+    (circles(&graph, &chains), dead_ends(&graph, &chains))
+}
+
+/// Of each thread that waits. A thread that was walked over is not walked over again.
+fn chains(graph: &WaitGraph<'_>) -> Vec<Chain> {
+    let mut known: HashMap<usize, Chain> = HashMap::new();
+    for from in (0..graph.waits.len()).filter(|it| graph.waits[*it].is_some()) {
+        let mut walked: Vec<usize> = Vec::new();
+        let mut places: HashMap<usize, usize> = HashMap::new();
+        let mut at = from;
+        let mut end = loop {
+            if let Some(chain) = known.get(&at) {
+                break *chain;
+            }
+            if let Some(place) = places.get(&at) {
+                let circle = walked.split_off(*place);
+                let last = circle.iter().copied().min().unwrap_or(at);
+                let chain = Chain { from: at, end: ChainEnd::Circle, last, threads: 1 };
+                known.extend(circle.iter().map(|it| (*it, Chain { from: *it, ..chain })));
+                break chain;
+            }
+            places.insert(at, walked.len());
+            let before = walked.last().copied();
+            walked.push(at);
+            let Some(end) = end_at(graph, at, before) else {
+                at = graph.next(at).unwrap_or(at);
+                continue;
+            };
+            walked.pop();
+            let chain = Chain { from: at, end, last: at, threads: 1 };
+            // A thread that is idle ends only the chains that lead to it.
+            if end != ChainEnd::Idle {
+                known.insert(at, chain);
+            }
+            break chain;
+        };
+        for thread in walked.into_iter().rev() {
+            end = Chain { from: thread, threads: end.threads + 1, ..end };
+            known.insert(thread, end);
+        }
+    }
+    let mut all: Vec<Chain> = known.into_values().filter(|it| graph.waits[it.from].is_some()).collect();
+    all.sort_by_key(|it| it.from);
+    all
+}
+
+/// `None`: it waits for another thread.
+fn end_at(graph: &WaitGraph<'_>, at: usize, before: Option<usize>) -> Option<ChainEnd> {
+    if graph.can_go_on[at] {
+        let holds = before.is_some_and(|it| graph.waits[it] == Some(Wait::Lock));
+        return Some(if graph.is_idle(at) && holds { ChainEnd::Idle } else { ChainEnd::Open });
+    }
+    if matches!(graph.waits[at], Some(Wait::Outside(_))) {
+        return Some(ChainEnd::Outside);
+    }
+    let Some(thing) = graph.thing(at) else { return Some(ChainEnd::Open) };
+    if thing.has_ended.is_some() {
+        return Some(ChainEnd::Ended);
+    }
+    graph.next(at).is_none().then_some(ChainEnd::Nobody)
+}
+
+/// From this thread on, each once.
+fn threads_from(graph: &WaitGraph<'_>, from: usize) -> Vec<usize> {
+    let mut known: BTreeSet<usize> = BTreeSet::new();
+    std::iter::successors(Some(from), |at| graph.next(*at)).take_while(|it| known.insert(*it)).collect()
+}
+
+/// By its lines and what is waited for: many requests come into the same circle, each with threads of its own.
+type Shape = BTreeSet<(String, Wait)>;
+
+fn circles(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
+    let mut by_circle: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for chain in chains.iter().filter(|it| it.end == ChainEnd::Circle) {
+        by_circle.entry(chain.last).or_default().push(chain.from);
+    }
+    let mut found: BTreeMap<Shape, Circles> = BTreeMap::new();
+    for (first, all) in by_circle {
+        let circle = threads_from(graph, first);
+        let line = |at: &usize| Some((place(&graph.thread(*at).at()), graph.waits[*at]?));
+        let shape: Shape = circle.iter().filter_map(line).collect();
+        let alike = found.entry(shape).or_default();
+        alike.behind.extend(all.iter().filter(|it| !circle.contains(it)));
+        alike.circles.push(circle);
+    }
+    let mut verdicts: Vec<(usize, Verdict)> =
+        found.into_values().filter_map(|circles| circle_verdict(graph, &circles)).collect();
+    verdicts.sort_by_key(|(threads, _)| usize::MAX - threads);
+    verdicts.into_iter().map(|(_, verdict)| verdict).collect()
+}
+
+/// Those of one shape.
+#[derive(Default)]
+struct Circles {
+    /// Each in the order of its links.
+    circles: Vec<Vec<usize>>,
+    behind: Vec<usize>,
+}
+
+fn circle_verdict(graph: &WaitGraph<'_>, alike: &Circles) -> Option<(usize, Verdict)> {
+    let circle = alike.circles.first()?;
+    let all = alike.circles.iter().map(Vec::len).sum::<usize>() + alike.behind.len();
+    if let Some(verdict) = pool_that_waits_for_itself(graph, circle) {
+        return Some((all, verdict));
+    }
+    let verdict = Verdict::Deadlock {
+        links: links(graph, circle, circle.first().copied()),
+        owners_known: true,
+        circles: alike.circles.len(),
+        behind: alike.behind.len(),
+        behind_at: most_at(graph, &alike.behind),
+    };
+    Some((all, verdict))
+}
+
+fn pool_that_waits_for_itself(graph: &WaitGraph<'_>, circle: &[usize]) -> Option<Verdict> {
+    let ([at], Some(Wait::Permit(what))) = (circle, graph.waits[*circle.first()?]) else { return None };
+    let thing = graph.thing(*at)?;
+    let sites = Sites::of(graph, thing);
+    let holders = sites.holders(graph, thing);
+    let held_by = holders.iter().find_map(|it| sites.held_by(graph.thread(*it)))?;
+    let waiters = thing.waiters.iter().filter(|it| !holders.contains(it));
+    let at = waiters.clone().find_map(|it| graph.thread(*it).application()).cloned();
+    Some(Verdict::PoolWaitsForItself {
+        what: what.to_owned(),
+        holders: holders.iter().map(|it| graph.thread(*it).at()).collect(),
+        held_by,
+        waiters: waiters.count(),
+        at,
+    })
+}
+
+fn links(graph: &WaitGraph<'_>, threads: &[usize], last: Option<usize>) -> Vec<Link> {
+    let next = threads.iter().skip(1).map(|it| Some(*it)).chain([last]);
+    let link = |(at, next): (&usize, Option<usize>)| {
+        let thing = graph.thing(*at)?;
+        Some(Link {
+            waiter: graph.thread(*at).at(),
+            what: wait::words(thing.wait).to_owned(),
+            lock: thing.lock.clone(),
+            bond: thing.bond.clone(),
+            giver: next.map(|it| graph.thread(it).at()),
+        })
+    };
+    threads.iter().zip(next).filter_map(link).collect()
+}
+
+fn dead_ends(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
+    // By the thing at the end; things that differ for each waiter, by the line at which they are waited for.
+    let mut found: BTreeMap<(ChainEnd, String), Vec<&Chain>> = BTreeMap::new();
+    for chain in chains.iter().filter(|it| !matches!(it.end, ChainEnd::Circle | ChainEnd::Open)) {
+        let last = chain.last;
+        let name = match chain.end {
+            ChainEnd::Ended => graph.thing(last).and_then(|it| it.lock.clone()).unwrap_or_default(),
+            ChainEnd::Outside | ChainEnd::Idle if chain.threads > 1 => graph.thread(last).tid.to_string(),
+            _ => place(&graph.thread(last).at()),
+        };
+        found.entry((chain.end, name)).or_default().push(chain);
+    }
+    let mut verdicts: Vec<(usize, Verdict)> =
+        found.into_values().filter_map(|chains| Some((chains.len(), dead_end(graph, &chains)?))).collect();
+    verdicts.sort_by_key(|(threads, _)| usize::MAX - threads);
+    verdicts.into_iter().map(|(_, verdict)| verdict).collect()
+}
+
+fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
+    let longest = chains.iter().max_by_key(|it| it.threads)?;
+    let last = longest.last;
+    let is_behind =
+        |it: &&&Chain| it.threads > 1 || !matches!(longest.end, ChainEnd::Outside | ChainEnd::Idle);
+    let waiting: Vec<usize> = chains.iter().filter(is_behind).map(|it| it.from).collect();
+    let requests = waiting.iter().filter(|it| graph.has_request(**it)).count();
+    let first = *waiting.first()?;
+    let at = most_at(graph, &waiting)?;
+    match longest.end {
+        ChainEnd::Ended | ChainEnd::Idle => return lost_lock(graph, longest, &waiting, at),
+        // Permits and connections have rules of their own; a monitor without a known owner may have one.
+        ChainEnd::Nobody if matches!(graph.waits[last]?, Wait::Permit(_) | Wait::Monitor) => return None,
+        ChainEnd::Nobody => {
+            let thing = graph.thing(last)?;
+            let is_event = matches!(thing.wait, Wait::Item | Wait::Signal);
+            let is_known = thing.is_closed || is_event && longest.threads > 1;
+            let is_limited = wait::is_timed(graph.thread(last));
+            let is_enough = requests > 0 || thing.wait == Wait::Room;
+            if !is_known || is_limited || !is_enough || may_be_given(graph, thing.wait, &at) {
+                return None;
+            }
+        }
+        ChainEnd::Outside => {
+            let is_pool = graph.waits[first].is_some_and(|it| matches!(it, Wait::Permit(_)));
+            if is_pool || requests == 0 && waiting.len() < BEHIND {
+                return None;
+            }
+        }
+        ChainEnd::Circle | ChainEnd::Open => return None,
+    }
+    let is_nobody = longest.end == ChainEnd::Nobody;
+    let thread = graph.thread(last);
+    let mut through = threads_from(graph, longest.from);
+    through.truncate(if is_nobody { longest.threads } else { longest.threads - 1 });
+    Some(Verdict::DeadEnd {
+        waiters: waiting.len(),
+        at,
+        links: links(graph, &through, (!is_nobody).then_some(last)),
+        last: thread.at(),
+        end: if is_nobody {
+            let thing = graph.thing(last)?;
+            // Each has one of its own: none of them is the one.
+            let is_shared = thing.waiters.len() > 1 || waiting.len() == 1 || longest.threads > 1;
+            DeadEnd::Nobody {
+                what: wait::words(thing.wait).to_owned(),
+                lock: thing.lock.clone().filter(|_| is_shared),
+                peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
+            }
+        } else {
+            DeadEnd::Outside {
+                waits_in: graph.waits[last].map(wait::words).unwrap_or_default().to_owned(),
+                to: thread.writes_to.clone().or_else(|| thread.peer.clone()),
+            }
+        },
+    })
+}
+
+/// Others are through where these wait; or somebody works who may give it.
+fn may_be_given(graph: &WaitGraph<'_>, wait: Wait, at: &crate::frame::Frame) -> bool {
+    let evidence = graph.evidence;
+    let waits_now = |tid: u64| evidence.thread(tid).is_some_and(|it| it.application() == Some(at));
+    let mut before = evidence.earlier.iter().flatten();
+    if before.any(|it| it.application() == Some(at) && !waits_now(it.tid)) {
+        return true;
+    }
+    let works = |(place, thread): (usize, &crate::evidence::Thread)| {
+        let is_running = !thread.stands_still() || thread.runnable_share.is_some_and(|it| it > 0.1);
+        is_running && thread.application().is_some() && !graph.has_request(place)
+    };
+    matches!(wait, Wait::Result | Wait::Latch(_)) && evidence.threads.iter().enumerate().any(works)
+}
+
+fn lost_lock(
+    graph: &WaitGraph<'_>,
+    chain: &Chain,
+    waiting: &[usize],
+    at: crate::frame::Frame,
+) -> Option<Verdict> {
+    let last = chain.last;
+    let (lock, owner) = if chain.end == ChainEnd::Ended {
+        let thing = graph.thing(last)?;
+        let (id, name) = thing.has_ended.clone()?;
+        (thing.lock.clone()?, LostOwner::Ended { id, name })
+    } else {
+        let holds = threads_from(graph, chain.from)[chain.threads - 2];
+        let owner = graph.thread(last);
+        let name = ThreadName { id: owner.tid, name: owner.name.clone(), is_virtual: owner.is_virtual };
+        (graph.thing(holds)?.lock.clone()?, LostOwner::Idle(name))
+    };
+    // Those of a library that take turns as the one that waits for work are idle, too.
+    let waiting = waiting.iter().map(|it| graph.thread(*it).at()).collect::<Vec<_>>();
+    Some(Verdict::LockNotGivenBack { lock, owner, waiters: waiting.len(), waiting, at })
+}
+
+fn most_at(graph: &WaitGraph<'_>, threads: &[usize]) -> Option<crate::frame::Frame> {
+    let mut counted: BTreeMap<String, (usize, crate::frame::Frame)> = BTreeMap::new();
+    for frame in threads.iter().filter_map(|it| graph.thread(*it).application()) {
+        counted.entry(frame.to_string()).or_insert_with(|| (0, frame.clone())).0 += 1;
+    }
+    counted.into_values().max_by_key(|(number, _)| *number).map(|(_, frame)| frame)
+}
+
+fn place(at: &ThreadAt) -> String {
+    at.at.as_ref().map(ToString::to_string).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::{Synchronizer, Thread};
+    use crate::frame::Frame;
+    use crate::locks::ThreadPool;
+
+    const LOCK: &str = "java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)";
+    const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+    const GET: &str = "java.base/java.util.concurrent.FutureTask.awaitDone(FutureTask.java:1)";
+    const TAKE: &str = "java.base/java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1)";
+    const SERVER: &str = "jdk.httpserver/sun.net.httpserver.ServerImpl$Exchange.run(ServerImpl.java:1)";
+
+    fn thread(tid: u64, frames: &[&str]) -> Thread {
+        let frames = frames.iter().map(|it| Frame::parse(it)).collect();
+        Thread { tid, stood_still: true, frames, ..Thread::default() }
+    }
+
+    /// At a monitor, or at a lock where it has frames of one.
+    fn waiter(tid: u64, lock: &str, has: &str) -> Thread {
+        Thread {
+            state: Some("BLOCKED".to_owned()),
+            waits_for: Some(lock.to_owned()),
+            monitors: vec![has.to_owned()],
+            ..thread(tid, &["shop.Orders.book(Orders.java:7)"])
+        }
+    }
+
+    fn of(threads: Vec<Thread>) -> Evidence {
+        Evidence { threads, has_locks: true, ..Evidence::default() }
+    }
+
+    fn all(evidence: &Evidence) -> Vec<Verdict> {
+        let (circles, ends) = judge(evidence);
+        [circles, ends].concat()
+    }
+
+    #[test]
+    fn a_circle_of_monitors_and_locks_is_found_once() {
+        let locked = Thread { state: None, ..waiter(1, "B@2", "A@1") };
+        let locked =
+            Thread { frames: thread(1, &[PARK, LOCK, "shop.Orders.pay(Orders.java:9)"]).frames, ..locked };
+        let mut both = of(vec![locked, waiter(2, "A@1", "")]);
+        both.synchronizers
+            .insert("B@2".into(), Synchronizer { owner: Some(2), value: 1, ..Synchronizer::default() });
+        let found = all(&both);
+        assert!(
+            matches!(&found[..], [Verdict::Deadlock { links, owners_known: true, .. }] if links.len() == 2)
+        );
+        both.threads[1].stood_still = false;
+        assert_eq!(all(&both), [], "it moves");
+    }
+
+    #[test]
+    fn a_queue_behind_a_working_owner_is_no_circle() {
+        let owner = Thread { waits_for: None, state: None, ..waiter(3, "", "A@1") };
+        assert_eq!(all(&of(vec![waiter(1, "A@1", ""), waiter(2, "A@1", ""), owner])), []);
+    }
+
+    /// Each waits for the next: a walk per thread over a list would take 50,000 times 50,000 steps.
+    #[test]
+    fn fifty_thousand_threads_in_a_row_are_judged_and_a_circle_at_their_end_is_found() {
+        let lock = |at: u64| format!("L@{at}");
+        let row = (0..50_000).map(|at| waiter(at, &lock(at + 1), &lock(at))).collect();
+        let mut evidence = of(row);
+        assert_eq!(all(&evidence), []);
+        evidence.threads[49_999].waits_for = Some(lock(49_998));
+        let found = all(&evidence);
+        assert!(
+            matches!(&found[..], [Verdict::Deadlock { links, behind: 49_998, .. }] if links.len() == 2),
+            "{} found",
+            found.len()
+        );
+    }
+
+    /// Each holds a monitor that the worker wants which computes its result; others wait in the queue of the pool.
+    fn lock_and_future(worker: Thread) -> Evidence {
+        let request = |tid| Thread {
+            waits_for: Some(format!("F@{tid}")),
+            ..thread(tid, &[PARK, GET, "shop.Orders.book(Orders.java:7)", SERVER])
+        };
+        let holder = Thread { givers: vec![9], monitors: vec!["A@1".into()], ..request(1) };
+        let queued = Thread { pool: Some("P@1".into()), ..request(2) };
+        let mut evidence = of(vec![holder, queued, worker]);
+        evidence.pools.insert("P@1".into(), ThreadPool { threads: vec![9], queued: 1 });
+        evidence
+    }
+
+    #[test]
+    fn a_circle_of_a_monitor_and_a_result_has_those_in_the_queue_behind_it() {
+        let evidence = lock_and_future(waiter(9, "A@1", ""));
+        let found = all(&evidence);
+        assert!(
+            matches!(&found[..], [Verdict::Deadlock { links, behind: 1, circles: 1, .. }] if links.len() == 2),
+            "{found:?}"
+        );
+        let works = thread(9, &["shop.Json.write(Json.java:3)"]);
+        assert_eq!(all(&lock_and_future(works)), [], "the result comes");
+        let idle = thread(9, &[PARK, TAKE]);
+        assert_eq!(all(&lock_and_future(idle)), [], "the next task is taken");
+    }
+
+    fn of_lock(owner: Option<Thread>, owner_ended: bool) -> Vec<Verdict> {
+        let wait = Thread {
+            waits_for: Some("java.util.concurrent.locks.ReentrantLock$NonfairSync@1".into()),
+            ..thread(1, &[PARK, LOCK, "shop.Stock.reserve(Stock.java:9)"])
+        };
+        let lock =
+            Synchronizer { owner: Some(9), owner_name: "job".into(), owner_ended, ..Synchronizer::default() };
+        let mut evidence = of([wait].into_iter().chain(owner).collect());
+        evidence.synchronizers.insert("java.util.concurrent.locks.ReentrantLock$NonfairSync@1".into(), lock);
+        all(&evidence)
+    }
+
+    #[test]
+    fn an_owner_that_is_no_more_gives_nothing_back_and_one_that_is_in_no_dump_may() {
+        let [Verdict::LockNotGivenBack { owner: LostOwner::Ended { id: 9, name }, waiters: 1, .. }] =
+            &of_lock(None, true)[..]
+        else {
+            panic!("not found")
+        };
+        assert_eq!(name, "job");
+        assert_eq!(of_lock(None, false), [], "not every thread is in a dump");
+    }
+
+    #[test]
+    fn an_owner_that_waits_for_other_work_has_forgotten_it_and_one_that_works_has_not() {
+        let of = |frames: &[&str]| of_lock(Some(thread(9, frames)), false);
+        let found = of(&[PARK, TAKE]);
+        assert!(
+            matches!(&found[..], [Verdict::LockNotGivenBack { owner: LostOwner::Idle(it), .. }] if it.id == 9),
+            "{found:?}"
+        );
+        assert_eq!(of(&["shop.Json.write(Json.java:3)"]), []);
+    }
+
+    #[test]
+    fn a_latch_that_nobody_counts_is_a_dead_end_of_requests_and_not_of_other_threads() {
+        const AWAIT: &str = "java.base/java.util.concurrent.CountDownLatch.await(CountDownLatch.java:1)";
+        let waits = |below: &str| {
+            let waits = thread(1, &[PARK, AWAIT, "shop.Orders.book(Orders.java:7)", below]);
+            all(&of(vec![Thread { waits_for: Some("L@1".into()), ..waits }]))
+        };
+        assert!(matches!(&waits(SERVER)[..], [Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. }]));
+        assert_eq!(waits("shop.Main.main(Main.java:3)"), [], "until the JVM ends");
+    }
+}

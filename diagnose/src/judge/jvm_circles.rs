@@ -1,0 +1,52 @@
+//! Circles of platform threads that the JVM found itself, at one safepoint; it knows threads by name.
+
+use crate::evidence::Evidence;
+use crate::verdict::{Bond, Link, ThreadAt, Verdict};
+
+/// Those that the graph does not have, as where the locks were not read.
+pub(super) fn judge(evidence: &Evidence, known: &[Verdict]) -> Vec<Verdict> {
+    let is_known = |tid: u64| {
+        known.iter().any(
+            |it| matches!(it, Verdict::Deadlock { links, .. } if links.iter().any(|link| link.waiter.thread.id == tid)),
+        )
+    };
+    let by_name = |name: &str| evidence.threads.iter().find(|it| !it.is_virtual && it.name == name);
+    let waiter = |name: &str| Some(by_name(name).filter(|it| it.stood_still && !is_known(it.tid))?.at());
+    let circles = evidence.circles_of_jvm.iter().filter_map(|circle| {
+        let waiters: Option<Vec<ThreadAt>> = circle.iter().map(|(name, _)| waiter(name)).collect();
+        let waiters = waiters?;
+        let link = |(at, (_, lock)): (usize, &(String, Option<String>))| Link {
+            waiter: waiters[at].clone(),
+            what: "a lock".to_owned(),
+            lock: lock.clone(),
+            bond: Bond::Holds,
+            giver: Some(waiters[(at + 1) % waiters.len()].clone()),
+        };
+        Some(Verdict::circle(circle.iter().enumerate().map(link).collect(), true))
+    });
+    circles.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Thread;
+    use crate::frame::Frame;
+
+    #[test]
+    fn a_circle_that_the_jvm_found_needs_no_lock_snapshot() {
+        let named = |tid, name: &str| Thread {
+            tid,
+            name: name.into(),
+            stood_still: true,
+            frames: vec![Frame::parse("shop.Orders.book(Orders.java:7)")],
+            ..Thread::default()
+        };
+        let circle = vec![("a".to_owned(), Some("A@1".to_owned())), ("b".to_owned(), None)];
+        let mut all = Evidence { threads: vec![named(1, "a"), named(2, "b")], ..Evidence::default() };
+        all.circles_of_jvm = vec![circle];
+        assert!(matches!(&judge(&all, &[])[..], [Verdict::Deadlock { links, .. }] if links.len() == 2));
+        all.threads[0].stood_still = false;
+        assert_eq!(judge(&all, &[]), []);
+    }
+}

@@ -1,0 +1,60 @@
+//! Threads that have a request.
+
+use super::wait::{self, Wait};
+use super::waits::waits_for_work;
+use crate::evidence::{Evidence, Thread};
+use crate::server_use::ServerUse;
+
+/// Whose code calls the application for a request.
+const SERVERS: [&str; 24] = [
+    "com.sun.net.httpserver.",
+    "sun.net.httpserver.",
+    "jakarta.servlet.",
+    "javax.servlet.",
+    "org.apache.catalina.",
+    "org.apache.coyote.",
+    "org.apache.tomcat.",
+    "org.eclipse.jetty.",
+    "io.undertow.",
+    "org.xnio.",
+    "org.wildfly.",
+    "io.netty.",
+    "io.vertx.",
+    "io.helidon.",
+    "io.quarkus.",
+    "io.smallrye.",
+    "org.glassfish.",
+    "com.ibm.ws.",
+    "weblogic.",
+    "io.grpc.",
+    "io.micronaut.",
+    "reactor.netty.",
+    "org.springframework.web.",
+    "akka.http.",
+];
+
+/// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
+/// application code in a thread of a server that we do not know.
+pub(super) fn has_request(evidence: &Evidence, thread: &Thread) -> bool {
+    let is_asked = evidence.server.as_ref().is_some_and(ServerUse::is_asked);
+    let may_be_of_other = !evidence.knows_server && is_asked && thread.application().is_some();
+    is_of_server(thread) || may_be_of_other && may_have_request(thread)
+}
+
+/// A server that we know has called the application.
+pub(in crate::judge) fn is_of_server(thread: &Thread) -> bool {
+    let own = thread.frames.iter().skip_while(|frame| !frame.is_application());
+    own.into_iter().any(|frame| SERVERS.iter().any(|it| frame.method.starts_with(it)))
+}
+
+fn may_have_request(thread: &Thread) -> bool {
+    let is_main = thread.frames.last().is_some_and(|it| it.is_application() && it.method.ends_with(".main"));
+    !is_main && !waits_for_work(thread)
+}
+
+/// Those that stood still all the time, and wait for something that need not come; without those whose client has nothing to send.
+pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Option<Wait>)> {
+    let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
+    let with_wait = all.map(|thread| (thread, wait::of(thread)));
+    with_wait.filter(|(thread, wait)| !wait.is_some_and(|it| wait::may_be_idle(thread, it)))
+}

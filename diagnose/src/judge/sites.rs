@@ -1,0 +1,55 @@
+//! Where threads take something that has no owner: who is past such a place in the same code has one.
+
+use super::wait;
+use super::wait_graph::{Thing, WaitGraph};
+use crate::evidence::Thread;
+use crate::frame::Frame;
+use std::collections::HashMap;
+
+/// The first line at which each method takes it.
+pub(super) struct Sites<'a>(HashMap<&'a str, u32>);
+
+impl<'a> Sites<'a> {
+    /// Of those that wait for it: from the wait to the first frame of the application.
+    pub fn of(graph: &WaitGraph<'a>, thing: &Thing) -> Self {
+        let mut sites: HashMap<&str, u32> = HashMap::new();
+        for thread in thing.waiters.iter().map(|it| graph.thread(*it)) {
+            for frame in thread.frames.iter().take(taking(thread)).filter(|it| !wait::is_of_jdk(&it.method)) {
+                let Some(line) = frame.line else { continue };
+                let first = sites.entry(&frame.method).or_insert(line);
+                *first = line.min(*first);
+            }
+        }
+        Self(sites)
+    }
+
+    /// A thread that itself waits for another one may have one already.
+    pub fn holders(&self, graph: &WaitGraph<'_>, thing: &Thing) -> Vec<usize> {
+        let is_holder = |at: &usize| {
+            let thread = graph.thread(*at);
+            let skipped = if thing.waiters.contains(at) { taking(thread) } else { 0 };
+            self.held_since(&thread.frames[skipped..]).is_some()
+        };
+        (0..graph.evidence.threads.len()).filter(is_holder).collect()
+    }
+
+    /// The frame of the application at which it went on after it had taken one.
+    pub fn held_by(&self, thread: &Thread) -> Option<Frame> {
+        let frames = &thread.frames[taking(thread)..];
+        let at = self.held_since(frames)?;
+        frames[at..].iter().find(|it| it.is_application()).or(frames.get(at)).cloned()
+    }
+
+    fn held_since(&self, frames: &[Frame]) -> Option<usize> {
+        let is_past = |frame: &Frame| {
+            let site = self.0.get(frame.method.as_str());
+            site.zip(frame.line).is_some_and(|(site, line)| line > *site)
+        };
+        frames.iter().position(is_past)
+    }
+}
+
+/// How many frames of a thread that waits are its way to the wait.
+fn taking(thread: &Thread) -> usize {
+    thread.frames.iter().position(|it| it.is_application()).map_or(thread.frames.len(), |at| at + 1)
+}

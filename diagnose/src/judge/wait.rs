@@ -1,0 +1,211 @@
+//! What a thread waits for, by the methods of the JDK that it stands in.
+
+use super::permits;
+use super::waits::{
+    ASLEEP, READS, READS_STREAM, WRITES, WRITES_FILE, WRITES_STREAM, waits_for_work, waits_in,
+};
+use crate::evidence::Thread;
+
+/// The kind of thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Wait {
+    Monitor,
+    Lock,
+    Permit(&'static str),
+    /// Of a task, a future or a thread that ends.
+    Result,
+    /// In a queue that is full.
+    Room,
+    /// Of a queue that is empty.
+    Item,
+    /// That others come as well: a latch, a barrier.
+    Latch(&'static str),
+    /// A condition, `notify`, `unpark`.
+    Signal,
+    ClassBegun,
+    Outside(&'static str),
+}
+
+/// The first that is on the stack, from its top, counts.
+const PLACES: [(&str, Wait); 20] = [
+    ("CountDownLatch.await", Wait::Latch("a CountDownLatch")),
+    ("CyclicBarrier.dowait", Wait::Latch("a CyclicBarrier")),
+    ("Phaser.internalAwaitAdvance", Wait::Latch("a Phaser")),
+    ("Exchanger.exchange", Wait::Latch("an Exchanger")),
+    ("FutureTask.awaitDone", Wait::Result),
+    ("CompletableFuture.waitingGet", Wait::Result),
+    ("CompletableFuture.timedGet", Wait::Result),
+    ("ForkJoinTask.awaitDone", Wait::Result),
+    ("ForkJoinPool.awaitDone", Wait::Result),
+    ("Thread.join", Wait::Result),
+    ("VirtualThread.joinNanos", Wait::Result),
+    ("ThreadFlock.awaitAll", Wait::Result),
+    ("ThreadPoolExecutor.awaitTermination", Wait::Result),
+    ("ReentrantLock.lock", Wait::Lock),
+    ("ReentrantLock.tryLock", Wait::Lock),
+    ("ReentrantLock.lockInterruptibly", Wait::Lock),
+    ("AbstractQueuedSynchronizer$ConditionObject.await", Wait::Signal),
+    ("AbstractQueuedSynchronizer$ConditionObject.awaitNanos", Wait::Signal),
+    ("Object.wait", Wait::Signal),
+    ("Object.wait0", Wait::Signal),
+];
+const LOCKS: [&str; 3] = ["ReentrantReadWriteLock$", "StampedLock.", "locks.ReentrantLock$"];
+const PUTS: [&str; 7] = ["put", "offer", "putFirst", "putLast", "offerFirst", "offerLast", "transfer"];
+const TAKES: [&str; 6] = ["take", "poll", "takeFirst", "takeLast", "pollFirst", "pollLast"];
+const PARKS: [&str; 4] =
+    ["LockSupport.park", "LockSupport.parkNanos", "LockSupport.parkUntil", "Unsafe.park"];
+/// A thread in one of these goes on by itself.
+const TIMED: [&str; 6] = [
+    "LockSupport.parkNanos",
+    "LockSupport.parkUntil",
+    "Thread.sleep",
+    "Thread.sleepNanos",
+    "VirtualThread.sleepNanos",
+    "VirtualThread.parkNanos",
+];
+
+/// `None`: it runs, sleeps, is idle, or it is not known.
+pub(super) fn of(thread: &Thread) -> Option<Wait> {
+    if thread.is_carrier {
+        return None;
+    }
+    if thread.class_to_begin.is_some() || begins_class(thread) {
+        return Some(Wait::ClassBegun);
+    }
+    if thread.state.as_deref() == Some("BLOCKED") {
+        return Some(Wait::Monitor);
+    }
+    if let Some(what) = permits::what(thread) {
+        return Some(Wait::Permit(what));
+    }
+    match waits_in(thread) {
+        Some(ASLEEP) => return None,
+        Some(what) => return Some(Wait::Outside(what)),
+        None => {}
+    }
+    in_jdk(thread)
+}
+
+fn in_jdk(thread: &Thread) -> Option<Wait> {
+    let library = || thread.frames.iter().take_while(|frame| is_of_jdk(&frame.method));
+    if !library().any(|frame| PARKS.iter().chain(&["Object.wait", "Object.wait0"]).any(|it| frame.is(it))) {
+        return None;
+    }
+    let queue = library().find_map(|frame| of_queue(&frame.method));
+    let known = || {
+        library().find_map(|frame| {
+            let of_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);
+            let is_lock = LOCKS.iter().any(|it| frame.method.contains(it)) && !is_condition(&frame.method);
+            of_place.filter(|it| *it != Wait::Signal).or(is_lock.then_some(Wait::Lock))
+        })
+    };
+    let is_idle = thread.application().is_none() && waits_for_work(thread);
+    // A pool's thread that waits for a task.
+    let of_pool = thread.is_in(&["ThreadPoolExecutor.getTask", "ForkJoinPool.awaitWork"]);
+    if is_idle || of_pool { None } else { queue.or_else(known).or(Some(Wait::Signal)) }
+}
+
+fn is_condition(method: &str) -> bool {
+    method.contains("ConditionObject")
+}
+
+fn of_queue(method: &str) -> Option<Wait> {
+    let (class, name) = method.rsplit_once('.')?;
+    let is_queue =
+        class.starts_with("java.util.concurrent.") && (class.contains("Queue") || class.contains("Deque"));
+    if !is_queue {
+        return None;
+    }
+    if PUTS.contains(&name) {
+        return Some(Wait::Room);
+    }
+    TAKES.contains(&name).then_some(Wait::Item)
+}
+
+/// The JVM says of platform threads that they wait for a class. A virtual one stands at an own line without using the CPU, and keeps its
+/// carrier; or in the code that begins a class.
+fn begins_class(thread: &Thread) -> bool {
+    const NEW: [&str; 2] = ["Unsafe.ensureClassInitialized0", "Class.forName0"];
+    let is_first =
+        thread.frames.first().is_some_and(|top| NEW.iter().any(|it| top.is(it)) || top.is_application());
+    let rests = thread.runnable_share.is_some_and(|share| share < 0.02);
+    let is_runnable = thread.state.as_deref().is_none_or(|state| state == "RUNNABLE");
+    thread.is_virtual && thread.is_mounted && is_first && rests && is_runnable && thread.stands_still()
+}
+
+pub(super) fn is_of_jdk(method: &str) -> bool {
+    ["java.", "jdk.", "sun.", "javax."].iter().any(|it| method.starts_with(it))
+}
+
+/// It goes on by itself after a time that its code gives.
+pub(super) fn is_timed(thread: &Thread) -> bool {
+    let is_waiting_at_object = thread.is_in(&["Object.wait", "Object.wait0"]);
+    thread.is_in(&TIMED) || is_waiting_at_object && thread.state.as_deref() == Some("TIMED_WAITING")
+}
+
+/// It only waits until its client sends or its child process prints.
+pub(super) fn may_be_idle(thread: &Thread, wait: Wait) -> bool {
+    match wait {
+        Wait::Outside(READS) => thread.peer.is_none(),
+        Wait::Outside(READS_STREAM) => true,
+        _ => false,
+    }
+}
+
+pub(super) fn is_writing(thread: &Thread) -> bool {
+    waits_in(thread).is_some_and(|it| [WRITES, WRITES_FILE, WRITES_STREAM].contains(&it))
+}
+
+/// Words for what is waited for.
+pub(super) fn words(wait: Wait) -> &'static str {
+    match wait {
+        Wait::Monitor => "a monitor",
+        Wait::Lock => "a lock",
+        Wait::Permit(what) | Wait::Latch(what) | Wait::Outside(what) => what,
+        Wait::Result => "a result",
+        Wait::Room => "room in a queue",
+        Wait::Item => "an element of a queue",
+        Wait::Signal => "a signal",
+        Wait::ClassBegun => "the initialisation of a class",
+    }
+}
+
+/// What a thread does.
+pub(super) fn phrase(wait: Wait) -> String {
+    match wait {
+        Wait::Outside(what) => what.to_owned(),
+        other => format!("waiting for {}", words(other)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+
+    fn of_frames(frames: &[&str]) -> Option<Wait> {
+        let frames = [frames, &["shop.Orders.find(Orders.java:7)"]].concat();
+        of(&Thread { frames: frames.iter().map(|it| Frame::parse(it)).collect(), ..Thread::default() })
+    }
+
+    #[test]
+    fn the_method_of_the_jdk_says_what_is_waited_for() {
+        const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+        const AWAIT: &str =
+            "java.base/java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await(A.java:1)";
+        let of_method =
+            |method: &str| of_frames(&[PARK, &format!("java.base/java.util.concurrent.{method}(A.java:1)")]);
+        let of_condition = |method: &str| {
+            of_frames(&[PARK, AWAIT, &format!("java.base/java.util.concurrent.{method}(A.java:1)")])
+        };
+        assert_eq!(of_method("FutureTask.awaitDone"), Some(Wait::Result));
+        assert_eq!(of_method("CountDownLatch.await"), Some(Wait::Latch("a CountDownLatch")));
+        assert_eq!(of_method("locks.ReentrantReadWriteLock$ReadLock.lock"), Some(Wait::Lock));
+        assert_eq!(of_method("locks.StampedLock.acquireRead"), Some(Wait::Lock));
+        assert_eq!(of_condition("ArrayBlockingQueue.put"), Some(Wait::Room));
+        assert_eq!(of_condition("LinkedBlockingQueue.take"), Some(Wait::Item));
+        assert_eq!(of_condition("ThreadPoolExecutor.getTask"), None);
+        assert_eq!(of_frames(&[PARK, AWAIT]), Some(Wait::Signal));
+        assert_eq!(of_frames(&["java.base/java.util.HashMap.get(HashMap.java:1)"]), None, "it computes");
+    }
+}

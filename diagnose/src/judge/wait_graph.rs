@@ -1,0 +1,356 @@
+//! The graph of waits: from each thread that stands still to what it waits for, and from that to the threads that can give it.
+
+use super::requests::has_request;
+use super::sites::Sites;
+use super::wait::{self, Wait};
+use super::waits::waits_for_work;
+use crate::evidence::{Evidence, Thread};
+use crate::frame::Frame;
+use crate::verdict::Bond;
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// By thread, in the order of the evidence.
+pub(super) struct WaitGraph<'a> {
+    pub evidence: &'a Evidence,
+    pub waits: Vec<Option<Wait>>,
+    /// What each waits for, by its place in `things`.
+    pub thing_of: Vec<Option<usize>>,
+    pub things: Vec<Thing>,
+    /// Nothing shows that it will not go on: it moves, runs, or waits for one that does.
+    pub can_go_on: Vec<bool>,
+}
+
+/// What threads wait for.
+pub(super) struct Thing {
+    pub wait: Wait,
+    /// Class and identity, where it is known.
+    pub lock: Option<String>,
+    pub waiters: Vec<usize>,
+    pub givers: Vec<usize>,
+    pub bond: Bond,
+    /// A thread that is no more has it.
+    pub has_ended: Option<(u64, String)>,
+    /// Whether the threads that could give it would be known.
+    pub is_closed: bool,
+}
+
+impl<'a> WaitGraph<'a> {
+    pub fn of(evidence: &'a Evidence) -> Self {
+        let is_still =
+            |thread: &Thread| thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still;
+        let waits: Vec<Option<Wait>> =
+            evidence.threads.iter().map(|it| if is_still(it) { wait::of(it) } else { None }).collect();
+        let mut graph = Self {
+            evidence,
+            thing_of: vec![None; waits.len()],
+            can_go_on: waits.iter().map(Option::is_none).collect(),
+            things: Vec::new(),
+            waits,
+        };
+        graph.find_things();
+        graph.find_givers();
+        graph.find_live();
+        graph
+    }
+
+    pub fn thread(&self, at: usize) -> &'a Thread {
+        &self.evidence.threads[at]
+    }
+
+    pub fn thing(&self, thread: usize) -> Option<&Thing> {
+        self.thing_of[thread].map(|it| &self.things[it])
+    }
+
+    fn find_things(&mut self) {
+        let mut known: BTreeMap<(Wait, String), usize> = BTreeMap::new();
+        // What some get, all may get.
+        let moving: HashSet<&str> = self
+            .evidence
+            .threads
+            .iter()
+            .filter(|it| !it.stands_still())
+            .filter_map(|it| it.waits_for.as_deref())
+            .collect();
+        for at in 0..self.waits.len() {
+            let thread = self.thread(at);
+            let Some(wait) = self.waits[at].filter(|it| !matches!(it, Wait::Outside(_))) else { continue };
+            let lock = match wait {
+                // A waiter's object is its own, and says nothing of the pool.
+                Wait::Permit(what) if what != super::permits::PERMIT => None,
+                Wait::ClassBegun => thread.class_to_begin.clone().or_else(|| thread.waits_for.clone()),
+                _ => thread.waits_for.clone(),
+            };
+            if lock.as_deref().is_some_and(|it| moving.contains(it)) {
+                self.can_go_on[at] = true;
+                continue;
+            }
+            let place = || match wait {
+                Wait::Permit(what) => what.to_owned(),
+                _ => format!(
+                    "{} {}",
+                    thread.tid,
+                    thread.application().map(ToString::to_string).unwrap_or_default()
+                ),
+            };
+            let thing = *known.entry((wait, lock.clone().unwrap_or_else(place))).or_insert_with(|| {
+                self.things.push(Thing {
+                    wait,
+                    lock,
+                    waiters: Vec::new(),
+                    givers: Vec::new(),
+                    bond: Bond::Holds,
+                    has_ended: None,
+                    is_closed: false,
+                });
+                self.things.len() - 1
+            });
+            self.things[thing].waiters.push(at);
+            self.thing_of[at] = Some(thing);
+        }
+    }
+
+    fn find_givers(&mut self) {
+        let index = GiverIndex::of(self.evidence);
+        for at in 0..self.things.len() {
+            let (givers, bond, has_ended) = index.givers(&self.things[at], self);
+            // Nobody waits for what it has, but for a second permit, or for its own pool.
+            let may_be_own =
+                matches!(self.things[at].wait, Wait::Permit(_)) || matches!(bond, Bond::Queued { .. });
+            let is_own = |it: &usize| !may_be_own && self.things[at].waiters == [*it];
+            let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
+            givers.sort_unstable();
+            givers.dedup();
+            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]);
+            let thing = &mut self.things[at];
+            (thing.givers, thing.bond, thing.has_ended, thing.is_closed) =
+                (givers, bond, has_ended, is_closed);
+        }
+    }
+
+    /// The smallest set: who can go on lets those go on that wait for it.
+    fn find_live(&mut self) {
+        let mut given: Vec<Vec<usize>> = vec![Vec::new(); self.waits.len()];
+        for (at, thing) in self.things.iter().enumerate() {
+            thing.givers.iter().for_each(|giver| given[*giver].push(at));
+        }
+        let mut new: Vec<usize> = (0..self.waits.len()).filter(|at| self.can_go_on[*at]).collect();
+        while let Some(live) = new.pop() {
+            // One that waits for its next task gives no lock back.
+            let gives = |thing: &&usize| self.things[**thing].wait != Wait::Lock || !self.is_idle(live);
+            let waiters: Vec<usize> =
+                given[live].iter().filter(gives).flat_map(|it| self.things[*it].waiters.clone()).collect();
+            for waiter in &waiters {
+                if !self.can_go_on[*waiter] {
+                    self.can_go_on[*waiter] = true;
+                    new.push(*waiter);
+                }
+            }
+        }
+    }
+
+    /// The thread that a thread waits for: itself where it could give what it wants.
+    pub fn next(&self, at: usize) -> Option<usize> {
+        let givers = &self.thing(at)?.givers;
+        givers.iter().find(|it| **it == at).or_else(|| givers.first()).copied()
+    }
+
+    /// A thread of a pool without a task.
+    pub fn is_idle(&self, at: usize) -> bool {
+        let thread = self.thread(at);
+        thread.stands_still() && thread.application().is_none() && waits_for_work(thread)
+    }
+
+    pub fn has_request(&self, at: usize) -> bool {
+        has_request(self.evidence, self.thread(at))
+    }
+}
+
+/// Who could give it would be known, or be seen to work. A free lock is given to the next one.
+fn is_closed(thing: &Thing) -> bool {
+    match thing.wait {
+        Wait::Result | Wait::Room | Wait::Latch(_) => true,
+        Wait::Lock => is_without_owner(thing),
+        _ => false,
+    }
+}
+
+/// The probe names its class, and nobody owns it as long as it is read.
+fn is_without_owner(thing: &Thing) -> bool {
+    const CLASSES: [&str; 2] = ["StampedLock", "ReentrantReadWriteLock"];
+    thing.lock.as_ref().is_some_and(|lock| CLASSES.iter().any(|it| lock.contains(it)))
+}
+
+type Found = (Vec<usize>, Bond, Option<(u64, String)>);
+
+/// Threads by what they could give.
+struct GiverIndex<'a> {
+    evidence: &'a Evidence,
+    by_id: HashMap<u64, usize>,
+    owners: HashMap<&'a str, &'a Thread>,
+}
+
+impl<'a> GiverIndex<'a> {
+    fn of(evidence: &'a Evidence) -> Self {
+        let by_id = evidence.threads.iter().enumerate().map(|(at, it)| (it.tid, at)).collect();
+        Self { evidence, by_id, owners: evidence.owners() }
+    }
+
+    fn givers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        match thing.wait {
+            Wait::Monitor => (self.owners(thing, graph), Bond::Holds, None),
+            Wait::Lock => self.of_lock(thing, graph),
+            Wait::Permit(_) => (Sites::of(graph, thing).holders(graph, thing), Bond::Holds, None),
+            Wait::Result => self.of_result(thing, graph),
+            Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
+            Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
+            Wait::Item | Wait::Latch(_) | Wait::Signal => (self.signallers(thing, graph), Bond::Gives, None),
+            Wait::Outside(_) => (Vec::new(), Bond::Gives, None),
+        }
+    }
+
+    fn named(&self, thing: &Thing, graph: &WaitGraph<'_>) -> HashSet<u64> {
+        thing.waiters.iter().flat_map(|it| graph.thread(*it).givers.iter().copied()).collect()
+    }
+
+    fn places(&self, ids: impl IntoIterator<Item = u64>) -> Vec<usize> {
+        ids.into_iter().filter_map(|id| self.by_id.get(&id).copied()).collect()
+    }
+
+    fn owners(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let owner = thing.lock.as_deref().and_then(|it| self.owners.get(it)).map(|it| it.tid);
+        self.places(self.named(thing, graph).into_iter().chain(owner))
+    }
+
+    fn of_lock(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        let synchronizer = thing.lock.as_ref().and_then(|it| self.evidence.synchronizers.get(it));
+        if let Some((it, id)) = synchronizer.filter(|it| it.owner_ended).and_then(|it| Some((it, it.owner?)))
+        {
+            return (Vec::new(), Bond::Holds, Some((id, it.owner_name.clone())));
+        }
+        let owners = self.owners(thing, graph);
+        let ended = self.named(thing, graph).into_iter().find(|id| !self.by_id.contains_key(id));
+        if let Some(id) = ended.filter(|_| owners.is_empty()) {
+            return (owners, Bond::Holds, Some((id, String::new())));
+        }
+        let by_code = owners.is_empty() && is_without_owner(thing);
+        (if by_code { self.holders(thing, graph) } else { owners }, Bond::Holds, None)
+    }
+
+    /// Of a lock without an owner: who is past the place at which others wait. Else those of the same class that wait for another lock.
+    fn holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let by_site = Sites::of(graph, thing).holders(graph, thing);
+        if !by_site.is_empty() {
+            return by_site;
+        }
+        let own = |at: usize| graph.thread(at).application();
+        let class = |at: usize| own(at).map(|it| outer_class(&it.method));
+        let classes: HashSet<&str> = thing.waiters.iter().filter_map(|it| class(*it)).collect();
+        let lines: HashSet<&Frame> = thing.waiters.iter().filter_map(|it| own(*it)).collect();
+        let is_other = |at: &usize| {
+            let is_alike = graph.thing(*at).is_some_and(|it| it.wait == Wait::Lock);
+            let is_near = class(*at).is_some_and(|it| classes.contains(it));
+            is_alike
+                && is_near
+                && !thing.waiters.contains(at)
+                && own(*at).is_some_and(|it| !lines.contains(it))
+        };
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+
+    fn of_result(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        let named = self.places(self.named(thing, graph));
+        if !named.is_empty() {
+            return (named, Bond::Computes, None);
+        }
+        let pool = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone());
+        if let Some((name, pool)) = pool.and_then(|it| Some((it.clone(), self.evidence.pools.get(&it)?))) {
+            return (self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None);
+        }
+        let joins = thing
+            .waiters
+            .iter()
+            .any(|it| graph.thread(*it).is_in(&["ForkJoinTask.awaitDone", "ForkJoinPool.awaitDone"]));
+        let by_code = self.by_code(thing, graph);
+        let workers = || {
+            let busy =
+                |it: &usize| graph.thread(*it).is_in_fork_join() && graph.thread(*it).application().is_some();
+            (0..self.evidence.threads.len()).filter(busy).collect()
+        };
+        (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)
+    }
+
+    /// Threads that refer to the queue, or are in the class that fills it.
+    fn consumers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let fills = |at: &usize| {
+            let library = graph.thread(*at).frames.iter().find(|it| !wait::is_of_jdk(&it.method))?;
+            Some(outer_class(&library.method).to_owned())
+        };
+        let classes: HashSet<String> = thing.waiters.iter().filter_map(fills).collect();
+        let is_in =
+            |thread: &Thread| thread.frames.iter().any(|it| classes.contains(outer_class(&it.method)));
+        let users: HashSet<u64> =
+            thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied()).collect();
+        let is_other = |at: &usize| {
+            let thread = graph.thread(*at);
+            let is_user = users.contains(&thread.tid) || is_in(thread);
+            is_user && !thing.waiters.contains(at) && !graph.has_request(*at) && !is_asleep_in_main(thread)
+        };
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+
+    fn initialisers(&self, thing: &Thing) -> Vec<usize> {
+        let method = thing.lock.as_ref().map(|class| format!("{class}.<clinit>"));
+        let begins = |thread: &Thread| {
+            thread.frames.iter().any(|it| match &method {
+                Some(method) => it.method == *method,
+                None => it.method.ends_with(".<clinit>"),
+            })
+        };
+        (0..self.evidence.threads.len()).filter(|at| begins(&self.evidence.threads[*at])).collect()
+    }
+
+    fn signallers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let named = self.places(self.named(thing, graph));
+        if !named.is_empty() {
+            return named;
+        }
+        let users = thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied());
+        let is_idle = |at: &usize| waits_for_work(graph.thread(*at)) || thing.waiters.contains(at);
+        let users: Vec<usize> = self.places(users).into_iter().filter(|at| !is_idle(at)).collect();
+        if users.is_empty() { self.by_code(thing, graph) } else { users }
+    }
+
+    /// Code that was written within a method that waits: its lambdas.
+    fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let lambda_of = |method: &str| {
+            let (class, name) = method.rsplit_once('.')?;
+            Some(format!("{class}.lambda${}$", name.strip_prefix("lambda$").unwrap_or(name)))
+        };
+        let lambdas: HashSet<String> = thing
+            .waiters
+            .iter()
+            .flat_map(|it| graph.thread(*it).application_frames())
+            .filter_map(|it| lambda_of(&it.method))
+            .collect();
+        let is_of = |thread: &Thread| {
+            let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());
+            thread
+                .application_frames()
+                .iter()
+                .any(|it| begun(&it.method).is_some_and(|it| lambdas.contains(&it)))
+        };
+        let requests: HashSet<usize> = thing.waiters.iter().copied().collect();
+        let is_other =
+            |at: &usize| !requests.contains(at) && !graph.has_request(*at) && is_of(graph.thread(*at));
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+}
+
+fn outer_class(method: &str) -> &str {
+    let class = method.rsplit_once('.').map_or(method, |(class, _)| class);
+    class.split('$').next().unwrap_or(class)
+}
+
+fn is_asleep_in_main(thread: &Thread) -> bool {
+    thread.frames.last().is_some_and(|it| it.method.ends_with(".main"))
+}

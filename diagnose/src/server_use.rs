@@ -1,0 +1,145 @@
+//! What was asked of the process over its sockets, and whether it answered, between the first look and the last.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use threadcount_machine::process_sockets::{Connection, ProcessSockets};
+
+/// Connections to the ports at which it listens.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerUse {
+    /// A request came, and nothing was sent since, at both looks.
+    pub unanswered: usize,
+    /// Bytes lay unread at both looks.
+    pub unread: usize,
+    /// Of these, connections that nobody accepted.
+    pub not_accepted: usize,
+    /// Something was sent meanwhile; `None`: the kernel does not say it.
+    pub answered: Option<usize>,
+    /// Other machines that owe the process an answer.
+    pub waits_for: Vec<String>,
+}
+
+impl ServerUse {
+    #[must_use]
+    pub(super) fn between(first: &ProcessSockets, last: &ProcessSockets) -> Self {
+        let before: HashMap<(u16, SocketAddr), &Connection> = by_ends(&first.inbound);
+        let at_both = |is: fn(&Connection) -> bool| {
+            let is_so = |it: &&Connection| is(it) && before.get(&ends(it)).is_some_and(|then| is(then));
+            last.inbound.iter().filter(is_so).collect::<Vec<_>>()
+        };
+        let unread = at_both(|it| it.unread_bytes > 0);
+        let is_unchanged = |it: &&&Connection| {
+            let bytes = |it: &Connection| it.counters.map(|it| (it.sent_bytes, it.received_bytes));
+            before.get(&ends(it)).is_some_and(|then| bytes(then) == bytes(it))
+        };
+        let sent_before = |it: &Connection| before.get(&ends(it)).map_or(0, |then| sent_bytes(then));
+        let knows_counts = last.inbound.iter().all(|it| it.counters.is_some());
+        let before_out = by_ends(&first.outbound);
+        let is_owed = |it: &&Connection| owes(it) && before_out.get(&ends(it)).is_some_and(|then| owes(then));
+        let mut waits_for: Vec<String> =
+            last.outbound.iter().filter(is_owed).map(|it| address(it.remote)).collect();
+        waits_for.sort_unstable();
+        waits_for.dedup();
+        Self {
+            unanswered: at_both(is_unanswered).iter().filter(is_unchanged).count(),
+            not_accepted: unread.iter().filter(|it| !it.is_accepted).count(),
+            unread: unread.len(),
+            answered: knows_counts
+                .then(|| last.inbound.iter().filter(|it| sent_bytes(it) > sent_before(it)).count()),
+            waits_for,
+        }
+    }
+
+    /// Whether somebody waits for an answer.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        self.unanswered > 0 || self.unread > 0
+    }
+}
+
+/// As it is written in an address of the web.
+fn address(remote: SocketAddr) -> String {
+    SocketAddr::new(remote.ip().to_canonical(), remote.port()).to_string()
+}
+
+fn by_ends(connections: &[Connection]) -> HashMap<(u16, SocketAddr), &Connection> {
+    connections.iter().map(|it| (ends(it), it)).collect()
+}
+
+fn ends(connection: &Connection) -> (u16, SocketAddr) {
+    (connection.local_port, connection.remote)
+}
+
+fn sent_bytes(connection: &Connection) -> u64 {
+    connection.counters.map_or(0, |it| it.sent_bytes)
+}
+
+/// The process received something later than it sent something.
+fn is_unanswered(connection: &Connection) -> bool {
+    connection.counters.is_some_and(|it| {
+        it.received_bytes > 0 && (it.sent_bytes == 0 || it.since_received_ms < it.since_sent_ms)
+    })
+}
+
+/// The other side received something later than it sent something.
+fn owes(connection: &Connection) -> bool {
+    connection.counters.is_some_and(|it| {
+        it.sent_bytes > 0 && (it.received_bytes == 0 || it.since_sent_ms < it.since_received_ms)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_machine::tcp_counters::TcpCounters;
+
+    /// A connection by its other end's port: sent and received bytes, and how long ago each was.
+    fn connection(port: u16, sent: (u64, u32), received: (u64, u32), unread_bytes: u32) -> Connection {
+        let counters = TcpCounters {
+            sent_bytes: sent.0,
+            since_sent_ms: sent.1,
+            received_bytes: received.0,
+            since_received_ms: received.1,
+        };
+        Connection {
+            local_port: 8080,
+            remote: SocketAddr::from(([127, 0, 0, 1], port)),
+            unread_bytes,
+            unsent_bytes: 0,
+            is_accepted: true,
+            counters: Some(counters),
+        }
+    }
+
+    fn of(first: Vec<Connection>, last: Vec<Connection>) -> ServerUse {
+        let sockets = |inbound| ProcessSockets { inbound, outbound: Vec::new() };
+        ServerUse::between(&sockets(first), &sockets(last))
+    }
+
+    #[test]
+    fn a_request_without_an_answer_is_unanswered_and_an_idle_connection_is_not() {
+        let waits = |later_ms: u32| connection(1, (0, 9_000), (80, 500 + later_ms), 0);
+        let idle = |later_ms: u32| connection(2, (200, 400 + later_ms), (80, 500 + later_ms), 0);
+        let used = of(vec![waits(0), idle(0)], vec![waits(3_000), idle(3_000)]);
+        assert_eq!((used.unanswered, used.unread, used.answered), (1, 0, Some(0)));
+        assert!(used.is_asked());
+        let only_idle = of(vec![idle(0)], vec![idle(3_000)]);
+        assert!(!only_idle.is_asked());
+    }
+
+    #[test]
+    fn what_is_answered_meanwhile_is_counted_and_owes_nothing() {
+        let before = connection(1, (100, 900), (80, 500), 0);
+        let after = connection(1, (300, 5), (160, 2), 0);
+        let used = of(vec![before], vec![after]);
+        assert_eq!((used.unanswered, used.answered), (0, Some(1)));
+    }
+
+    #[test]
+    fn bytes_that_stay_unread_are_a_question_and_those_of_one_moment_are_none() {
+        let unread = connection(1, (0, 900), (80, 500), 80);
+        let read = connection(1, (0, 900), (80, 500), 0);
+        assert_eq!(of(vec![unread], vec![unread]).unread, 1);
+        assert_eq!(of(vec![unread], vec![read]).unread, 0);
+    }
+}

@@ -1,0 +1,120 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.JvmAccess;
+import java.lang.management.LockInfo;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.locks.AbstractQueuedSynchronizer.ConditionObject;
+
+/**
+ * Who gives what a thread waits for: the thread that has it or computes it, the pool in whose queue its task is, and threads
+ * whose own work refers to it. Of one moment.
+ */
+final class Givers {
+    private final JvmAccess jvm;
+    private final ThreadMXBean beans = ManagementFactory.getThreadMXBean();
+    private final ThreadPools pools;
+    private final References references;
+    private final ReadHolds readHolds;
+    private final List<Thread> threads;
+    /** The latch that a virtual thread counts down at its end. */
+    private final Map<Object, Thread> ends = new IdentityHashMap<>();
+    private final Map<Long, Thread> mounted = new HashMap<>();
+
+    /**
+     * What is known of one wait.
+     *
+     * @param lock class and identity; null where it is not known
+     * @param threads those that have it or give it
+     * @param pool the name of the pool in whose queue it is; null for none
+     * @param users threads whose work refers to it
+     */
+    record Given(String lock, Set<Long> threads, String pool, Set<Long> users) {}
+
+    Givers(JvmAccess jvm, List<Thread> threads) {
+        this.jvm = jvm;
+        this.threads = threads;
+        pools = new ThreadPools(jvm, threads);
+        references = new References(jvm, threads);
+        readHolds = new ReadHolds(jvm, threads);
+        for (Thread thread : threads) {
+            if (thread.isVirtual()) {
+                Object latch = jvm.fieldOf(thread, "termination");
+                if (latch instanceof CountDownLatch) {
+                    ends.put(jvm.fieldOf(latch, "sync"), thread);
+                }
+                Thread carrier = jvm.carrierOf(thread);
+                if (carrier != null) {
+                    mounted.put(carrier.threadId(), thread);
+                }
+            }
+        }
+    }
+
+    ThreadPools pools() {
+        return pools;
+    }
+
+    /** @param blocker what the thread is parked for; null for a monitor or an unknown one */
+    Given of(Thread thread, Object blocker) {
+        return blocker == null ? ofMonitor(thread) : ofBlocker(blocker);
+    }
+
+    private Given ofBlocker(Object blocker) {
+        Set<Long> givers = new HashSet<>(readHolds.of(blocker));
+        Thread ended = blocker instanceof Thread joined ? joined : ends.get(blocker);
+        if (ended != null) {
+            givers.add(ended.threadId());
+        }
+        if (blocker instanceof FutureTask<?> && jvm.fieldOf(blocker, "runner") instanceof Thread runner) {
+            givers.add(runner.threadId());
+        }
+        // A condition's lock stands for the queue that both belong to.
+        Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
+        return new Given(name(blocker), givers, pools.withTask(blocker), references.to(key));
+    }
+
+    /**
+     * The JVM's beans know it of platform threads: a monitor that it wants, or an object that it waits at. Before Java 24 a virtual thread
+     * that wants a monitor keeps its carrier, which counts as the one that wants it.
+     */
+    private Given ofMonitor(Thread thread) {
+        Thread known = thread.isVirtual() ? jvm.carrierOf(thread) : thread;
+        ThreadInfo info = known == null ? null : beans.getThreadInfo(known.threadId());
+        boolean isOther = info == null || known != thread && info.getThreadState() != Thread.State.BLOCKED;
+        LockInfo lock = isOther ? null : info.getLockInfo();
+        if (lock == null) {
+            return new Given(null, Set.of(), null, Set.of());
+        }
+        Set<Long> givers = new HashSet<>();
+        if (info.getLockOwnerId() >= 0) {
+            Thread carried = mounted.get(info.getLockOwnerId());
+            givers.add(carried == null ? info.getLockOwnerId() : carried.threadId());
+        }
+        for (Thread other : threads) {
+            if (System.identityHashCode(other) == lock.getIdentityHashCode() && other.getClass().getName().equals(lock.getClassName())) {
+                givers.add(other.threadId());
+            }
+        }
+        return new Given(lock.toString(), givers, null, Set.of());
+    }
+
+    static String name(Object object) {
+        return object.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(object));
+    }
+
+    static long[] sorted(Set<Long> ids) {
+        List<Long> all = new ArrayList<>(ids);
+        return all.stream().mapToLong(Long::longValue).sorted().toArray();
+    }
+}

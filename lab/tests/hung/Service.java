@@ -1,0 +1,381 @@
+import com.sun.net.httpserver.HttpServer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Exchanger;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.concurrent.locks.StampedLock;
+import java.util.stream.IntStream;
+
+/** A server whose requests hang in the way that the first argument says, on threads of the kind that the second says. It prints its port. */
+class Service {
+    interface Work {
+        void run(int number) throws Exception;
+    }
+
+    static final AtomicInteger REQUESTS = new AtomicInteger();
+    static final AtomicLong DONE = new AtomicLong();
+    static volatile boolean forever = true;
+
+    public static void main(String[] arguments) throws Exception {
+        ExecutorService threads = arguments[1].equals("virtual") ? Executors.newVirtualThreadPerTaskExecutor()
+                : Executors.newFixedThreadPool(arguments[0].equals("slow-client") ? 4 : 100);
+        Work work = work(arguments[0]);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_024);
+        server.setExecutor(threads);
+        server.createContext("/", exchange -> {
+            try (exchange) {
+                work.run(REQUESTS.incrementAndGet());
+                byte[] body = new byte[arguments[0].equals("slow-client") ? 50_000_000 : 2];
+                exchange.sendResponseHeaders(200, body.length);
+                exchange.getResponseBody().write(body);
+            } catch (InterruptedException | RuntimeException failed) {
+                exchange.close();
+            } catch (Exception failed) {
+                throw new java.io.IOException(failed);
+            }
+        });
+        server.start();
+        System.out.println(server.getAddress().getPort());
+        Thread.sleep(600_000);
+    }
+
+    static Work work(String mode) throws Exception {
+        return switch (mode) {
+            case "lock-and-future" -> new LockAndFuture();
+            case "nested-pool" -> new NestedPool();
+            case "dead-consumer" -> new DeadConsumer();
+            case "unread-log" -> new UnreadLog();
+            case "read-lock" -> new ReadLock();
+            case "lost-read-lock" -> new LostReadLock();
+            case "stamped-locks" -> new StampedLocks();
+            case "classes" -> new Classes();
+            case "own-pool" -> new OwnPool();
+            case "parallel-stream" -> new ParallelStream();
+            case "neighbour" -> new Neighbour();
+            case "lost-permit" -> new LostPermit();
+            case "latch" -> number -> awaitReport(new CountDownLatch(1));
+            case "shared-latch" -> shared(new CountDownLatch(1));
+            case "future" -> number -> new CompletableFuture<String>().get();
+            case "phaser" -> number -> new Phaser(2).arriveAndAwaitAdvance();
+            case "exchanger" -> number -> new Exchanger<String>().exchange("offer");
+            case "notify" -> number -> awaitNotify(new Object());
+            case "spin" -> number -> untilDone();
+            case "slow-client", "idle" -> number -> DONE.incrementAndGet();
+            case "long-poll" -> number -> new LinkedBlockingQueue<String>().poll(60, TimeUnit.SECONDS);
+            case "slow" -> number -> Thread.sleep(300);
+            default -> throw new IllegalArgumentException(mode);
+        };
+    }
+
+    static Work shared(CountDownLatch latch) {
+        return number -> awaitReport(latch);
+    }
+
+    static void awaitReport(CountDownLatch latch) throws InterruptedException {
+        latch.await();
+    }
+
+    static void awaitNotify(Object object) throws InterruptedException {
+        synchronized (object) {
+            object.wait();
+        }
+    }
+
+    static void untilDone() {
+        while (forever) {
+            DONE.incrementAndGet();
+        }
+    }
+
+    /** A request holds the lock that the worker wants whose result it waits for. */
+    static final class LockAndFuture implements Work {
+        private final ExecutorService workers = Executors.newFixedThreadPool(2, work -> daemon("renderer", work));
+
+        @Override
+        public void run(int number) throws Exception {
+            ReentrantLock account = new ReentrantLock();
+            account.lock();
+            try {
+                workers.submit(() -> render(account)).get();
+            } finally {
+                account.unlock();
+            }
+        }
+
+        static void render(ReentrantLock account) {
+            account.lock();
+            account.unlock();
+        }
+    }
+
+    /** Each holds one of four and wants another one. */
+    static final class NestedPool implements Work {
+        private final Semaphore places = new Semaphore(4);
+
+        @Override
+        public void run(int number) throws Exception {
+            places.acquire();
+            try {
+                Thread.sleep(50);
+                audit();
+            } finally {
+                places.release();
+            }
+        }
+
+        void audit() throws Exception {
+            places.acquire();
+            places.release();
+        }
+    }
+
+    /** The thread that empties the queue has ended. */
+    static final class DeadConsumer implements Work {
+        private final ArrayBlockingQueue<Integer> events = new ArrayBlockingQueue<>(4);
+
+        DeadConsumer() throws InterruptedException {
+            Thread consumer = daemon("consumer", () -> {
+                if (forever) {
+                    return;
+                }
+                events.clear();
+            });
+            consumer.start();
+            consumer.join();
+        }
+
+        @Override
+        public void run(int number) throws Exception {
+            events.put(number);
+        }
+    }
+
+    /** The thread that empties the queue writes to a pipe that nobody reads. */
+    static final class UnreadLog implements Work {
+        private final ArrayBlockingQueue<String> lines = new ArrayBlockingQueue<>(4);
+
+        UnreadLog() {
+            daemon("log-writer", this::write).start();
+        }
+
+        private void write() {
+            while (forever) {
+                try {
+                    System.out.print(lines.take());
+                } catch (InterruptedException ended) {
+                    return;
+                }
+            }
+        }
+
+        @Override
+        public void run(int number) throws Exception {
+            for (int i = 0; i < 100; i++) {
+                lines.put("x".repeat(8_000));
+            }
+        }
+    }
+
+    /** A reader waits while it has the lock, a writer behind it, and readers behind the writer. */
+    static final class ReadLock implements Work {
+        private final ReentrantReadWriteLock graph = new ReentrantReadWriteLock();
+        private final LinkedBlockingQueue<String> rows = new LinkedBlockingQueue<>();
+
+        @Override
+        public void run(int number) throws Exception {
+            if (number == 1) {
+                export();
+            } else if (number == 2) {
+                graph.writeLock().lock();
+                graph.writeLock().unlock();
+            } else {
+                graph.readLock().lock();
+                graph.readLock().unlock();
+            }
+        }
+
+        private void export() throws InterruptedException {
+            graph.readLock().lock();
+            try {
+                rows.take();
+            } finally {
+                graph.readLock().unlock();
+            }
+        }
+    }
+
+    /** A thread took the lock to read, and has ended. */
+    static final class LostReadLock implements Work {
+        private final ReentrantReadWriteLock graph = new ReentrantReadWriteLock();
+
+        LostReadLock() throws InterruptedException {
+            Thread loader = daemon("loader", () -> graph.readLock().lock());
+            loader.start();
+            loader.join();
+        }
+
+        @Override
+        public void run(int number) {
+            graph.writeLock().lock();
+            graph.writeLock().unlock();
+        }
+    }
+
+    /** Locks that know no owner, in opposite order. */
+    static final class StampedLocks implements Work {
+        private final StampedLock stock = new StampedLock();
+        private final StampedLock price = new StampedLock();
+        private final CountDownLatch both = new CountDownLatch(2);
+
+        @Override
+        public void run(int number) throws Exception {
+            if (number % 2 == 0) {
+                sell();
+            } else {
+                order();
+            }
+        }
+
+        private void sell() throws InterruptedException {
+            long stamp = stock.writeLock();
+            both.countDown();
+            both.await();
+            price.unlockWrite(price.writeLock());
+            stock.unlockWrite(stamp);
+        }
+
+        private void order() throws InterruptedException {
+            long stamp = price.writeLock();
+            both.countDown();
+            both.await();
+            stock.unlockWrite(stock.writeLock());
+            price.unlockWrite(stamp);
+        }
+    }
+
+    /** Each class needs the other one to begin. */
+    static final class Classes implements Work {
+        static final CountDownLatch BOTH = new CountDownLatch(2);
+
+        static final class Prices {
+            static final int RATE = meet() + Taxes.RATE;
+        }
+
+        static final class Taxes {
+            static final int RATE = meet() + Prices.RATE;
+        }
+
+        static int meet() {
+            BOTH.countDown();
+            await(BOTH);
+            return 1;
+        }
+
+        @Override
+        public void run(int number) {
+            DONE.addAndGet(number % 2 == 0 ? Prices.RATE : Taxes.RATE);
+        }
+    }
+
+    /** Tasks wait for tasks in the queue of their own pool. */
+    static final class OwnPool implements Work {
+        private final ExecutorService pool = Executors.newFixedThreadPool(2, work -> daemon("worker", work));
+
+        @Override
+        public void run(int number) throws Exception {
+            pool.submit(this::report).get();
+        }
+
+        private String report() throws Exception {
+            Thread.sleep(100);
+            return pool.submit(() -> "row").get();
+        }
+    }
+
+    /** The caller of the stream holds the lock that its tasks want. */
+    static final class ParallelStream implements Work {
+        private final ReentrantLock totals = new ReentrantLock();
+        /** A thread of the pool has come to the lock. */
+        private final CountDownLatch helped = new CountDownLatch(1);
+
+        @Override
+        public void run(int number) {
+            totals.lock();
+            try {
+                IntStream.range(0, 64).parallel().forEach(this::add);
+            } finally {
+                totals.unlock();
+            }
+        }
+
+        private void add(int value) {
+            if (totals.isHeldByCurrentThread()) {
+                await(helped);
+            } else {
+                helped.countDown();
+            }
+            totals.lock();
+            DONE.addAndGet(value);
+            totals.unlock();
+        }
+    }
+
+    /** A neighbour that never responds, asked by a client that has threads of its own. */
+    static final class Neighbour implements Work {
+        private final HttpClient client = HttpClient.newHttpClient();
+        private final ServerSocket silent = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+
+        Neighbour() throws Exception {}
+
+        @Override
+        public void run(int number) {
+            URI uri = URI.create("http://127.0.0.1:" + silent.getLocalPort());
+            client.sendAsync(HttpRequest.newBuilder(uri).build(), BodyHandlers.discarding()).join();
+        }
+    }
+
+    /** Whoever takes a permit and fails does not give it back. */
+    static final class LostPermit implements Work {
+        private final Semaphore permits = new Semaphore(2);
+
+        @Override
+        public void run(int number) throws Exception {
+            permits.acquire();
+            if (number <= 2) {
+                throw new IllegalStateException("failed");
+            }
+            permits.release();
+        }
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
+        }
+    }
+
+    static Thread daemon(String name, Runnable work) {
+        Thread thread = new Thread(work, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,278 @@
+//! `threadcount diagnose` on a server whose requests hang in a known way (`tests/hung/Service.java`), on platform and virtual threads,
+//! on Java 21 and 25; and on servers that only look like it.
+
+use crate::java;
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use threadcount_machine::process_sockets::ProcessSockets;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java");
+const GIVE_UP: Duration = Duration::from_secs(120);
+const KINDS: [&str; 2] = ["platform", "virtual"];
+
+/// A server with clients that wait for their answers.
+struct Service {
+    jvm: Child,
+    /// Open, and not read any more.
+    _output: BufReader<ChildStdout>,
+    _clients: Vec<TcpStream>,
+}
+
+impl Service {
+    fn start(java: u16, mode: &str, kind: &str, clients: usize, classes: &Path) -> Self {
+        let mut command = Command::new(java::runtime(java).java());
+        command.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=2"]);
+        command.args(["-Djdk.virtualThreadScheduler.parallelism=2", "-cp"]).arg(classes);
+        let command = command.args(["Service", mode, kind]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut jvm = command.stderr(Stdio::null()).spawn().unwrap();
+        let mut output = BufReader::new(jvm.stdout.take().unwrap());
+        let mut port = String::new();
+        output.read_line(&mut port).unwrap();
+        let port: u16 = port.trim().parse().unwrap();
+        let clients = (0..clients).map(|_| ask(port)).collect();
+        let service = Self { jvm, _output: output, _clients: clients };
+        service.wait_until_it_rests(mode == "spin");
+        service
+    }
+
+    /// Until it has read what it reads, and has nothing more to do.
+    fn wait_until_it_rests(&self, computes: bool) {
+        let pid = self.jvm.id();
+        let give_up = Instant::now() + GIVE_UP;
+        let state = || (unread(pid), if computes { 0 } else { cpu_ticks(pid) });
+        let mut alike = 0;
+        let mut last = state();
+        while alike < 8 {
+            assert!(Instant::now() < give_up, "the server does not rest: {last:?}");
+            sleep(Duration::from_millis(250));
+            let now = state();
+            // The JVM's own threads have some work, always.
+            alike = if now.0 == last.0 && now.1 <= last.1 + 2 { alike + 1 } else { 0 };
+            last = now;
+        }
+    }
+
+    fn diagnose(&self, folder: &Path) -> Diagnosis {
+        let out = folder.join(format!("{}.json", self.jvm.id()));
+        let mut command = Command::new(cargo_bin("threadcount"));
+        let output =
+            command.args(["diagnose", &self.jvm.id().to_string(), "--out"]).arg(&out).output().unwrap();
+        let text =
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
+        Diagnosis {
+            code: output.status.code(),
+            verdicts: document["verdicts"].as_array().unwrap().clone(),
+            text,
+        }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.jvm.kill().ok();
+        self.jvm.wait().ok();
+    }
+}
+
+fn ask(port: u16) -> TcpStream {
+    let mut client = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    client.write_all(b"GET / HTTP/1.1\r\nHost: service\r\n\r\n").unwrap();
+    client
+}
+
+fn unread(pid: u32) -> usize {
+    ProcessSockets::read(pid).unwrap().inbound.iter().filter(|it| it.unread_bytes > 0).count()
+}
+
+/// User and system time: the 14th and 15th field of `proc_pid_stat(5)`.
+fn cpu_ticks(pid: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
+    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+struct Diagnosis {
+    code: Option<i32>,
+    verdicts: Vec<Value>,
+    text: String,
+}
+
+impl Diagnosis {
+    fn kind(&self) -> &str {
+        self.verdicts[0]["kind"].as_str().unwrap()
+    }
+}
+
+fn classes() -> tempfile::TempDir {
+    java::probe();
+    let folder = tempfile::tempdir().unwrap();
+    let mut javac = Command::new(java::jdk().home.join("bin/javac"));
+    let javac = javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(SOURCE);
+    assert!(javac.status().unwrap().success());
+    folder
+}
+
+/// On both Javas and both kinds of threads.
+fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
+    let folder = classes();
+    for java in [21, 25] {
+        for kind in KINDS {
+            let service = Service::start(java, mode, kind, clients, folder.path());
+            let diagnosis = service.diagnose(folder.path());
+            let how = format!("{mode} on Java {java}, {kind}:\n{}", diagnosis.text);
+            check(&diagnosis, &how);
+        }
+    }
+}
+
+/// It hangs, of this kind, and the text has all these words.
+fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
+    on_all(mode, clients, |diagnosis, how| {
+        assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(1)), "{how}");
+        for word in words {
+            assert!(diagnosis.text.contains(word), "{word}: {how}");
+        }
+    });
+}
+
+#[test]
+fn requests_hold_a_lock_that_the_workers_want_whose_results_they_wait_for() {
+    let words = ["a result", "held by", "computed by", "Service$LockAndFuture.render", "behind them"];
+    assert_hangs("lock-and-future", 12, "deadlock", &words);
+}
+
+#[test]
+fn requests_hold_a_permit_and_wait_for_a_second_one() {
+    let words =
+        ["4 threads hold a permit of a Semaphore", "Service$NestedPool.audit", "Service$NestedPool.run"];
+    assert_hangs("nested-pool", 12, "pool-waits-for-itself", &words);
+}
+
+#[test]
+fn requests_wait_for_room_in_a_queue_whose_consumer_has_ended() {
+    assert_hangs(
+        "dead-consumer",
+        12,
+        "dead-end",
+        &["8 threads wait for room in a queue that no thread gives"],
+    );
+}
+
+#[test]
+fn requests_wait_for_a_consumer_that_writes_to_a_pipe_that_nobody_reads() {
+    let words = ["room in a queue", "log-writer", "standard output, a pipe"];
+    assert_hangs("unread-log", 12, "dead-end", &words);
+}
+
+#[test]
+fn readers_wait_behind_a_writer_that_waits_for_a_reader_that_stands_still() {
+    let words = ["Service$ReadLock.export", "a lock", "an element of a queue"];
+    assert_hangs("read-lock", 12, "dead-end", &words);
+}
+
+#[test]
+fn a_read_lock_whose_reader_has_ended() {
+    assert_hangs("lost-read-lock", 6, "lock-not-given-back", &["its owner has ended"]);
+}
+
+#[test]
+fn stamped_locks_in_opposite_order() {
+    assert_hangs(
+        "stamped-locks",
+        2,
+        "deadlock",
+        &["StampedLock", "Service$StampedLocks.sell", "Service$StampedLocks.order"],
+    );
+}
+
+#[test]
+fn classes_that_need_each_other_to_begin() {
+    assert_hangs("classes", 2, "deadlock", &["the initialisation of a class", "Service$Classes"]);
+}
+
+#[test]
+fn tasks_wait_for_tasks_in_the_queue_of_their_own_pool() {
+    assert_hangs(
+        "own-pool",
+        8,
+        "deadlock",
+        &["queued in java.util.concurrent.ThreadPoolExecutor", "Service$OwnPool.report"],
+    );
+}
+
+#[test]
+fn tasks_of_a_parallel_stream_want_the_lock_of_its_caller() {
+    assert_hangs(
+        "parallel-stream",
+        2,
+        "deadlock",
+        &["Service$ParallelStream.add", "Service$ParallelStream.run"],
+    );
+}
+
+#[test]
+fn a_neighbour_that_never_responds_to_an_asynchronous_client() {
+    assert_hangs("neighbour", 12, "dead-end", &["waits for an answer of 127.0.0.1:"]);
+}
+
+#[test]
+fn permits_that_failed_requests_did_not_give_back() {
+    assert_hangs("lost-permit", 12, "leaked-permits", &["10 threads wait for a permit of a Semaphore"]);
+}
+
+#[test]
+fn a_latch_that_nobody_counts_down_and_a_result_that_nobody_gives() {
+    for (mode, what) in [
+        ("latch", "a CountDownLatch"),
+        ("shared-latch", "a CountDownLatch"),
+        ("future", "a result"),
+        ("phaser", "a Phaser"),
+        ("exchanger", "an Exchanger"),
+    ] {
+        assert_hangs(mode, 6, "dead-end", &["6 threads wait", what, "no thread gives"]);
+    }
+}
+
+/// What it waits for may be an event: nothing is claimed, and nothing is denied.
+#[test]
+fn requests_that_wait_for_a_signal_or_compute_have_an_unknown_cause() {
+    for (mode, at) in [("notify", "Service.awaitNotify"), ("spin", "Service.untilDone")] {
+        on_all(mode, 2, |diagnosis, how| {
+            assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
+            assert!(diagnosis.text.contains(at) && diagnosis.text.contains("cause unknown"), "{how}");
+        });
+    }
+}
+
+#[test]
+fn all_threads_write_to_clients_that_do_not_read() {
+    let folder = classes();
+    for java in [21, 25] {
+        let service = Service::start(java, "slow-client", "platform", 12, folder.path());
+        let diagnosis = service.diagnose(folder.path());
+        assert!(
+            diagnosis.code != Some(0) && diagnosis.text.contains("writing to a socket"),
+            "{}",
+            diagnosis.text
+        );
+    }
+}
+
+/// Look-alikes.
+#[test]
+fn an_idle_server_and_long_polls_do_not_hang() {
+    for (mode, clients, kind) in [("idle", 0, "idle"), ("idle", 3, "idle"), ("long-poll", 8, "waiting")] {
+        on_all(mode, clients, |diagnosis, how| {
+            assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(0)), "{how}");
+        });
+    }
+}

@@ -1,0 +1,115 @@
+//! The TCP sockets of a process: what it listens at, who is connected, and what lies unread.
+
+use super::tcp_counters::{self, TcpCounters};
+use procfs::net::{TcpNetEntry, TcpState};
+use procfs::process::{FDTarget, Process};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::net::SocketAddr;
+
+/// One connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connection {
+    pub local_port: u16,
+    pub remote: SocketAddr,
+    /// Received, and not read by the process.
+    pub unread_bytes: u32,
+    /// Written, and not yet confirmed by the other side.
+    pub unsent_bytes: u32,
+    /// Whether the process has accepted it; one that waits for that is the kernel's.
+    pub is_accepted: bool,
+    /// `None`: in another network namespace, or the kernel does not say it.
+    pub counters: Option<TcpCounters>,
+}
+
+/// Of one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProcessSockets {
+    /// Connections to a port that the process listens at.
+    pub inbound: Vec<Connection>,
+    /// Those that it has opened.
+    pub outbound: Vec<Connection>,
+}
+
+impl ProcessSockets {
+    /// `None`: the files of the process cannot be seen.
+    #[must_use]
+    pub fn read(pid: u32) -> Option<Self> {
+        let process = Process::new(i32::try_from(pid).ok()?).ok()?;
+        let inodes: HashSet<u64> = process.fd().ok()?.flatten().filter_map(|it| socket(&it.target)).collect();
+        let entries: Vec<TcpNetEntry> =
+            [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten().collect();
+        let counters = if is_our_network(pid) { tcp_counters::read() } else { HashMap::new() };
+        Some(of_entries(&entries, &inodes, &counters))
+    }
+}
+
+fn of_entries(
+    entries: &[TcpNetEntry],
+    inodes: &HashSet<u64>,
+    counters: &HashMap<tcp_counters::Ports, TcpCounters>,
+) -> ProcessSockets {
+    let is_own = |entry: &&TcpNetEntry| inodes.contains(&entry.inode);
+    let listening: HashSet<u16> = entries
+        .iter()
+        .filter(is_own)
+        .filter(|it| it.state == TcpState::Listen)
+        .map(|it| it.local_address.port())
+        .collect();
+    let mut sockets = ProcessSockets::default();
+    for entry in entries {
+        let is_accepted = inodes.contains(&entry.inode);
+        let local_port = entry.local_address.port();
+        let is_inbound = listening.contains(&local_port);
+        let is_open = matches!(entry.state, TcpState::Established | TcpState::CloseWait);
+        if !is_open || !(is_accepted || is_inbound && entry.inode == 0) {
+            continue;
+        }
+        let connection = Connection {
+            local_port,
+            remote: entry.remote_address,
+            unread_bytes: entry.rx_queue,
+            unsent_bytes: entry.tx_queue,
+            is_accepted,
+            counters: counters.get(&(local_port, entry.remote_address.port())).copied(),
+        };
+        if is_inbound { sockets.inbound.push(connection) } else { sockets.outbound.push(connection) }
+    }
+    sockets
+}
+
+fn socket(target: &FDTarget) -> Option<u64> {
+    if let FDTarget::Socket(inode) = target { Some(*inode) } else { None }
+}
+
+fn is_our_network(pid: u32) -> bool {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    of("self").is_some() && of("self") == of(&pid.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn a_connection_that_nobody_accepted_has_its_bytes_unread() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut waiting = TcpStream::connect(address).unwrap();
+        waiting.write_all(b"GET").unwrap();
+        let read = || ProcessSockets::read(std::process::id()).unwrap();
+        let of_ours = |sockets: &ProcessSockets| {
+            let ours = sockets.inbound.iter().filter(|it| it.local_port == address.port());
+            ours.map(|it| (it.is_accepted, it.unread_bytes)).collect::<Vec<_>>()
+        };
+        assert_eq!(of_ours(&read()), [(false, 3)]);
+        let accepted = listener.accept().unwrap();
+        assert_eq!(of_ours(&read()), [(true, 3)]);
+        let outbound = read().outbound;
+        let own = waiting.local_addr().unwrap().port();
+        assert!(outbound.iter().any(|it| it.local_port == own && it.remote == address));
+        drop(accepted);
+    }
+}
