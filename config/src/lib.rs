@@ -36,7 +36,7 @@ use thiserror::Error;
 /// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
-const KEYS: [&str; 23] = [
+const KEYS: [&str; 24] = [
     "question",
     "study",
     "server",
@@ -53,6 +53,7 @@ const KEYS: [&str; 23] = [
     "warmup",
     "runs",
     "drop",
+    "crossover",
     "budget",
     "variants",
     "loads",
@@ -146,6 +147,7 @@ fn experiment_of(
         loads: loads::read(&fields, &shared)?,
         warmup_s: warm_up::USUAL_S,
         warmup_auto: true,
+        crossover: fields.read("crossover", |node| node.truth("crossover"))?.unwrap_or_default(),
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         published: Vec::new(),
         claims: Vec::new(),

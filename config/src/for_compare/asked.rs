@@ -16,6 +16,8 @@ pub struct CompareAsked {
     pub load: LoadSpec,
     /// `--runs`: exactly so many rounds; `None`: until the result is conclusive.
     pub runs: Option<u32>,
+    /// A crossover inside one JVM comes first.
+    pub crossover: bool,
     pub budget_s: Option<f64>,
     pub warmup: WarmUpTime,
     /// `--health`: the path that responds when the server is ready; `None`: the path of the URL.

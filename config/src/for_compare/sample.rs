@@ -12,6 +12,7 @@ pub(super) fn asked(url: &str, compared: Compared) -> CompareAsked {
         surroundings: Surroundings::default(),
         load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1")),
         runs: None,
+        crossover: false,
         budget_s: None,
         warmup: WarmUpTime::Auto,
         ready: None,

@@ -131,6 +131,9 @@ fn duration(experiment: &Experiment) -> Vec<String> {
     let warmup = if experiment.warmup_auto { "auto".to_owned() } else { seconds(experiment.warmup_s) };
     let mut lines =
         vec![String::new(), commented("warmup", &warmup, "how long each server is warmed up, at most")];
+    if experiment.crossover {
+        lines.push(commented("crossover", "true", "kinds of thread inside one JVM come first"));
+    }
     if let Some(budget_s) = experiment.budget_s {
         lines.push(commented("budget", &seconds(budget_s), "no round begins that would end later"));
     }

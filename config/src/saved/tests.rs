@@ -23,6 +23,7 @@ fn commands() -> CompareAsked {
             )
         },
         runs: None,
+        crossover: false,
         budget_s: None,
         warmup: WarmUpTime::Auto,
         ready: None,
@@ -47,6 +48,7 @@ fn servers_that_run_already_are_saved_with_their_addresses() {
 fn commands_are_saved_with_what_they_share_at_the_top() {
     let mut asked = commands();
     (asked.runs, asked.budget_s, asked.warmup) = (Some(3), Some(300.0), WarmUpTime::AtMost(2.5));
+    asked.crossover = true;
     asked.surroundings.jdks = vec![25];
     asked.surroundings.jvm = vec!["-Xmx64m".to_owned(), "-XX:+UseSerialGC".to_owned()];
     asked.surroundings.env.insert("A_B".to_owned(), "1: # x".to_owned());
@@ -65,6 +67,7 @@ fn commands_are_saved_with_what_they_share_at_the_top() {
         "request: \"/orders/{rand:1:9}?a=b\"",
         "    server: {command: \"serve --port={port}\"}",
         "warmup: 2.5s    # ",
+        "crossover: true # ",
         "budget: 5m      # ",
         "runs: 3         # ",
         "drop: 0",

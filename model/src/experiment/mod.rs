@@ -59,6 +59,9 @@ pub struct Experiment {
     pub warmup_s: f64,
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
     pub warmup_auto: bool,
+    /// Kinds of thread are compared inside one JVM of the first variant before fresh JVMs are.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub crossover: bool,
     /// Time budget in seconds; `None`: unlimited.
     pub budget_s: Option<f64>,
     /// Figures that were published before.
@@ -106,6 +109,11 @@ pub struct Study {
     pub machine: Option<String>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 impl Experiment {
     /// Nobody planned it: nothing is published about it, and there is no warm-up.
     #[must_use]
@@ -118,6 +126,7 @@ impl Experiment {
             loads,
             warmup_s: 0.0,
             warmup_auto: false,
+            crossover: false,
             budget_s: None,
             published: Vec::new(),
             claims: Vec::new(),

@@ -11,7 +11,7 @@ use threadcount_model::crossover::{Crossover, CrossoverPeriod, ResponseTimes, Tr
 /// A session ends when the throughput is known as well as this ...
 const PRECISE: f64 = 0.03;
 /// ... and not before so many blocks.
-const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
+pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
 
 /// One treatment against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -124,12 +124,15 @@ pub fn figures(crossover: &Crossover) -> Vec<TreatmentFigures> {
 pub fn is_decided(comparisons: &[TreatmentComparison]) -> bool {
     !comparisons.is_empty()
         && comparisons.iter().all(|it| {
-            let is_precise = it.rate.interval.is_some_and(|interval| interval.half_width() <= PRECISE);
             let times = [it.p50, it.p99].into_iter().flatten();
-            is_precise
+            is_precise(&it.rate)
                 && it.rate.blocks >= LEAST_TO_END
                 && times.chain([it.rate]).all(|ratio| ratio.verdict != Verdict::NotEnoughRuns)
         })
+}
+
+pub(super) fn is_precise(rate: &CrossoverRatio) -> bool {
+    rate.interval.is_some_and(|interval| interval.half_width() <= PRECISE)
 }
 
 /// Blocks in which each treatment has two periods that count.

@@ -1,5 +1,6 @@
 //! Does the interval keep its promise? 2,000 made-up sessions of each kind with a known truth, from a fixed seed.
 
+use super::comparison::{LEAST_TO_END, is_precise};
 use super::quantile::quantile_ratio;
 use super::{block_order, carry_over, ratio, trend};
 use crate::noise::Noise;
@@ -96,6 +97,25 @@ fn the_interval_holds_the_truth_in_94_to_97_of_100_sessions_in_any_weather() {
         let coverage = f64::from(held) / f64::from(all);
         println!("{weather:?}: {:.1} %", 100.0 * coverage);
         assert!((0.94..=0.97).contains(&coverage), "{weather:?}: {coverage}");
+    }
+}
+
+#[test]
+fn a_session_that_ends_when_its_interval_is_narrow_holds_the_truth_as_often() {
+    let (mut noise, mut random) = (Noise::new(), SplitMix64(11));
+    for weather in WEATHERS {
+        let (mut held, mut blocks) = (0, 0);
+        for _ in 0..SESSIONS {
+            let [baseline, treatment] = session(weather, (2, 16), 0.1, &mut noise, &mut random);
+            let until = |blocks: usize| ratio(&treatment[..blocks], &baseline[..blocks]).unwrap();
+            let ended = (LEAST_TO_END..16).map(until).find(is_precise).unwrap_or_else(|| until(16));
+            let interval = ended.interval.unwrap();
+            held += u32::from(interval.low.ln() <= 0.1 && 0.1 <= interval.high.ln());
+            blocks += ended.blocks;
+        }
+        let coverage = f64::from(held) / f64::from(SESSIONS);
+        println!("{weather:?}: {:.1} %, {:.1} blocks", 100.0 * coverage, blocks as f64 / f64::from(SESSIONS));
+        assert!((0.94..=0.975).contains(&coverage), "{weather:?}: {coverage}");
     }
 }
 

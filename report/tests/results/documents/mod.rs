@@ -228,6 +228,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
         loads: loads.to_vec(),
         warmup_s: 15.0,
         warmup_auto: false,
+        crossover: false,
         budget_s: None,
         published: vec![
             published("platform", "c400", &[("rate_per_s", 3_967.8), ("p50_ms", 100.6), ("p99_ms", 145.1)]),
