@@ -14,6 +14,7 @@ pub mod interval;
 #[cfg(any(test, feature = "sample"))]
 pub mod kept_schema;
 pub mod machine;
+pub mod masked;
 pub mod metric;
 pub mod parse;
 mod probe_level;

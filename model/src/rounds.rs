@@ -43,4 +43,6 @@ pub enum RoundsEnd {
     BudgetUsed,
     /// The user stopped it.
     Interrupted,
+    /// There was no room for another run.
+    DiskFull,
 }

@@ -37,6 +37,7 @@ pub use threadcount_model::figures;
 use std::io;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder;
 
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -96,6 +97,15 @@ pub enum ReportError {
     Xml(#[source] io::Error),
 }
 
+impl ReportError {
+    /// Is a full disk the reason?
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        let Self::Write { source, .. } = self else { return false };
+        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+}
+
 /// The report as text, for standard output. [`Format::Csv`] is the table of runs.
 ///
 /// # Errors
@@ -125,7 +135,7 @@ pub fn write(document: &ResultDocument, format: Format, dir: &Path) -> Result<Pa
     std::fs::create_dir_all(dir).map_err(failed(dir))?;
     let put = |name: &str, text: String| {
         let path = dir.join(name);
-        std::fs::write(&path, text).map_err(failed(&path))?;
+        result_folder::replace(&path, text.as_bytes()).map_err(failed(&path))?;
         Ok(path)
     };
     if format == Format::Csv {

@@ -282,6 +282,7 @@ pub const fn rounds_end(end: RoundsEnd) -> &'static str {
         RoundsEnd::AsRequested => "as requested",
         RoundsEnd::BudgetUsed => "the time budget is used up",
         RoundsEnd::Interrupted => "interrupted",
+        RoundsEnd::DiskFull => "the disk is full",
     }
 }
 

@@ -109,9 +109,11 @@ impl CompareCommand {
         if self.args.is_dry_run(&[&experiment])? {
             return Ok(ExitCode::SUCCESS);
         }
+        self.args.check_folder(&experiment.name, false)?;
         let out = self.args.out_folder(&experiment.name, false);
         // A number of rounds, and a choice of Java versions, are about fresh JVMs.
         let is_first = can_switch
+            && self.args.resume.is_none()
             && !self.crossover.no_crossover
             && self.runs.is_none()
             && self.service.surroundings().jdks.len() < 2;
@@ -119,11 +121,17 @@ impl CompareCommand {
             true => crossover::before_fresh_jvms(&experiment, &self.crossover, &out)?,
             false => None,
         };
-        let fresh_jvms = self.args.run(experiment, &out)?;
+        let fresh_jvms = self.args.run(experiment, false)?;
         if let Some(crossover) = &crossover {
             crossover::print_confirmation(crossover, fresh_jvms.document())?;
         }
         Ok(exit_code(&[fresh_jvms]))
+    }
+
+    /// The same, to go on with its result.
+    pub(super) fn resuming(mut self, args: &ExperimentArgs) -> Self {
+        self.args = args.resuming(self.args);
+        self
     }
 
     fn experiment(&self) -> miette::Result<Experiment> {

@@ -22,10 +22,10 @@ use threadcount_model::parse;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
-    /// The folder of the result before
+    /// The folder of the result before; of a folder of results the latest
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// The folder of the result after
+    /// The folder of the result after; of a folder of results the latest
     #[arg(value_name = "B")]
     b: PathBuf,
     /// Compare although the machine or the loads differ; the differences are printed first

@@ -1,20 +1,21 @@
 //! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
 use super::progress::Progress;
-use super::{FAILED, NOT_JUDGED, interrupt};
+use super::resume::Earlier;
+use super::{DISK_FULL, FAILED, NOT_JUDGED, interrupt};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::run;
 use crate::run::Runner;
 use crate::run::sender::{LoadSender, ThisProcess};
-use crate::run::session::session;
+use crate::run::session::resume;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::ResultFolder;
+use threadcount_judge::result_folder::{FolderError, IfTaken, ResultFolder, latest};
 use threadcount_judge::words::reasons;
 use threadcount_machine::probe::{Instruments, ProbeChoice};
 use threadcount_machine::{machine, own_cores};
@@ -22,10 +23,12 @@ use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::claim::Names;
 use threadcount_model::experiment::{Experiment, LoadSpec, Variant, open_files};
 use threadcount_model::figures;
+use threadcount_model::masked::{Masked, masked};
 use threadcount_model::parse::claim::parse;
+use threadcount_model::rounds::RoundsEnd;
 use threadcount_report as report;
-use threadcount_report::Format;
 use threadcount_report::terminal::terminal;
+use threadcount_report::{Format, ReportError};
 use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_servers::workload::external;
@@ -36,9 +39,15 @@ use threadcount_stats::runs::is_complete;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Result")]
 pub struct ExperimentArgs {
-    /// The result folder [default: out/EXPERIMENT]
+    /// The result folder [default: out/EXPERIMENT/DATE-N, and out/EXPERIMENT/latest names it]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Delete the result that is in the folder of --out
+    #[arg(long, requires = "out")]
+    replace: bool,
+    /// Go on with the result in this folder, whose session was broken off: its missing runs are done, with the same plan
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(super) resume: Option<PathBuf>,
     /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
@@ -68,6 +77,8 @@ pub struct ExperimentOutcome {
     conditions: Vec<ClaimResult>,
     /// The user stopped it.
     cut_short: bool,
+    /// There was no room for the rest of it.
+    disk_full: bool,
 }
 
 impl ExperimentOutcome {
@@ -84,6 +95,43 @@ impl ExperimentArgs {
             Some(out) if many => out.join(experiment),
             Some(out) => out.clone(),
             None => Path::new("out").join(experiment),
+        }
+    }
+
+    /// Before the first of several experiments runs: the folder of the last one must be free, too.
+    ///
+    /// # Errors
+    /// It has a result.
+    pub fn check_folder(&self, experiment: &str, many: bool) -> miette::Result<()> {
+        let path = self.out_folder(experiment, many);
+        let is_refused = self.out.is_some() && !self.replace && ResultFolder::is_taken(&path);
+        if is_refused { Err(FolderError::Taken { path }).into_diagnostic() } else { Ok(()) }
+    }
+
+    /// The folder of the result, locked.
+    fn folder(&self, experiment: &str, many: bool) -> Result<ResultFolder, FolderError> {
+        if let Some(earlier) = &self.resume {
+            return ResultFolder::create(&latest(earlier), IfTaken::Keep);
+        }
+        let path = self.out_folder(experiment, many);
+        match &self.out {
+            Some(_) => {
+                let if_taken = if self.replace { IfTaken::Replace } else { IfTaken::Refuse };
+                ResultFolder::create(&path, if_taken)
+            }
+            None => ResultFolder::next(&path, &jiff::Zoned::now().date().to_string()),
+        }
+    }
+
+    /// What of this command line holds for one that is run again to be resumed.
+    pub(super) fn resuming(&self, stored: Self) -> Self {
+        Self {
+            out: None,
+            replace: false,
+            resume: self.resume.clone(),
+            fail_if: [stored.fail_if.as_slice(), self.fail_if.as_slice()].concat(),
+            open: self.open || stored.open,
+            ..stored
         }
     }
 
@@ -132,7 +180,7 @@ impl ExperimentArgs {
     ///
     /// # Errors
     /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
-    pub fn run(&self, mut experiment: Experiment, out: &Path) -> miette::Result<ExperimentOutcome> {
+    pub fn run(&self, mut experiment: Experiment, many: bool) -> miette::Result<ExperimentOutcome> {
         let names = Names::of(&experiment);
         let mut conditions = Vec::new();
         for written in &self.fail_if {
@@ -162,32 +210,49 @@ impl ExperimentArgs {
             experiment.loads.iter_mut().for_each(look_for_cores);
             leave_out_too_large(&mut experiment);
         }
-        let folder = ResultFolder::create(out).into_diagnostic()?;
+        let folder = self.folder(&experiment.name, many).into_diagnostic()?;
+        let earlier = self.resume.as_deref().map(Earlier::read).transpose()?;
+        if let Some(earlier) = &earlier {
+            earlier.check(&experiment)?;
+        }
+        let command: Vec<String> = match &earlier {
+            Some(earlier) => earlier.document.command.clone(),
+            None => std::env::args().collect(),
+        };
+        tell_masked(&experiment, &command);
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
             experiment: &experiment,
+            command: &command,
             launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
             folder: &folder,
             interrupted: &interrupted,
         };
-        let document = session(&runner, &mut progress).into_diagnostic()?;
+        let done = earlier.map(|earlier| earlier.document.records).unwrap_or_default();
+        let document = resume(&runner, done, &mut progress).into_diagnostic()?;
         progress.finish();
         // Nothing stays in the cluster while somebody reads.
         drop(pods);
-        let page = report::write(&document, Format::Html, folder.path()).into_diagnostic()?;
-        show(&document, &page);
-        if self.open {
-            open(&page);
+        folder.give_room();
+        let page = report::write(&document, Format::Html, folder.path());
+        // Before an error about the page: the figures are there.
+        show(&document, page.as_deref().ok());
+        let disk_full = document.rounds.iter().any(|done| done.why == RoundsEnd::DiskFull)
+            || page.as_ref().is_err_and(ReportError::is_disk_full);
+        match page {
+            Ok(page) if self.open => open(&page),
+            Err(error) if disk_full => anstream::eprintln!("{error}"),
+            page => drop(page.into_diagnostic()?),
         }
         let conditions = conditions
             .iter()
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(ExperimentOutcome { document, conditions, cut_short })
+        Ok(ExperimentOutcome { document, conditions, cut_short, disk_full })
     }
 }
 
@@ -247,8 +312,22 @@ fn launch_error_report(error: LaunchError) -> miette::Report {
     }
 }
 
-fn show(document: &ResultDocument, page: &Path) {
-    let text = terminal(document, Some(&page.display().to_string()), super::stdout::style());
+/// A warning of what the result does not show.
+fn tell_masked(experiment: &Experiment, command: &[String]) {
+    let mut names = Masked::new();
+    let _ = experiment.without_secrets(&mut names);
+    let _ = masked(&command.to_vec(), &mut names);
+    if !names.is_empty() {
+        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+        anstream::eprintln!(
+            "masked as *** in the result: {names}; ${{NAME}} stands for a variable of the environment"
+        );
+    }
+}
+
+fn show(document: &ResultDocument, page: Option<&Path>) {
+    let page = page.map(|page| page.display().to_string());
+    let text = terminal(document, page.as_deref(), super::stdout::style());
     anstream::println!("\n{text}");
 }
 
@@ -266,6 +345,7 @@ enum Outcome {
     Passed,
     NotJudged,
     Failed,
+    DiskFull,
 }
 
 /// 1 where nothing was measured, a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
@@ -273,7 +353,7 @@ enum Outcome {
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
-    for ExperimentOutcome { document, conditions, cut_short } in outcomes {
+    for ExperimentOutcome { document, conditions, cut_short, disk_full } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             gravest = Outcome::Failed;
@@ -289,11 +369,18 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
             let runs = figures::plural(runs, "complete run");
             anstream::eprintln!("{name}: interrupted after {runs}; they are kept");
         }
+        if *disk_full {
+            gravest = Outcome::DiskFull;
+            anstream::eprintln!(
+                "{name}: the disk is full; what was measured is kept. Make room, and go on with --resume"
+            );
+        }
     }
     match gravest {
         Outcome::Passed => ExitCode::SUCCESS,
         Outcome::NotJudged => ExitCode::from(NOT_JUDGED),
         Outcome::Failed => ExitCode::from(FAILED),
+        Outcome::DiskFull => ExitCode::from(DISK_FULL),
     }
 }
 
@@ -414,12 +501,23 @@ mod tests {
     use super::*;
     use crate::run::session;
     use threadcount_config::parse;
+    use threadcount_load::report::LoadReport;
     use threadcount_model::doubt::{Doubt, DoubtReason};
+    use threadcount_model::record::Record;
 
     fn document() -> ResultDocument {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
             loads: [{clients: 4, duration: 1s}]\n";
-        session::document(&parse("x", "x.yaml", text, false).expect("an experiment"), Vec::new(), Vec::new())
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let mut load = LoadReport::default();
+        load.requests.ok = 1;
+        let run = Record {
+            variant: "a".to_owned(),
+            load: "c4".to_owned(),
+            measured: Some(load),
+            ..Record::default()
+        };
+        session::document(&experiment, vec![run], Vec::new(), &[])
     }
 
     fn claim(holds: Option<bool>, reason: Option<DoubtReason>) -> ClaimResult {
@@ -476,7 +574,7 @@ mod tests {
     fn what_failed_is_graver_than_what_could_not_be_judged() {
         let both = |claims: Vec<ClaimResult>, conditions: Vec<ClaimResult>| {
             let document = ResultDocument { claims, ..document() };
-            let outcomes = ExperimentOutcome { document, conditions, cut_short: false };
+            let outcomes = ExperimentOutcome { document, conditions, cut_short: false, disk_full: false };
             format!("{:?}", exit_code(&[outcomes]))
         };
         let code = |code: u8| format!("{:?}", ExitCode::from(code));

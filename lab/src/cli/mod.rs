@@ -33,6 +33,7 @@ mod progress;
 mod remote_target;
 mod report;
 mod request_options;
+mod resume;
 mod run;
 mod service_options;
 mod share_options;
@@ -59,6 +60,9 @@ const FIRST: &str = "Begin with:
   threadcount run tomcat-blocking --quick    a rough answer, in two minutes
   threadcount load http://localhost:8080/    the load generator alone
   threadcount load --help                    each command has examples";
+
+/// Exit code: the disk became full. What was measured is kept.
+pub const DISK_FULL: u8 = 4;
 
 /// With the commit where `./dev` has built it.
 const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
@@ -102,22 +106,28 @@ impl Cli {
     pub fn run(self) -> miette::Result<ExitCode> {
         // Terminals wrap lines themselves; miette would break URLs and paths. A hook that is there already stays.
         let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));
-        match self.command {
-            Command::Run(command) => command.run(),
-            Command::Compare(command) => command.run(),
-            Command::Load(command) => command.run(),
-            Command::Merge(command) => command.run(),
-            Command::Worker(command) => command.run(),
-            Command::Watch(command) => command.run(),
-            Command::Diagnose(command) => command.run(),
-            Command::Report(command) => command.run(),
-            Command::CompareResults(command) => command.run(),
-            Command::History(command) => command.run(),
-            Command::List(command) => command.run(),
-            Command::Check(command) => command.run(),
-            Command::AboutItself(command) => command.run(),
-            Command::Completions(command) => command.run(),
-            Command::ManPages(command) => command.run(),
+        self.command.run()
+    }
+}
+
+impl Command {
+    fn run(self) -> miette::Result<ExitCode> {
+        match self {
+            Self::Run(command) => command.run(),
+            Self::Compare(command) => command.run(),
+            Self::Load(command) => command.run(),
+            Self::Merge(command) => command.run(),
+            Self::Worker(command) => command.run(),
+            Self::Watch(command) => command.run(),
+            Self::Diagnose(command) => command.run(),
+            Self::Report(command) => command.run(),
+            Self::CompareResults(command) => command.run(),
+            Self::History(command) => command.run(),
+            Self::List(command) => command.run(),
+            Self::Check(command) => command.run(),
+            Self::AboutItself(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::ManPages(command) => command.run(),
         }
     }
 }

@@ -5,7 +5,7 @@ use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::ResultFolder;
+use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_report as report;
 use threadcount_report::terminal::details::details;
 use threadcount_report::{Format, png, summary_table};
@@ -14,7 +14,7 @@ use threadcount_report::{Format, png, summary_table};
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportCommand {
-    /// Result folders of `run` or `compare`, e.g. out/tomcat-blocking
+    /// Result folders of `run` or `compare`; of a folder of results, e.g. out/tomcat-blocking, the latest
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
     /// Format of the report
@@ -50,8 +50,9 @@ impl ReportCommand {
     /// # Errors
     /// A result that cannot be read, a report that cannot be written.
     pub fn run(&self) -> miette::Result<ExitCode> {
+        let results: Vec<PathBuf> = self.results.iter().map(|path| latest(path)).collect();
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
-        let documents: Vec<ResultDocument> = self.results.iter().map(read).collect::<miette::Result<_>>()?;
+        let documents: Vec<ResultDocument> = results.iter().map(read).collect::<miette::Result<_>>()?;
         if self.summary {
             self.print_summary_table(&documents)?;
             return Ok(ExitCode::SUCCESS);
@@ -63,7 +64,7 @@ impl ReportCommand {
                 .into_diagnostic()
                 .map(|()| ExitCode::SUCCESS);
         }
-        for (document, result) in documents.iter().zip(&self.results) {
+        for (document, result) in documents.iter().zip(&results) {
             match &self.png {
                 Some(folder) => {
                     for path in png::write(document, &self.own(folder, document)).into_diagnostic()? {

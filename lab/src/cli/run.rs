@@ -1,8 +1,9 @@
 //! `threadcount run`: experiments from files.
 
 use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
-use super::plan_keys;
 use super::remote_target::{RemoteOptions, named_url};
+use super::resume::Earlier;
+use super::{Command, plan_keys};
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
@@ -72,6 +73,10 @@ impl RunCommand {
     /// # Errors
     /// An experiment that cannot be found, read or started; a result that cannot be saved.
     pub fn run(&self) -> miette::Result<ExitCode> {
+        let earlier = self.args.resume.as_deref().map(Earlier::read).transpose()?;
+        if let Some(earlier) = earlier.as_ref().filter(|_| self.experiments.is_empty()) {
+            return self.again(earlier);
+        }
         let selection = Selection {
             variants: self.variants.clone(),
             targets: self.target_urls.clone(),
@@ -87,20 +92,47 @@ impl RunCommand {
             self.remote.check_targets(&experiment)?;
             experiments.push(experiment);
         }
+        if let Some(earlier) = &earlier {
+            let name = &earlier.document.experiment.name;
+            experiments.retain(|experiment| experiment.name == *name);
+            if experiments.is_empty() {
+                let folder = earlier.folder.display();
+                return Err(miette!(
+                    "--resume {folder}: it is a result of `{name}`, which is not among the experiments"
+                ));
+            }
+        }
         if self.args.is_dry_run(&experiments.iter().collect::<Vec<_>>())? {
             return Ok(ExitCode::SUCCESS);
         }
         let many = experiments.len() > 1;
+        for experiment in &experiments {
+            self.args.check_folder(&experiment.name, many)?;
+        }
         let mut outcomes = Vec::new();
         for experiment in experiments {
-            let out = self.args.out_folder(&experiment.name, many);
-            outcomes.push(self.args.run(experiment, &out)?);
+            outcomes.push(self.args.run(experiment, many)?);
         }
         if many {
             let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
             anstream::println!("{}", summary_table::text(&documents));
         }
         Ok(exit_code(&outcomes))
+    }
+
+    /// The command that began a session, once more.
+    fn again(&self, earlier: &Earlier) -> miette::Result<ExitCode> {
+        match earlier.command()? {
+            Command::Run(mut stored) => {
+                stored.args = self.args.resuming(stored.args);
+                if stored.experiments.is_empty() {
+                    stored.experiments.push(earlier.document.experiment.name.clone());
+                }
+                stored.run()
+            }
+            Command::Compare(stored) => stored.resuming(&self.args).run(),
+            _ => Err(miette!("--resume {}: its command has no runs", earlier.folder.display())),
+        }
     }
 
     /// The experiments that were asked for; a name is looked for in the project's file first.

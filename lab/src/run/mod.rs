@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
-use threadcount_judge::result_folder::ResultFolder;
+use threadcount_judge::result_folder::{FolderError, ResultFolder};
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
@@ -73,6 +73,8 @@ pub struct Runner<'a> {
     pub launcher: &'a Launcher,
     /// Sends the loads.
     pub sender: &'a dyn LoadSender,
+    /// The command line that began the session.
+    pub command: &'a [String],
     /// Where logs go.
     pub folder: &'a ResultFolder,
     /// Set when the user wants to stop.
@@ -147,6 +149,8 @@ impl Measurement {
 enum RunError {
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     #[error(transparent)]
     AnotherThread(#[from] AnotherThread),
     #[error("the JVM does not report the flag {0}, which it was to have; its flags: {1}")]
@@ -240,14 +244,18 @@ impl Runner<'_> {
             started_at: jiff::Timestamp::now().to_string(),
             ..Record::default()
         };
+        let began = Instant::now();
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
+        let emptied = self.folder.empty_run_folder(&folder);
         let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch, seat };
         // A run that the user ended has not failed: it is incomplete, unless all was measured before.
-        if let Err(error) = workload::measure(&mut run)
+        let measured = emptied.map_err(RunError::from).and_then(|()| workload::measure(&mut run));
+        if let Err(error) = measured
             && !error.is_interrupt()
         {
             record.failure = Some(error.into_failure(variant));
         }
+        record.lasted_s = Some(began.elapsed().as_secs_f64());
         record
     }
 

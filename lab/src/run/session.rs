@@ -1,11 +1,12 @@
 //! All runs of one experiment: rounds until its answer is decided, its plan is done or its time is up. The result is
-//! saved after each run.
+//! saved after each run, and a session that was broken off goes on where it was.
 
 mod budget;
 
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
 use budget::Budget;
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use threadcount_judge::conclude::{Origin, conclude};
@@ -14,10 +15,12 @@ use threadcount_judge::result_folder::FolderError;
 use threadcount_machine::machine;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
 use threadcount_model::experiment::{Experiment, Protocol};
+use threadcount_model::masked::{Masked, masked, text_masked};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
 use threadcount_stats::decided::decided;
 use threadcount_stats::disturbance::disturbance;
+use threadcount_stats::runs::is_complete;
 
 /// A variant's runs with interference under one load are repeated so often, and then no more: the machine is what it is.
 const REPEATS: u32 = 2;
@@ -27,13 +30,36 @@ const REPEATS: u32 = 2;
 /// # Errors
 /// A result that cannot be saved ends the session: going on would measure for nothing.
 pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocument, FolderError> {
-    let document = document(runner.experiment, Vec::new(), Vec::new());
-    runner.folder.save(&document)?;
+    resume(runner, Vec::new(), watch)
+}
+
+/// The same where runs of the experiment were done before, by a session that was broken off. One that was interrupted is done again.
+///
+/// # Errors
+/// Like [`session`].
+pub fn resume(
+    runner: &Runner<'_>,
+    done: Vec<Record>,
+    watch: &mut dyn Watch,
+) -> Result<ResultDocument, FolderError> {
+    let has_ended = |record: &Record| record.failure.is_some() || is_complete(record);
+    let done: VecDeque<_> = done.into_iter().filter(has_ended).collect();
+    let document = document(runner.experiment, Vec::new(), Vec::new(), runner.command);
+    if done.is_empty() {
+        runner.folder.save(&document)?;
+    }
     let budget = Budget::new(runner.experiment);
-    let mut session = Session { runner, watch, document, budget, began: Instant::now() };
+    let mut session = Session { runner, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
     for load in 0..runner.experiment.loads.len() {
-        if !session.is_interrupted() {
-            session.rounds(load)?;
+        if session.is_interrupted() {
+            break;
+        }
+        match session.rounds(load) {
+            Err(error) if error.is_disk_full() => {
+                session.disk_is_full(load)?;
+                break;
+            }
+            ended => ended?,
         }
     }
     Ok(session.document)
@@ -45,6 +71,10 @@ struct Session<'a> {
     document: ResultDocument,
     budget: Budget<'a>,
     began: Instant,
+    /// Runs of an earlier session that have not had their turn yet. Each is taken in place of a run.
+    done: VecDeque<Record>,
+    /// How long those that had their turn lasted.
+    done_s: f64,
 }
 
 impl Session<'_> {
@@ -60,7 +90,7 @@ impl Session<'_> {
             self.round(index, round, &mut repeats)?;
             let end = self.end_after(index, round);
             // After the very last round the result itself follows.
-            if end.is_none() || index + 1 < experiment.loads.len() {
+            if self.done.is_empty() && (end.is_none() || index + 1 < experiment.loads.len()) {
                 self.watch.event(Event::RoundEnded { document: &self.document, load, round });
             }
             if let Some(why) = end {
@@ -79,6 +109,9 @@ impl Session<'_> {
         }
         if round == load.runs {
             return Some(RoundsEnd::AsRequested);
+        }
+        if self.done.front().is_some_and(|record| record.load == load.name) {
+            return None;
         }
         let is_analysed = load.interim_analyses().contains(&round);
         let decided = is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten();
@@ -106,8 +139,8 @@ impl Session<'_> {
             let mut next = self.budget.least_after(load, round);
             next.push(repeat);
             let allowed = self.budget.allows(load, &next, self.elapsed_s());
-            if allowed && repeats[variant] > 0 && !self.is_interrupted() {
-                repeats[variant] -= 1;
+            if self.is_done(&repeat) || allowed && repeats[variant] > 0 && !self.is_interrupted() {
+                repeats[variant] = repeats[variant].saturating_sub(1);
                 self.watch.event(Event::Repeating);
                 self.run(repeat)?;
             }
@@ -117,6 +150,16 @@ impl Session<'_> {
 
     /// A round whose servers run side by side. None of them is repeated alone: it would have no partner.
     fn interleaved(&mut self, planned: &[PlannedRun]) -> Result<(), FolderError> {
+        let done = self.done.iter().zip(planned).take_while(|(record, run)| self.is_of(record, run)).count();
+        if done == planned.len() {
+            for run in planned {
+                self.run(*run)?;
+            }
+            return Ok(());
+        }
+        // A run without its partners is none.
+        self.done.drain(..done);
+        self.runner.folder.set_room_aside()?;
         let began = Instant::now();
         let records = self.runner.interleaved(planned, self.watch);
         let each_s = began.elapsed().as_secs_f64() / planned.len() as f64;
@@ -129,17 +172,48 @@ impl Session<'_> {
 
     /// One run; true: there was interference.
     fn run(&mut self, planned: PlannedRun) -> Result<bool, FolderError> {
+        if self.is_done(&planned)
+            && let Some(record) = self.done.pop_front()
+        {
+            let lasted_s = record.lasted_s.unwrap_or_default();
+            self.done_s += lasted_s;
+            self.budget.took(&planned, lasted_s, &record);
+            return self.keep(record);
+        }
         if self.is_interrupted() {
             return Ok(false);
         }
+        self.runner.folder.set_room_aside()?;
         let began = Instant::now();
         let record = self.runner.run(planned, self.watch);
         self.budget.took(&planned, began.elapsed().as_secs_f64(), &record);
         self.keep(record)
     }
 
+    /// Was it done by an earlier session?
+    fn is_done(&self, planned: &PlannedRun) -> bool {
+        self.done.front().is_some_and(|record| self.is_of(record, planned))
+    }
+
+    fn is_of(&self, record: &Record, planned: &PlannedRun) -> bool {
+        let experiment = self.runner.experiment;
+        record.variant == experiment.variants[planned.variant].name
+            && record.load == experiment.loads[planned.load].name
+            && record.round == planned.round
+    }
+
+    /// What was measured is kept; the room that was set aside is for it.
+    fn disk_is_full(&mut self, load: usize) -> Result<(), FolderError> {
+        let spec = &self.runner.experiment.loads[load];
+        let rounds = self.document.records.iter().filter(|record| record.load == spec.name);
+        let rounds = rounds.map(|record| record.round).max().unwrap_or_default();
+        self.runner.folder.give_room();
+        self.end(load, rounds, RoundsEnd::DiskFull)
+    }
+
     fn keep(&mut self, mut record: Record) -> Result<bool, FolderError> {
         record.interference = disturbance(&record);
+        record = without_secrets(record);
         let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));
         self.document.records.push(record);
@@ -158,10 +232,14 @@ impl Session<'_> {
         self.save()
     }
 
+    /// The document of fewer runs than are done already is not saved.
     fn save(&mut self) -> Result<(), FolderError> {
+        if !self.done.is_empty() {
+            return Ok(());
+        }
         let records = std::mem::take(&mut self.document.records);
         let rounds = std::mem::take(&mut self.document.rounds);
-        self.document = document(self.runner.experiment, records, rounds);
+        self.document = document(self.runner.experiment, records, rounds, self.runner.command);
         self.runner.folder.save(&self.document).map(drop)
     }
 
@@ -170,25 +248,40 @@ impl Session<'_> {
     }
 
     fn elapsed_s(&self) -> f64 {
-        self.began.elapsed().as_secs_f64()
+        self.done_s + self.began.elapsed().as_secs_f64()
     }
 
     fn is_interrupted(&self) -> bool {
-        self.runner.interrupted.load(Ordering::Relaxed)
+        self.done.is_empty() && self.runner.interrupted.load(Ordering::Relaxed)
     }
 }
 
-/// What follows from the records of this process's session.
+/// What follows from the records of this process's session, without secrets. `command`: the one that began it.
 pub(crate) fn document(
     experiment: &Experiment,
     records: Vec<Record>,
     rounds: Vec<RoundsDone>,
+    command: &[String],
 ) -> ResultDocument {
     let origin = Origin {
         threadcount: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
+        command: masked(&command.to_vec(), &mut Masked::new()),
         created_at: jiff::Timestamp::now().to_string(),
         machine: machine::read(),
     };
-    conclude(experiment, records, rounds, origin)
+    let document = conclude(experiment, records, rounds, origin);
+    ResultDocument { experiment: experiment.without_secrets(&mut Masked::new()), ..document }
+}
+
+/// What a run wrote down of its server and its failure, without secrets.
+fn without_secrets(mut record: Record) -> Record {
+    let names = &mut Masked::new();
+    record.server = masked(&record.server, names);
+    record.failure = masked(&record.failure, names);
+    record.unexplained = masked(&record.unexplained, names);
+    record.probe_refused = masked(&record.probe_refused, names);
+    for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
+        load.target = text_masked(&load.target, names);
+    }
+    record
 }

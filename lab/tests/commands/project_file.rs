@@ -34,7 +34,7 @@ fn run(folder: &Path, arguments: &[&str], secret: Option<&str>) -> Output {
     command
         .arg("run")
         .args(arguments)
-        .args(["--runs", "1", "--no-probe", "--out", "out"])
+        .args(["--runs", "1", "--no-probe", "--replace", "--out", "out"])
         .current_dir(folder);
     command.env_remove("THREADCOUNT_TEST_SECRET").env("NO_COLOR", "1");
     command.envs(secret.map(|secret| ("THREADCOUNT_TEST_SECRET", secret))).output().unwrap()

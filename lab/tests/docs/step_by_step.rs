@@ -82,14 +82,14 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
         said.push(String::from_utf8(output.stdout).unwrap());
     }
     assert!(said[1].contains("needs: Java 25; jars mine; peers mine"), "{}", said[1]);
-    let result = std::fs::read_to_string(folder.path().join("out/mine/result.json")).unwrap();
+    let result = std::fs::read_to_string(folder.path().join("out/mine/latest/result.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     let kinds = result["records"].as_array().unwrap().iter().map(|record| {
         (record["variant"].as_str().unwrap(), record["server"]["request_thread"]["is_virtual"].as_bool())
     });
     let kinds: Vec<_> = kinds.collect();
     assert_eq!(kinds, [("platform", Some(false)), ("virtual", Some(true)), ("python", None)]);
-    assert!(folder.path().join("out/mine/report.html").is_file());
+    assert!(folder.path().join("out/mine/latest/report.html").is_file());
 }
 
 #[test]

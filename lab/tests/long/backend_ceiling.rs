@@ -30,7 +30,11 @@ drop: 0
     );
     fs::write(folder.join("front.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.arg("run").arg(folder.join("front.yaml")).args(["--no-probe", "--out"]).arg(folder.join("out"));
+    command
+        .arg("run")
+        .arg(folder.join("front.yaml"))
+        .args(["--no-probe", "--replace", "--out"])
+        .arg(folder.join("out"));
     let output = command.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     (schema::result_file(&folder.join("out")), String::from_utf8_lossy(&output.stdout).into_owned())

@@ -83,7 +83,8 @@ fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     let short = config::read(&folder.path().join("short.yaml"), false).unwrap();
     assert_eq!((short.loads[0].name.as_str(), short.loads[0].duration_s), ("c64", Some(5.0)));
 
-    let run = ["run", "./mine.yaml", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let run =
+        ["run", "./mine.yaml", "--runs", "1", "--warmup", "0s", "--no-probe", "--replace", "--out", "out"];
     let run = threadcount(folder.path(), &run);
     assert!(run.status.success(), "{}", printed(&run));
     let kinds: Vec<(String, Option<bool>)> = records(&folder.path().join("out"))
@@ -127,7 +128,7 @@ fn a_service_that_starts_slowly_has_its_first_answer_within_five_minutes() {
     let first_round_s = estimate_s(&first_round).unwrap() + 10.0 * starts;
     assert!(first_round_s <= 200.0, "{first_round_s} s: one round would be the whole answer");
 
-    let how = ["-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let how = ["-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--replace", "--out", "out"];
     let run = threadcount(folder.path(), &[&line[..], &["--jvm", &agent], &how].concat());
     assert!(run.status.success(), "{}", printed(&run));
     let ready: Vec<f64> =
@@ -142,7 +143,8 @@ fn a_web_application_is_compared_on_a_tomcat_with_each_kind_of_thread() {
     let war = app::find("servlets").unwrap_or_else(|error| panic!("{error}; `./dev test` builds it"));
     let war = war.display().to_string();
     let what = ["compare", "--war", &war, "--url", "/thread-info", "--jdk", "25", "--jvm", "-Xmx64m"];
-    let how = ["-c", "4", "-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--out", "out"];
+    let how =
+        ["-c", "4", "-d", "1s", "--runs", "1", "--warmup", "0s", "--no-probe", "--replace", "--out", "out"];
     let output = threadcount(folder.path(), &[&what[..], &how].concat());
     assert!(output.status.success(), "{}", printed(&output));
     let threads = |record: Record| {
@@ -162,7 +164,7 @@ fn a_server_works_in_the_folder_that_the_line_names() {
     let (a, b) = (variant("a"), variant("b"));
     let what = ["compare", "--url", "http://127.0.0.1:{port}/", "--variant", &a, "--variant", &b];
     let how = ["--workdir", "data", "-c", "1", "-d", "300ms", "--runs", "1", "--warmup", "0s", "--no-probe"];
-    let output = threadcount(folder.path(), &[&what[..], &how, &["--out", "out"]].concat());
+    let output = threadcount(folder.path(), &[&what[..], &how, &["--replace", "--out", "out"]].concat());
     assert!(output.status.success(), "{}", printed(&output));
     for name in ["a", "b"] {
         assert!(folder.path().join("data").join(name).exists(), "{name} did not work in data");
@@ -220,7 +222,20 @@ fn with_commands(folder: &Path, before: &str, after: &str) -> (Output, String) {
     let server = format!("python3 {DELAY_SERVER} {{port}} 1");
     let (a, b) = (format!("a={server}"), format!("b={server}"));
     let mut line = vec!["compare", "--url", "http://127.0.0.1:{port}/", "--variant", &a, "--variant", &b];
-    line.extend(["--runs", "1", "-d", "300ms", "-c", "1", "--warmup", "0s", "--no-probe", "--out", "out"]);
+    line.extend([
+        "--runs",
+        "1",
+        "-d",
+        "300ms",
+        "-c",
+        "1",
+        "--warmup",
+        "0s",
+        "--no-probe",
+        "--replace",
+        "--out",
+        "out",
+    ]);
     line.extend(["--env", "WHAT=trace", "--before", before, "--after", after]);
     let output = threadcount(folder, &line);
     (output, fs::read_to_string(folder.join("trace")).unwrap_or_default())

@@ -35,7 +35,11 @@ drop: 0
     );
     fs::write(folder.join("front.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.arg("run").arg(folder.join("front.yaml")).args(["--no-probe", "--out"]).arg(folder.join("out"));
+    command
+        .arg("run")
+        .arg(folder.join("front.yaml"))
+        .args(["--no-probe", "--replace", "--out"])
+        .arg(folder.join("out"));
     command.output().unwrap()
 }
 
@@ -135,7 +139,11 @@ fn failure(folder: &Path, server: &str, backends: &str) -> threadcount_model::re
     );
     fs::write(folder.join("failing.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.arg("run").arg(folder.join("failing.yaml")).args(["--no-probe", "--out"]).arg(folder.join("out"));
+    command
+        .arg("run")
+        .arg(folder.join("failing.yaml"))
+        .args(["--no-probe", "--replace", "--out"])
+        .arg(folder.join("out"));
     let output = command.output().unwrap();
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     records(folder)[0].failure.clone().expect("a failure")

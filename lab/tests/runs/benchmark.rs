@@ -22,7 +22,7 @@ fn run(folder: &Path, variants: &str) -> Output {
     fs::write(folder.join("small.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));
     command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("run").arg(folder.join("small.yaml"));
-    command.arg("--out").arg(folder.join("out")).output().unwrap()
+    command.args(["--replace", "--out"]).arg(folder.join("out")).output().unwrap()
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn search(env: &str) -> (Value, Output) {
     fs::write(&path, text).unwrap();
     let out = folder.path().join("out");
     let output = Command::new(cargo_bin("threadcount"))
-        .args(["run", "--no-probe", "--out"])
+        .args(["run", "--no-probe", "--replace", "--out"])
         .arg(&out)
         .arg(&path)
         .output()

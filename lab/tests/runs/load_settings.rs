@@ -15,7 +15,7 @@ const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/asked.p
 
 fn threadcount(arguments: &[&str], out: &Path) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.args(arguments).args(["--no-probe", "--runs", "1", "--out"]).arg(out);
+    command.args(arguments).args(["--no-probe", "--runs", "1", "--replace", "--out"]).arg(out);
     command.env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/..")).output().unwrap()
 }
 

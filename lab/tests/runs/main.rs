@@ -21,6 +21,7 @@ mod load_settings;
 mod observe;
 mod peers;
 mod resource_limits;
+mod result_folders;
 mod run_command;
 #[path = "../../../report/tests/results/schema.rs"]
 mod schema;

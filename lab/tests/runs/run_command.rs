@@ -30,7 +30,7 @@ fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
         .args(["compare", "--url", "http://127.0.0.1:{port}/", "--no-probe", "--warmup", "200ms"])
         .args(["-c", "4", "-d", "1s"])
         .args(["--variant", &format!("a={a}"), "--variant", &format!("b={b}")])
-        .arg("--out")
+        .args(["--replace", "--out"])
         .arg(out)
         .args(more);
     command
@@ -259,7 +259,14 @@ fn run(path: &Path) -> Output {
 
 fn run_with(path: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
-    command.arg("run").arg(path).arg("--out").arg(path.with_extension("out")).args(more).output().unwrap()
+    command
+        .arg("run")
+        .arg(path)
+        .args(["--replace", "--out"])
+        .arg(path.with_extension("out"))
+        .args(more)
+        .output()
+        .unwrap()
 }
 
 #[test]
@@ -287,30 +294,47 @@ fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
     );
 }
 
-/// A file system of 96 KiB in a mount namespace of its own, which the system must allow.
+/// A small file system in a mount namespace of its own, which the system must allow. The second server takes all that is left of it.
 #[test]
-fn a_full_disk_is_named_and_the_result_before_it_stays_whole() {
+fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
     let folder = tempfile::tempdir().unwrap();
-    let copy = folder.path().join("copied.json");
-    let inner = compare(&folder.path().join("disk/out"), &delay("5"), &delay("5"), &["--runs", "30"]);
-    let words: Vec<String> = std::iter::once(inner.get_program())
-        .chain(inner.get_args())
-        .map(|word| format!("'{}'", word.to_string_lossy()))
-        .collect();
     let disk = folder.path().join("disk");
     fs::create_dir(&disk).unwrap();
+    let filling = format!("sh -c 'cat /dev/zero >{}/filled; exec {}'", disk.display(), delay("5"));
+    let inner = compare(&disk.join("out"), &delay("5"), &filling, &["--runs", "30"]);
+    let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+    let words = shlex::try_join(words.map(|word| word.to_str().unwrap())).unwrap();
+    let (disk, kept) = (disk.display(), folder.path().join("kept"));
+    fs::create_dir(&kept).unwrap();
     let script = format!(
-        "mount -t tmpfs -o size=96k tmpfs {0} && {{ {1}; code=$?; cp {0}/out/result.json {2}; exit $code; }}",
-        disk.display(),
-        words.join(" "),
-        copy.display()
+        "mount -t tmpfs -o size=12m tmpfs {disk} && {{ {words}; code=$?; cp {disk}/out/re* {}; exit $code; }}",
+        kept.display()
     );
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
     let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("the disk is full; what was measured is kept"), "{said}");
+    let document = result(&kept);
+    assert_eq!(document["records"].as_array().unwrap().len(), 2, "{said}");
+    assert_eq!(document["rounds"][0]["why"], "disk-full");
+    let page = fs::read_to_string(kept.join("report.html")).unwrap();
+    assert!(page.trim_end().ends_with("</html>"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Ended early, as the disk is full"));
+}
+
+#[test]
+fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = folder.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let inner = compare(&disk.join("out"), &delay("5"), &delay("5"), &[]);
+    let words = std::iter::once(inner.get_program()).chain(inner.get_args());
+    let words = shlex::try_join(words.map(|word| word.to_str().unwrap())).unwrap();
+    let script = format!("mount -t tmpfs -o size=96k tmpfs {} && {words}", disk.display());
+    let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
-    let kept: Value = serde_json::from_str(&fs::read_to_string(&copy).unwrap()).unwrap();
-    assert!(!kept["records"].as_array().unwrap().is_empty());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use threadcount::run::session::session;
 use threadcount::run::watch::{Event, Watch};
 use threadcount_config as config;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::ResultFolder;
+use threadcount_judge::result_folder::{IfTaken, ResultFolder};
 use threadcount_machine::probe::{Instruments, ProbeChoice};
 use threadcount_model::experiment::Experiment;
 use threadcount_servers::Launcher;
@@ -62,7 +62,8 @@ pub fn watched(
             sender: &ThisProcess,
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
-            folder: &ResultFolder::create(out).unwrap(),
+            command: &[],
+            folder: &ResultFolder::create(out, IfTaken::Refuse).unwrap(),
             interrupted: &Arc::default(),
         },
         watch,

@@ -37,6 +37,7 @@ pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
+use super::masked::Masked;
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -134,6 +135,12 @@ impl Experiment {
             cores: None,
             quick: false,
         }
+    }
+
+    /// As it is written into a result: without secrets, whose names `masked` gets.
+    #[must_use]
+    pub fn without_secrets(&self, masked: &mut Masked) -> Self {
+        crate::masked::masked(self, masked)
     }
 
     #[must_use]

@@ -41,6 +41,9 @@ pub struct Record {
     pub position: u32,
     /// Wall-clock start, RFC 3339.
     pub started_at: String,
+    /// From launch to stop, in seconds; `None`: an older result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lasted_s: Option<f64>,
     /// Why its figures are missing or incomplete.
     pub failure: Option<RunFailure>,
     pub server: ServerFacts,

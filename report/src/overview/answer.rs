@@ -37,12 +37,15 @@ fn answer_of_runs(document: &ResultDocument) -> String {
     capital(&answer) + "." + &pairs(document, &said)
 }
 
-/// The mark of a session that the user ended.
+/// The mark of a session that ended early.
 fn interrupted(document: &ResultDocument) -> String {
-    let is_interrupted = document.rounds.iter().any(|done| done.why == RoundsEnd::Interrupted);
+    let ended = |why| document.rounds.iter().any(|done| done.why == why);
     let runs = document.records.iter().filter(|record| is_complete(record)).count();
-    if is_interrupted {
-        format!("Interrupted after {}. ", figures::plural(runs, "complete run"))
+    let runs = figures::plural(runs, "complete run");
+    if ended(RoundsEnd::Interrupted) {
+        format!("Interrupted after {runs}. ")
+    } else if ended(RoundsEnd::DiskFull) {
+        format!("Ended early, as the disk is full, after {runs}. ")
     } else {
         String::new()
     }

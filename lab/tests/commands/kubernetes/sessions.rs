@@ -13,7 +13,7 @@ fn compare(api: &FakeApi, one: &TinyServer, other: &TinyServer, folder: &str, ru
     let mut command = api.threadcount("compare");
     let targets = [format!("one={}", one.url("")), format!("other={}", other.url(""))];
     command.args(["--target-url", &targets[0], "--target-url", &targets[1], "--url", "/{seq:1}"]);
-    command.args(["-c", "4", "-d", "1s", "--runs", runs, "--warmup", "1s", "--out", folder]);
+    command.args(["-c", "4", "-d", "1s", "--runs", runs, "--warmup", "1s", "--replace", "--out", folder]);
     command.args(["--kubernetes", "--pods", "2", "--start-after", "30s"]);
     command
 }

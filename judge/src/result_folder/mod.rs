@@ -1,16 +1,26 @@
 //! The folder of one result: `result.json`, the reports, and a folder per run with the server's log.
 
+mod file;
+mod place;
+
+pub use file::replace;
+pub use place::{IfTaken, latest};
+
 use crate::result::{ResultDocument, SCHEMA};
-use std::fs;
-use std::io::{self, Write};
+use file::Room;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 const RESULT_FILE: &str = "result.json";
 const RUN_FOLDER: &str = "runs";
 
-/// A folder that is known to be writable.
-#[derive(Clone, Debug)]
-pub struct ResultFolder(PathBuf);
+/// A folder that is known to be writable, and that no other process writes a result to.
+#[derive(Debug)]
+pub struct ResultFolder {
+    path: PathBuf,
+    _lock: File,
+}
 
 /// Why a result cannot be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -32,63 +42,95 @@ pub enum FolderError {
     /// Not a result that this version reads.
     #[error("{path} is not a {SCHEMA} document: {why}")]
     Format { path: PathBuf, why: String },
+    #[error("{path} has a result; write --replace to delete it, --resume to go on with it, or another --out")]
+    Taken { path: PathBuf },
+    #[error("{path} is the result of a session that goes on (process {pid}); name another folder with --out")]
+    Locked { path: PathBuf, pid: String },
+}
+
+impl FolderError {
+    /// Is a full disk the reason?
+    #[must_use]
+    pub fn is_disk_full(&self) -> bool {
+        let Self::Write { why, .. } = self else { return false };
+        matches!(why.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
 }
 
 impl ResultFolder {
-    /// Makes the folder and writes into it, so that a bad path or a full disk is known before the first run.
-    ///
-    /// # Errors
-    /// [`FolderError::Write`].
-    pub fn create(path: &Path) -> Result<Self, FolderError> {
-        let folder = Self(path.to_owned());
-        let runs = folder.0.join(RUN_FOLDER);
-        fs::create_dir_all(&runs).map_err(|why| FolderError::Write { path: runs.clone(), why })?;
-        let probe = folder.0.join(".writable");
-        write_whole(&probe, &[0; 4096])?;
-        fs::remove_file(&probe).map_err(|why| FolderError::Write { path: probe, why })?;
-        Ok(folder)
-    }
-
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.0
+        &self.path
     }
 
     /// The folder of one run: the server's log and its configuration.
     #[must_use]
     pub fn run_folder(&self, position: u32, variant: &str, load: &str) -> PathBuf {
-        let safe =
-            |name: &str| name.replace(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '.', "_");
-        self.0.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
+        /// A file system allows 255 bytes; three digits and both names have room.
+        const LONGEST: usize = 100;
+        let safe = |name: &str| -> String {
+            let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+            name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '_' }).collect()
+        };
+        self.path.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
+    }
+
+    /// Takes away what a run that was broken off has left in its folder.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn empty_run_folder(&self, folder: &Path) -> Result<(), FolderError> {
+        match fs::remove_dir_all(folder) {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => {
+                Err(FolderError::Write { path: folder.to_owned(), why })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A path inside the folder relative to the folder, so that the folder can be moved.
     #[must_use]
     pub fn relative(&self, path: Option<&str>) -> Option<String> {
         let path = Path::new(path?);
-        Some(path.strip_prefix(&self.0).unwrap_or(path).display().to_string())
+        Some(path.strip_prefix(&self.path).unwrap_or(path).display().to_string())
     }
 
-    /// Writes `result.json`. The previous file is replaced at the end, as a whole.
+    /// Writes `result.json`. The previous file is replaced at the end, as a whole. On a full disk the room that was set aside is used.
     ///
     /// # Errors
     /// [`FolderError::Write`].
     pub fn save(&self, document: &ResultDocument) -> Result<PathBuf, FolderError> {
-        let path = self.0.join(RESULT_FILE);
-        let json = serde_json::to_vec_pretty(document)
-            .map_err(|error| FolderError::Write { path: path.clone(), why: error.into() })?;
-        let partial = self.0.join("result.json.partial");
-        write_whole(&partial, &json)?;
-        fs::rename(&partial, &path).map_err(|why| FolderError::Write { path: path.clone(), why })?;
+        let path = self.path.join(RESULT_FILE);
+        let wrong = |why| FolderError::Write { path: path.clone(), why };
+        let json = serde_json::to_vec_pretty(document).map_err(|error| wrong(error.into()))?;
+        if replace(&path, &json).is_err() {
+            self.give_room();
+            replace(&path, &json).map_err(wrong)?;
+        }
         Ok(path)
     }
 
-    /// Reads `result.json` of a folder, or the file itself.
+    /// Sets room aside for the result and its reports. A disk without it is known before a run begins.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn set_room_aside(&self) -> Result<(), FolderError> {
+        let size = fs::metadata(self.path.join(RESULT_FILE)).map_or(0, |it| it.len());
+        let room = Room::of(&self.path).set_aside(size as usize);
+        room.map_err(|why| FolderError::Write { path: self.path.clone(), why })
+    }
+
+    /// Gives that room to the reports.
+    pub fn give_room(&self) {
+        Room::of(&self.path).give();
+    }
+
+    /// Reads `result.json` of a folder, the file itself, or the latest result of a folder of results.
     ///
     /// # Errors
     /// [`FolderError::Read`] and [`FolderError::Format`].
     pub fn read(path: &Path) -> Result<ResultDocument, FolderError> {
-        let file = if path.is_dir() { path.join(RESULT_FILE) } else { path.to_owned() };
+        let file = if path.is_dir() { latest(path).join(RESULT_FILE) } else { path.to_owned() };
         let text = fs::read_to_string(&file).map_err(|why| FolderError::Read { path: file.clone(), why })?;
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
@@ -115,18 +157,10 @@ struct VersionOnly {
 
 const THREADCOUNT: &str = concat!("Threadcount ", env!("CARGO_PKG_VERSION"));
 
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), FolderError> {
-    let write = || {
-        let mut file = fs::File::create(path)?;
-        file.write_all(bytes)?;
-        file.sync_all()
-    };
-    write().map_err(|why| FolderError::Write { path: path.to_owned(), why })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use place::IfTaken::Refuse;
     use threadcount_model::experiment::Experiment;
 
     fn document() -> ResultDocument {
@@ -152,16 +186,9 @@ mod tests {
     #[test]
     fn what_was_saved_is_read_back() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = ResultFolder::create(&dir.path().join("a/b")).unwrap();
+        let folder = ResultFolder::create(&dir.path().join("a/b"), Refuse).unwrap();
         folder.save(&document()).unwrap();
         assert_eq!(ResultFolder::read(folder.path()).unwrap(), document());
-    }
-
-    #[test]
-    fn a_full_disk_is_known_before_the_first_run() {
-        let refused = write_whole(Path::new("/dev/full"), &[0; 4096]).unwrap_err();
-        assert!(refused.to_string().contains("No space left on device"), "{refused}");
-        assert!(refused.to_string().contains("--out"), "{refused}");
     }
 
     #[test]
@@ -169,14 +196,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("taken");
         fs::write(&file, "x").unwrap();
-        let refused = ResultFolder::create(&file).unwrap_err();
+        let refused = ResultFolder::create(&file, Refuse).unwrap_err();
         assert!(refused.to_string().contains("taken"), "{refused}");
     }
 
     #[test]
     fn a_document_of_another_version_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = ResultFolder::create(dir.path()).unwrap();
+        let folder = ResultFolder::create(dir.path(), Refuse).unwrap();
         let other = ResultDocument { schema: "threadcount/result/9".to_owned(), ..document() };
         folder.save(&other).unwrap();
         let refused = ResultFolder::read(dir.path()).unwrap_err();
@@ -186,11 +213,13 @@ mod tests {
     #[test]
     fn a_run_folder_stays_inside_the_folder() {
         let dir = tempfile::tempdir().unwrap();
-        let folder = ResultFolder::create(dir.path()).unwrap();
+        let folder = ResultFolder::create(dir.path(), Refuse).unwrap();
         let run = folder.run_folder(7, "../a b", "c400");
         assert_eq!(run, dir.path().join("runs/007-.._a_b-c400"));
         let log = run.join("server.log").display().to_string();
         assert_eq!(folder.relative(Some(&log)).unwrap(), "runs/007-.._a_b-c400/server.log");
         assert_eq!(folder.relative(Some("/elsewhere/log")).unwrap(), "/elsewhere/log");
+        let long = folder.run_folder(7, &"ü".repeat(1_000_000), "c400");
+        assert!(long.file_name().unwrap().len() < 255);
     }
 }

@@ -1,0 +1,166 @@
+//! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
+
+use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFolder, file};
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+const LATEST: &str = "latest";
+
+/// What becomes of a result that a folder has already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfTaken {
+    Refuse,
+    /// It and its runs are deleted.
+    Replace,
+    /// It stays, and is gone on with.
+    Keep,
+}
+
+/// The folder of the latest result in a folder of results; the folder itself where it has none.
+#[must_use]
+pub fn latest(folder: &Path) -> PathBuf {
+    let latest = folder.join(LATEST);
+    match fs::read_link(&latest) {
+        // Without the link in it, the path is still right when the next result is there.
+        Ok(name) if latest.is_dir() => folder.join(name),
+        _ => folder.to_owned(),
+    }
+}
+
+impl ResultFolder {
+    /// Does a folder have a result?
+    #[must_use]
+    pub fn is_taken(path: &Path) -> bool {
+        path.join(RESULT_FILE).exists()
+    }
+
+    /// Makes and locks the folder, and sets room aside in it, so that a bad path or a full disk is known before the first run.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`], [`FolderError::Taken`] and [`FolderError::Locked`].
+    pub fn create(path: &Path, if_taken: IfTaken) -> Result<Self, FolderError> {
+        let wrong = |why| FolderError::Write { path: path.to_owned(), why };
+        fs::create_dir_all(path).map_err(wrong)?;
+        let lock = file::lock(path).map_err(|why| match why.kind() {
+            io::ErrorKind::WouldBlock => FolderError::Locked { path: path.to_owned(), pid: why.to_string() },
+            _ => wrong(why),
+        })?;
+        let folder = Self { path: path.to_owned(), _lock: lock };
+        let is_taken = Self::is_taken(path);
+        match if_taken {
+            IfTaken::Refuse if is_taken => return Err(FolderError::Taken { path: path.to_owned() }),
+            IfTaken::Replace if is_taken => folder.clear().map_err(wrong)?,
+            _ => {}
+        }
+        let runs = path.join(RUN_FOLDER);
+        if fs::symlink_metadata(&runs).is_ok_and(|it| it.is_symlink()) {
+            fs::remove_file(&runs).map_err(wrong)?;
+        }
+        fs::create_dir_all(&runs).map_err(|why| FolderError::Write { path: runs, why })?;
+        folder.set_room_aside()?;
+        Ok(folder)
+    }
+
+    /// A folder of its own for the next result of a day, `DATE-N`, which `latest` then names.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`].
+    pub fn next(parent: &Path, date: &str) -> Result<Self, FolderError> {
+        fs::create_dir_all(parent).map_err(|why| FolderError::Write { path: parent.to_owned(), why })?;
+        for number in 1_u32.. {
+            let name = format!("{date}-{number}");
+            let path = parent.join(&name);
+            match fs::create_dir(&path) {
+                // Whoever makes it has it, also where two begin at once.
+                Ok(()) => {
+                    let folder = Self::create(&path, IfTaken::Refuse)?;
+                    point(parent, &name)
+                        .map_err(|why| FolderError::Write { path: parent.join(LATEST), why })?;
+                    return Ok(folder);
+                }
+                Err(why) if why.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(why) => return Err(FolderError::Write { path, why }),
+            }
+        }
+        let why = io::ErrorKind::AlreadyExists.into();
+        Err(FolderError::Write { path: parent.to_owned(), why })
+    }
+
+    /// Deletes what a result consists of; what else is in the folder stays.
+    fn clear(&self) -> io::Result<()> {
+        for name in [RUN_FOLDER, RESULT_FILE, "report.html"] {
+            let path = self.path.join(name);
+            let deleted = if name == RUN_FOLDER { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            match deleted {
+                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lets `latest` name a result. A file or folder of that name, which we have not made, stays.
+fn point(parent: &Path, name: &str) -> io::Result<()> {
+    let (link, partial) = (parent.join(LATEST), parent.join(format!(".{LATEST}-{name}")));
+    if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
+        return Ok(());
+    }
+    symlink(name, &partial)?;
+    fs::rename(&partial, &link).inspect_err(|_| drop(fs::remove_file(&partial)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_result_of_a_day_has_a_folder_and_the_parent_means_the_latest() {
+        let out = tempfile::tempdir().unwrap();
+        let parent = out.path().join("mine");
+        let name = |folder: &ResultFolder| folder.path().file_name().unwrap().to_owned();
+        let first = ResultFolder::next(&parent, "2026-11-25").unwrap();
+        assert_eq!((name(&first), latest(&parent)), ("2026-11-25-1".into(), first.path().to_owned()));
+        let second = ResultFolder::next(&parent, "2026-11-25").unwrap();
+        assert_eq!((name(&second), latest(&parent)), ("2026-11-25-2".into(), second.path().to_owned()));
+        assert_eq!(latest(first.path()), first.path());
+    }
+
+    #[test]
+    fn a_folder_with_a_result_is_refused_kept_or_replaced_as_asked() {
+        let out = tempfile::tempdir().unwrap();
+        let create = |if_taken| ResultFolder::create(out.path(), if_taken).map(drop);
+        create(IfTaken::Refuse).unwrap();
+        let result = out.path().join(RESULT_FILE);
+        let run = out.path().join(RUN_FOLDER).join("001-a-c4");
+        fs::create_dir(&run).unwrap();
+        fs::write(&result, "{}").unwrap();
+        fs::write(out.path().join("notes.txt"), "mine").unwrap();
+        let refused = create(IfTaken::Refuse).unwrap_err().to_string();
+        assert!(refused.contains("--replace") && refused.contains("--resume"), "{refused}");
+        create(IfTaken::Keep).unwrap();
+        assert!(result.exists() && run.exists());
+        create(IfTaken::Replace).unwrap();
+        assert!(!result.exists() && !run.exists() && out.path().join("notes.txt").exists());
+    }
+
+    #[test]
+    fn two_sessions_do_not_write_to_one_folder() {
+        let out = tempfile::tempdir().unwrap();
+        let first = ResultFolder::create(out.path(), IfTaken::Replace).unwrap();
+        let refused = ResultFolder::create(out.path(), IfTaken::Replace).unwrap_err().to_string();
+        assert!(refused.contains(&std::process::id().to_string()), "{refused}");
+        drop(first);
+        ResultFolder::create(out.path(), IfTaken::Replace).unwrap();
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_folder_of_runs_is_not_followed() {
+        let (out, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        symlink(outside.path(), out.path().join(RUN_FOLDER)).unwrap();
+        ResultFolder::create(out.path(), IfTaken::Refuse).unwrap();
+        assert!(!fs::symlink_metadata(out.path().join(RUN_FOLDER)).unwrap().is_symlink());
+    }
+}

@@ -1,0 +1,133 @@
+//! `--resume`: a session that was broken off goes on, if everything is as it was.
+
+use super::{Cli, Command};
+use clap::Parser;
+use miette::{IntoDiagnostic, miette};
+use serde::Serialize;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder::{ResultFolder, latest};
+use threadcount_machine::machine;
+use threadcount_model::experiment::Experiment;
+use threadcount_model::masked::{MASK, Masked};
+
+/// More differences than this are counted.
+const NAMED: usize = 8;
+
+/// The result of the session that was broken off.
+pub struct Earlier {
+    pub folder: PathBuf,
+    pub document: ResultDocument,
+}
+
+impl Earlier {
+    /// Of a result's folder, or the latest of a folder of results.
+    ///
+    /// # Errors
+    /// There is no result that can be read.
+    pub fn read(folder: &Path) -> miette::Result<Self> {
+        let folder = latest(folder);
+        let document = ResultFolder::read(&folder).into_diagnostic()?;
+        Ok(Self { folder, document })
+    }
+
+    /// The command that began it, to be run again.
+    ///
+    /// # Errors
+    /// It has secrets, which no result keeps, or is none of this version.
+    pub fn command(&self) -> miette::Result<Command> {
+        let words = &self.document.command;
+        let folder = self.folder.display();
+        if words.iter().any(|word| word.contains(MASK)) {
+            return Err(miette!(
+                help = format!("write the whole command again, with --resume {folder}"),
+                "--resume {folder}: its command has secrets, which are masked in the result"
+            ));
+        }
+        let cli = Cli::try_parse_from(words).map_err(|error| {
+            miette!("--resume {folder}: its command cannot be repeated: {}", error.to_string().trim())
+        })?;
+        Ok(cli.command)
+    }
+
+    /// Is it the same plan, on the same machine, with the same program?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn check(&self, experiment: &Experiment) -> miette::Result<()> {
+        let mut differing = Vec::new();
+        let ours = env!("CARGO_PKG_VERSION");
+        if self.document.threadcount != ours {
+            differing.push(format!("threadcount: {}, now {ours}", self.document.threadcount));
+        }
+        let before = self.document.clone();
+        differing.extend(differences("machine", &before.machine, &machine::read())?);
+        let now = experiment.without_secrets(&mut Masked::new());
+        differing.extend(differences("experiment", &before.experiment, &now)?);
+        if differing.is_empty() {
+            return Ok(());
+        }
+        let more = differing.len().saturating_sub(NAMED);
+        differing.truncate(NAMED);
+        if more > 0 {
+            differing.push(format!("and {more} more"));
+        }
+        Err(miette!(
+            help = "run it as it was, or begin a new result without --resume",
+            "--resume {}: the session cannot go on, because something differs:\n  {}",
+            self.folder.display(),
+            differing.join("\n  ")
+        ))
+    }
+}
+
+/// Where two documents differ, with both values.
+fn differences<T: Serialize>(name: &str, before: &T, now: &T) -> miette::Result<Vec<String>> {
+    let mut found = Vec::new();
+    // Through text, as the earlier one came.
+    let value = |it: &T| serde_json::to_string(it).and_then(|text| serde_json::from_str(&text));
+    compare(name, &value(before).into_diagnostic()?, &value(now).into_diagnostic()?, &mut found);
+    Ok(found)
+}
+
+fn compare(path: &str, before: &Value, now: &Value, found: &mut Vec<String>) {
+    match (before, now) {
+        (Value::Object(one), Value::Object(other)) => {
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            for name in names {
+                let of = |map: &serde_json::Map<String, Value>| map.get(name).cloned().unwrap_or_default();
+                compare(&format!("{path}.{name}"), &of(one), &of(other), found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                compare(&format!("{path}[{index}]"), one, other, found);
+            }
+        }
+        (one, other) if one == other => {}
+        (one, other) => found.push(format!("{path}: {one}, now {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn differences_are_named_with_their_place_and_both_values() {
+        let before = json!({"loads": [{"runs": 3, "name": "c4"}], "jvm": ["-Xmx1g"]});
+        let now = json!({"loads": [{"runs": 5, "name": "c4"}], "jvm": ["-Xmx1g", "-Xint"], "jdk": 25});
+        let found = differences("experiment", &before, &now).unwrap();
+        assert_eq!(
+            found,
+            [
+                "experiment.loads[0].runs: 3, now 5",
+                "experiment.jvm: [\"-Xmx1g\"], now [\"-Xmx1g\",\"-Xint\"]",
+                "experiment.jdk: null, now 25"
+            ]
+        );
+        assert!(differences("experiment", &before, &before).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,206 @@
+//! Where results lie, how a session that was killed goes on, and what no result shows.
+
+use crate::schema;
+use assert_cmd::cargo::cargo_bin;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
+use tempfile::TempDir;
+
+const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+
+/// Two variants and some rounds of 300 ms.
+fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
+    let server = format!("python3 {DELAY_SERVER} {{port}} 5");
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 0s\nruns: {runs}\n\
+         variants: {{a: {{command: \"{server}\"}}, b: {{command: \"{server}\", env: {{A: 1}}}}}}\n\
+         loads: [{{clients: 2, duration: 300ms}}]\n"
+    );
+    let path = folder.path().join("mine.yaml");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn threadcount(folder: &TempDir, words: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.current_dir(folder.path()).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn done(folder: &TempDir, words: &[&str], code: i32) -> String {
+    let output: Output = threadcount(folder, words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{words:?}\n{said}");
+    said + &String::from_utf8_lossy(&output.stdout)
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> =
+        fs::read_dir(folder).unwrap().map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn each_run_has_a_folder_of_its_own_and_the_parent_means_the_latest() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 1);
+    let run = ["run", "./mine.yaml", "--no-probe"];
+    done(&folder, &run, 0);
+    let out = folder.path().join("out/mine");
+    let first = fs::read(out.join("latest/result.json")).unwrap();
+    done(&folder, &run, 0);
+    let found = names(&out);
+    assert_eq!(found.len(), 3, "{found:?}");
+    assert!(found[0].ends_with("-1") && found[1].ends_with("-2") && found[2] == "latest", "{found:?}");
+    assert_eq!(fs::read(out.join(&found[0]).join("result.json")).unwrap(), first, "it is as it was");
+    assert_eq!(fs::read_link(out.join("latest")).unwrap(), Path::new(&found[1]));
+    let report = done(&folder, &["report", "out/mine"], 0);
+    assert_eq!(report.trim(), format!("out/mine/{}/report.html", found[1]));
+    done(&folder, &["compare-results", &format!("out/mine/{}", found[0]), "out/mine"], 0);
+    let history = done(&folder, &["history"], 0);
+    assert!(history.contains(&found[0]) && history.contains(&found[1]), "{history}");
+}
+
+#[test]
+fn a_result_in_the_folder_of_out_is_kept_unless_it_is_to_be_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 1);
+    let run = ["run", "./mine.yaml", "--no-probe", "--out", "here"];
+    done(&folder, &run, 0);
+    let first = fs::read(folder.path().join("here/result.json")).unwrap();
+    let said = done(&folder, &run, 2);
+    assert!(said.contains("here has a result") && said.contains("--replace"), "{said}");
+    assert_eq!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
+    done(&folder, &[&run[..], &["--replace"]].concat(), 0);
+    assert_ne!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
+}
+
+/// The runs of a result: variant, round, position, and the name of its folder of files.
+fn runs(document: &Value) -> Vec<(String, u64, u64)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let runs = document["records"].as_array().unwrap().iter();
+    runs.map(|run| (text(&run["variant"]), run["round"].as_u64().unwrap(), run["position"].as_u64().unwrap()))
+        .collect()
+}
+
+#[test]
+fn a_session_that_is_killed_at_any_moment_goes_on_and_is_as_one_without_a_break() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 4);
+    let mut first =
+        threadcount(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"]).spawn().unwrap();
+    let result = folder.path().join("here/result.json");
+    let mut moments_ms = [700_u64, 1_100, 1_900].into_iter();
+    let kill = |child: &std::process::Child| kill_process(Pid::from_child(child), Signal::KILL).unwrap();
+    while !result.exists() {
+        sleep(Duration::from_millis(5));
+    }
+    let refused = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(refused.contains("goes on (process"), "{refused}");
+    sleep(Duration::from_millis(moments_ms.next().unwrap()));
+    kill(&first);
+    first.wait().unwrap();
+    for after_ms in moments_ms {
+        let before = runs(&schema::result_file(&folder.path().join("here")));
+        let mut again = threadcount(&folder, &["run", "--resume", "here"]).spawn().unwrap();
+        sleep(Duration::from_millis(after_ms));
+        kill(&again);
+        again.wait().unwrap();
+        let after = runs(&schema::result_file(&folder.path().join("here")));
+        assert!(after.starts_with(&before), "{before:?} {after:?}");
+    }
+    done(&folder, &["run", "--resume", "here"], 0);
+    let document = schema::result_file(&folder.path().join("here"));
+    let expected = ["a1", "b1", "b2", "a2", "a3", "b3", "b4", "a4"];
+    let found = runs(&document);
+    let short: Vec<String> = found.iter().map(|(variant, round, _)| format!("{variant}{round}")).collect();
+    let repeats = found.len() - expected.len();
+    assert!(repeats > 0 || short == expected, "{short:?}");
+    assert!(expected.iter().all(|run| short.contains(&(*run).to_owned())), "{short:?}");
+    let positions: Vec<u64> = found.iter().map(|run| run.2).collect();
+    assert_eq!(positions, (1..=found.len() as u64).collect::<Vec<_>>());
+    assert_eq!(
+        names(&folder.path().join("here/runs")).len(),
+        found.len(),
+        "no folder is left of a killed run"
+    );
+    assert_eq!(document["rounds"][0]["why"], "as-requested");
+    assert_eq!(document["command"][2], "./mine.yaml", "that of the first session");
+    assert!(folder.path().join("here/report.html").exists());
+    assert!(
+        names(&folder.path().join("here")).iter().all(|name| !name.ends_with(".partial") && name != ".room")
+    );
+    // A result that is complete stays as it is.
+    done(&folder, &["run", "--resume", "here"], 0);
+    assert_eq!(runs(&schema::result_file(&folder.path().join("here"))), found);
+}
+
+#[test]
+fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = experiment(&folder, 1);
+    done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
+    let changed = fs::read_to_string(&file).unwrap().replace("clients: 2", "clients: 3");
+    fs::write(&file, changed).unwrap();
+    let said = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(said.contains("experiment.loads[0]") && said.contains("now"), "{said}");
+}
+
+#[test]
+fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = format!("python3 {DELAY_SERVER} {{port}} 5 0 --db.password=pass-word-1");
+    let words = [
+        "compare",
+        "--url",
+        "http://127.0.0.1:{port}/?access_token=tok-en-2",
+        "--no-probe",
+        "--warmup",
+        "0s",
+        "-c",
+        "2",
+        "-d",
+        "300ms",
+        "--runs",
+        "1",
+        "-H",
+        "Authorization: Bearer be-arer-3",
+        "-H",
+        "X-Api-Key: api-key-4",
+        "--data",
+        r#"{"user": "me", "password": "bo-dy-5"}"#,
+        "--env",
+        "SERVICE_TOKEN=en-v-6",
+        "--out",
+        "here",
+    ];
+    let variants = [format!("a={server}"), format!("b={server}")];
+    let words: Vec<&str> =
+        words.into_iter().chain(["--variant", &variants[0], "--variant", &variants[1]]).collect();
+    let output = threadcount(&folder, &words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    for name in ["Authorization", "X-Api-Key", "access_token", "password", "SERVICE_TOKEN"] {
+        assert!(said.contains("masked as ***") && said.contains(name), "{name}: {said}");
+    }
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let here = folder.path().join("here");
+    let texts = [
+        shown,
+        fs::read_to_string(here.join("result.json")).unwrap(),
+        fs::read_to_string(here.join("report.html")).unwrap(),
+    ];
+    for secret in ["pass-word-1", "tok-en-2", "be-arer-3", "api-key-4", "bo-dy-5", "en-v-6"] {
+        for (index, text) in texts.iter().enumerate() {
+            assert!(!text.contains(secret), "{secret} in {index}");
+        }
+    }
+    let refused = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(refused.contains("secrets, which are masked"), "{refused}");
+}

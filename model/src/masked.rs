@@ -1,0 +1,282 @@
+//! Secrets are in no file that people share: what stands beside a name like `password` or in the place of a URL's password becomes
+//! `***`. `${NAME}` and `{secret}` are no secrets: they stand for one.
+
+use crate::environment;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// What stands for a secret.
+pub const MASK: &str = "***";
+
+/// How the name of a secret ends, without `-`, `_`, `.` and capitals.
+const ENDINGS: [&str; 13] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "secretkey",
+    "privatekey",
+    "credential",
+    "credentials",
+    "authorization",
+    "cookie",
+];
+
+/// Names that are those of secrets only as a whole.
+const WHOLE: [&str; 5] = ["pwd", "pass", "sig", "signature", "sessionid"];
+
+/// Names whose value has several words.
+const WITH_BLANKS: [&str; 2] = ["authorization", "cookie"];
+
+/// What was masked: the name beside each secret.
+pub type Masked = BTreeSet<String>;
+
+/// The same data with its secrets masked, in every text of it. `masked` gets their names.
+///
+/// Where the data is no longer of its type without them, which no kind of ours is, it is given back without any text changed.
+#[must_use]
+pub fn masked<T: Clone + Serialize + DeserializeOwned>(data: &T, masked: &mut Masked) -> T {
+    let Ok(mut value) = serde_json::to_value(data) else { return data.clone() };
+    let before = masked.len();
+    let is_changed = mask(&mut value, masked);
+    if !is_changed && masked.len() == before {
+        return data.clone();
+    }
+    serde_json::from_value(value).unwrap_or_else(|_| data.clone())
+}
+
+/// Was any text changed?
+fn mask(value: &mut Value, masked: &mut Masked) -> bool {
+    match value {
+        Value::String(text) => mask_string(text, masked),
+        Value::Array(items) => {
+            let mut is_changed = false;
+            for at in 0..items.len() {
+                let name =
+                    at.checked_sub(1).and_then(|before| items[before].as_str()).filter(|it| is_flag(it));
+                let name = name.map(|name| name.trim_start_matches('-').to_owned());
+                is_changed |= mask_named(name.as_deref(), &mut items[at], masked);
+            }
+            is_changed
+        }
+        Value::Object(fields) => {
+            // Not `any`: each of them.
+            fields
+                .iter_mut()
+                .fold(false, |is_changed, (name, value)| mask_named(Some(name), value, masked) | is_changed)
+        }
+        _ => false,
+    }
+}
+
+/// The whole of a text beside the name of a secret; `None`: it has no name beside it.
+fn mask_named(name: Option<&str>, value: &mut Value, masked: &mut Masked) -> bool {
+    match (name.filter(|name| is_secret(name)), value) {
+        (Some(name), Value::String(text)) => {
+            let is_shown = text.is_empty() || stands_for_one(text) || text == MASK;
+            if !is_shown {
+                masked.insert(name.to_owned());
+                MASK.clone_into(text);
+            }
+            !is_shown
+        }
+        (_, value) => mask(value, masked),
+    }
+}
+
+/// A name beside which a value stands in a list: of a header, or of an option.
+fn is_flag(text: &str) -> bool {
+    text.trim_start_matches('-')
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+}
+
+fn mask_string(text: &mut String, masked: &mut Masked) -> bool {
+    let new = text_masked(text, masked);
+    let is_changed = new != *text;
+    *text = new;
+    is_changed
+}
+
+/// A text without the secrets in it: `password=x`, `"token": "x"`, `Cookie: a=b`, `--api-key x`, `http://me:x@host/`.
+#[must_use]
+pub fn text_masked(text: &str, masked: &mut Masked) -> String {
+    let text = without_passwords_of_urls(text, masked);
+    let mut done = String::with_capacity(text.len());
+    let mut rest = text.as_str();
+    while let Some(start) = rest.find(is_part_of_name) {
+        let (before, from_name) = rest.split_at(start);
+        done.push_str(before);
+        let end = from_name.find(|c| !is_part_of_name(c)).unwrap_or(from_name.len());
+        let (name, after) = from_name.split_at(end);
+        done.push_str(name);
+        rest = after;
+        let is_option = name.starts_with('-');
+        let secret = is_secret(name.trim_matches('-')).then(|| value_after(name, after, is_option)).flatten();
+        if let Some((gap, value, behind)) = secret
+            && !value.is_empty()
+            && !stands_for_one(value)
+            && value != MASK
+        {
+            masked.insert(name.trim_matches('-').to_owned());
+            done.push_str(gap);
+            done.push_str(MASK);
+            rest = behind;
+        }
+    }
+    done + rest
+}
+
+const fn is_part_of_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// What stands between a name and its value, the value, and what is behind it.
+fn value_after<'a>(name: &str, after: &'a str, is_option: bool) -> Option<(&'a str, &'a str, &'a str)> {
+    let unquoted = after.strip_prefix(['"', '\'']).unwrap_or(after);
+    let trimmed = unquoted.trim_start_matches(' ');
+    let value = match trimmed.strip_prefix(['=', ':']) {
+        Some(value) => value.trim_start_matches(' '),
+        None if is_option && trimmed.len() < after.len() => trimmed,
+        None => return None,
+    };
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let value = quote.map_or(value, |_| &value[1..]);
+    let has_blanks = WITH_BLANKS.iter().any(|ending| plain(name).ends_with(ending));
+    let is_end = |c: char| match quote {
+        Some(quote) => c == quote,
+        None if has_blanks => matches!(c, '\n' | '"' | '\''),
+        None => c.is_whitespace() || matches!(c, '&' | ',' | ';' | '"' | '\'' | '}' | ')' | '#'),
+    };
+    let gap = &after[..after.len() - value.len()];
+    let (value, behind) = value.split_at(end_of(value, is_end));
+    Some((gap, value, behind))
+}
+
+/// `${NAME}` belongs to a value though a brace ends one.
+fn end_of(value: &str, is_end: impl Fn(char) -> bool) -> usize {
+    let mut in_braces = false;
+    for (at, c) in value.char_indices() {
+        match c {
+            '{' => in_braces = true,
+            '}' if in_braces => in_braces = false,
+            c if is_end(c) => return at,
+            _ => {}
+        }
+    }
+    value.len()
+}
+
+/// Does the name say that its value is a secret?
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let plain = plain(name);
+    ENDINGS.iter().any(|ending| plain.ends_with(ending)) || WHOLE.contains(&plain.as_str())
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// It is a variable or a placeholder, and not the secret itself.
+fn stands_for_one(value: &str) -> bool {
+    environment::names(value).next().is_some() || value.starts_with('{') && value.ends_with('}')
+}
+
+/// `http://me:password@host/` with the password masked.
+fn without_passwords_of_urls(text: &str, masked: &mut Masked) -> String {
+    let mut parts = text.split("://");
+    let mut done = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        done.push_str("://");
+        let end =
+            part.find(|c: char| c == '/' || c == '"' || c == '\'' || c.is_whitespace()).unwrap_or(part.len());
+        let password =
+            part[..end].rsplit_once('@').and_then(|(user, host)| Some((user.split_once(':')?, host)));
+        match password {
+            Some(((user, password), host)) if !stands_for_one(password) && password != MASK => {
+                masked.insert(format!("the password of {user} in a URL"));
+                done.push_str(&format!("{user}:{MASK}@{host}{}", &part[end..]));
+            }
+            _ => done.push_str(part),
+        }
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn text(text: &str) -> String {
+        text_masked(text, &mut Masked::new())
+    }
+
+    #[test]
+    fn secrets_in_texts_are_masked_where_their_name_stands_beside_them() {
+        for (written, kept) in [
+            ("http://me:s3cret@h:81/a", "http://me:***@h:81/a"),
+            ("/a?id=7&access_token=abc&n=1", "/a?id=7&access_token=***&n=1"),
+            (
+                "java -Dspring.datasource.password=abc -jar a.jar",
+                "java -Dspring.datasource.password=*** -jar a.jar",
+            ),
+            ("psql --password abc --host h", "psql --password *** --host h"),
+            ("run --api-key='a b' x", "run --api-key='***' x"),
+            ("Authorization: Bearer abc.def", "Authorization: ***"),
+            ("Cookie: a=b; c=d", "Cookie: ***"),
+            (r#"{"user": "me", "password": "a,b"}"#, r#"{"user": "me", "password": "***"}"#),
+            ("DB_PASSWORD=abc", "DB_PASSWORD=***"),
+            ("X-Api-Key: abc", "X-Api-Key: ***"),
+            ("user=me&dbPassword=x", "user=me&dbPassword=***"),
+        ] {
+            assert_eq!(text(written), kept);
+            assert_eq!(text(kept), kept, "a mask is not masked again");
+        }
+    }
+
+    #[test]
+    fn what_stands_for_a_secret_and_what_only_looks_like_one_is_shown() {
+        for shown in [
+            "Authorization: Bearer ${TOKEN}",
+            "-Dpassword=${DB_PASSWORD} -Dx=y",
+            "--password {secret} --host h",
+            "http://me:${DB_PASSWORD}@h/",
+            "http://h:8080/a@b:c",
+            "max-tokens=10",
+            "the token was refused",
+            "com.shop.TokenFilter.doFilter:57",
+            "/passwords?sort=name",
+        ] {
+            assert_eq!(text(shown), shown);
+        }
+    }
+
+    #[test]
+    fn a_value_beside_its_name_in_a_map_or_a_list_is_masked_and_its_name_is_told() {
+        let data = json!({
+            "env": {"DB_PASSWORD": "abc", "WORKERS": "1", "TOKEN": "${TOKEN}"},
+            "headers": [["X-Auth-Token", "abc"], ["Accept", "text/html"], ["Cookie", null]],
+            "command": ["psql", "--password", "abc", "-h", "h"],
+            "cookies": true,
+        });
+        let mut names = Masked::new();
+        let kept = masked(&data, &mut names);
+        assert_eq!(
+            kept,
+            json!({
+                "env": {"DB_PASSWORD": "***", "WORKERS": "1", "TOKEN": "${TOKEN}"},
+                "headers": [["X-Auth-Token", "***"], ["Accept", "text/html"], ["Cookie", null]],
+                "command": ["psql", "--password", "***", "-h", "h"],
+                "cookies": true,
+            })
+        );
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["DB_PASSWORD", "X-Auth-Token", "password"]);
+    }
+}
