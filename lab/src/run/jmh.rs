@@ -48,7 +48,12 @@ pub(super) fn measure(run: &mut RunContext<'_>, size: Benchmark) -> Result<(), R
     };
     let status = sampled(runner, run.record, &mut process, run.watch)?;
     if !status.success() {
-        return Err(RunError::BenchmarkEnded { status, log_tail: process.log_tail() });
+        let log_tail = process.log_tail();
+        // `ERROR: Unable to acquire the JMH lock (/tmp/jmh.lock)`
+        if log_tail.iter().any(|line| line.contains("JMH lock")) {
+            return Err(RunError::BenchmarkLocked);
+        }
+        return Err(RunError::BenchmarkEnded { status, log_tail });
     }
     let text = std::fs::read_to_string(&file).map_err(JmhError::from)?;
     let mut score = scores::parse(&text)?;

@@ -168,7 +168,7 @@ fn connect_once(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     let name = format!(".java_pid{}", jvm.pid_inside);
     loop {
         let left = until.saturating_duration_since(Instant::now());
-        match socket::connect(&jvm.tmp_folder, &name, left.min(REACTION)) {
+        match socket::connect(&jvm.tmp_folder, &name, jvm.uid, left.min(REACTION)) {
             Err(_) if jvm.is_interrupted() => return Err(io::ErrorKind::Interrupted.into()),
             Err(error) if is_early(&error) && left.is_zero() => return Err(io::ErrorKind::TimedOut.into()),
             Err(error) if is_early(&error) => {}

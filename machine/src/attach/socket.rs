@@ -9,11 +9,17 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Connects to a socket in a folder. A listener that accepts nothing lets `connect` wait as soon as its queue is full: no longer
-/// than the limit here, which ends as `WouldBlock`.
-pub(super) fn connect(folder: &OwnedFd, name: &str, limit: Duration) -> io::Result<UnixStream> {
+/// than the limit here, which ends as `WouldBlock`. The socket must be the JVM's, whose user is `uid`: anybody can make one in /tmp,
+/// and would get our commands.
+pub(super) fn connect(folder: &OwnedFd, name: &str, uid: u32, limit: Duration) -> io::Result<UnixStream> {
     let (entry, stat) = beneath::entry(folder, Path::new(name))?;
     if beneath::kind(&stat) != FileType::Socket {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("{name} is not a socket")));
+    }
+    // As jcmd does.
+    if stat.st_uid != uid || stat.st_mode & (libc::S_IWGRP | libc::S_IWOTH) != 0 {
+        let says = format!("{name} belongs to user {}, or others may write to it; remove it", stat.st_uid);
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, says));
     }
     // SAFETY: the descriptor is new, and nobody else has it.
     let stream = unsafe {
@@ -42,7 +48,9 @@ pub(super) fn connect(folder: &OwnedFd, name: &str, limit: Duration) -> io::Resu
 mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags};
-    use std::os::unix::fs::symlink;
+    use rustix::process::geteuid;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
     use std::os::unix::net::UnixListener;
     use std::time::Instant;
 
@@ -58,7 +66,7 @@ mod tests {
         let began = Instant::now();
         let mut accepted = Vec::new();
         let error = loop {
-            match connect(&folder, "s", LIMIT) {
+            match connect(&folder, "s", geteuid().as_raw(), LIMIT) {
                 Ok(stream) => accepted.push(stream),
                 Err(error) => break error,
             }
@@ -66,6 +74,21 @@ mod tests {
         assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
         assert!(!accepted.is_empty() && began.elapsed() >= LIMIT);
         symlink(root.path().join("s"), root.path().join("link")).unwrap();
-        assert!(connect(&folder, "link", LIMIT).is_err());
+        assert!(connect(&folder, "link", geteuid().as_raw(), LIMIT).is_err());
+    }
+
+    #[test]
+    fn a_socket_of_another_user_or_that_others_may_write_to_gets_no_command() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let (path, uid) = (root.path().join("s"), geteuid().as_raw());
+        let _listener = UnixListener::bind(&path).unwrap();
+        let mode = |mode| fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let refused = |uid| connect(&folder, "s", uid, LIMIT).map(drop).map_err(|error| error.kind());
+        mode(0o600);
+        assert_eq!(refused(uid), Ok(()));
+        assert_eq!(refused(uid + 1), Err(io::ErrorKind::PermissionDenied));
+        mode(0o622);
+        assert_eq!(refused(uid), Err(io::ErrorKind::PermissionDenied));
     }
 }
