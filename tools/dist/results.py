@@ -4,10 +4,10 @@ import json
 
 
 def check(folder, expected=None):
-    """Every `out/NAME/DATE-N/result.json` in `folder`: each variant ran under each of its loads, no run failed. `expected`: names of the variants; None:
+    """Every `result.json` of a run in `folder`/out: each variant ran under each of its loads, no run failed. `expected`: names of the variants; None:
     all of the experiment. Returns a line for each."""
     lines = []
-    for path in sorted(folder.glob("out/*/[0-9]*/result.json")):
+    for path in sorted([*folder.glob("out/*/result.json"), *folder.glob("out/*/[0-9]*/result.json")]):
         result = json.loads(path.read_text(encoding="utf-8"))
         experiment, records = result["experiment"], result["records"]
         names = expected or [it["name"] for it in experiment["variants"]]
@@ -16,7 +16,7 @@ def check(folder, expected=None):
         failed = [f"{it['variant']}: {it['failure']}" for it in records if it["failure"]]
         if failed or result["skipped"] or ran != wanted:
             raise SystemExit(f"dist: {path}: not as expected: {sorted(ran ^ wanted)}; skipped: {result['skipped']}; failed: {failed}")
-        lines.append(f"{path.parent.parent.name}: {len(records)} runs of {', '.join(sorted({it['variant'] for it in records}))}")
+        lines.append(f"{path.relative_to(folder / "out").parts[0]}: {len(records)} runs of {', '.join(sorted({it['variant'] for it in records}))}")
         path.unlink()
     if not lines:
         raise SystemExit(f"dist: there is no out/*/*/result.json in {folder}")

@@ -45,7 +45,7 @@ pub struct ExperimentArgs {
     /// Delete the result that is in the folder of --out
     #[arg(long, requires = "out")]
     replace: bool,
-    /// Go on with the result in this folder, whose session was broken off: its missing runs are done, with the same plan
+    /// Do the missing runs of the result in this folder, whose session was broken off
     #[arg(long, value_name = "DIR", conflicts_with = "out")]
     pub(super) resume: Option<PathBuf>,
     /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable

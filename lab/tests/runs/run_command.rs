@@ -319,7 +319,7 @@ fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
     assert_eq!(document["rounds"][0]["why"], "disk-full");
     let page = fs::read_to_string(kept.join("report.html")).unwrap();
     assert!(page.trim_end().ends_with("</html>"));
-    assert!(String::from_utf8_lossy(&output.stdout).contains("Ended early, as the disk is full"));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("report.html"));
 }
 
 #[test]
