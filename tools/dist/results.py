@@ -16,7 +16,7 @@ def check(folder, expected=None):
         failed = [f"{it['variant']}: {it['failure']}" for it in records if it["failure"]]
         if failed or result["skipped"] or ran != wanted:
             raise SystemExit(f"dist: {path}: not as expected: {sorted(ran ^ wanted)}; skipped: {result['skipped']}; failed: {failed}")
-        lines.append(f"{path.relative_to(folder / "out").parts[0]}: {len(records)} runs of {', '.join(sorted({it['variant'] for it in records}))}")
+        lines.append(f"{path.relative_to(folder).parts[1]}: {len(records)} runs of {', '.join(sorted({it['variant'] for it in records}))}")
         path.unlink()
     if not lines:
         raise SystemExit(f"dist: there is no out/*/*/result.json in {folder}")
