@@ -116,8 +116,8 @@ fn elsewhere(experiment: &mut Experiment, targets: &[(String, String)]) -> Resul
         let subject = target(url)?;
         for variant in experiment.variants.iter_mut().filter(|variant| variant.name == *name) {
             // What it runs on, and what surrounds a start, is said of the server that would be started.
-            let Variant { note, compare_with, .. } = variant.clone();
-            *variant = Variant { note, compare_with, ..Variant::new(name, subject.clone()) };
+            let Variant { label, note, compare_with, .. } = variant.clone();
+            *variant = Variant { label, note, compare_with, ..Variant::new(name, subject.clone()) };
         }
     }
     Ok(())

@@ -116,7 +116,7 @@ warmup: 500ms
 runs: 2
 variants:
   plain: {}
-  other: {command: "other {port}", env: {A: 2}, note: another}
+  other: {command: "other {port}", env: {A: 2}, label: another server, note: another}
   tomcat: {server: {tomcat: 10.1.59, accept_count: 10}, threads: {platform: clients}, jdk: 21, jvm: -Xmx1g -Xss256k}
   pool: {server: {tomcat: 11.0}, threads: {platform: 400}}
 loads:
@@ -142,6 +142,7 @@ claims:
     );
     assert_eq!((plain.env["A"].as_str(), plain.env["B"].as_str(), other.env["A"].as_str()), ("1", "", "2"));
     assert_eq!(other.note.as_deref(), Some("another"));
+    assert_eq!((other.label.as_deref(), plain.label.as_deref()), (Some("another server"), None));
     assert_eq!((tomcat.jdk, plain.jdk), (Some(21), None));
     assert_eq!(tomcat.jvm, ["-Xmx1g", "-Xss256k"]);
     assert!(matches!(
@@ -416,6 +417,14 @@ fn a_variant_says_how_much_the_probe_watches_in_it_or_leaves_it_to_the_command_l
     let (marked, says) = mistake("threads: virtual,", "threads: virtual, probe: some,");
     assert_eq!(marked, "some");
     assert!(says.contains("off, light or full"), "{says}");
+}
+
+#[test]
+fn a_label_has_room_beside_the_figures() {
+    let (marked, says) =
+        mistake("threads: virtual,", "threads: virtual, label: a text of more than 24 characters,");
+    assert_eq!(marked, "a text of more than 24 characters");
+    assert!(says.contains("1 to 24 characters"), "{says}");
 }
 
 #[test]

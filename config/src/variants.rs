@@ -14,7 +14,7 @@ use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_servers::keys::Owner;
 
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "threads",
     "server",
     "args",
@@ -30,6 +30,7 @@ const KEYS: [&str; 16] = [
     "answers_on",
     "probe",
     "compare_with",
+    "label",
     "note",
 ];
 
@@ -127,6 +128,7 @@ fn variant(
         workdir: around.workdir,
         before: around.before,
         after: around.after,
+        label: fields.read("label", label)?,
         note: text("note")?,
         ready_is_written: parts.has_ready(),
         jdk: fields.read("jdk", jdk)?.or(base.jdk).filter(|_| is_started),
@@ -158,6 +160,19 @@ fn compare_with(node: &Node, variant: &str, names: &[String]) -> Result<String, 
     }
     known(node, written, "variant", names.iter().map(String::as_str))?;
     Ok(written.to_owned())
+}
+
+/// More would not fit beside the figures.
+const LONGEST_LABEL: usize = 24;
+
+fn label(node: &Node) -> Result<String, Diagnostic> {
+    let text = node.text("label")?;
+    if text.is_empty() || text.chars().count() > LONGEST_LABEL {
+        return Err(node.bad("label", "a short text").help(format!(
+            "write 1 to {LONGEST_LABEL} characters, e.g. `label: pool of 400`; `note:` has room for more"
+        )));
+    }
+    Ok(text.to_owned())
 }
 
 fn probe(node: &Node) -> Result<ProbeLevel, Diagnostic> {

@@ -1,15 +1,13 @@
 //! `threadcount`: parse the command line, do it, say how it ended.
 
-use clap::Parser;
 use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
-use threadcount::cli::{self, Cli};
+use threadcount::cli;
 
 fn main() -> ExitCode {
     end_where_nobody_reads();
-    let cli = Cli::parse();
-    cli.run().unwrap_or_else(|error| {
+    cli::parse().run().unwrap_or_else(|error| {
         anstream::eprintln!("{error:?}");
         ExitCode::from(cli::BAD_INPUT)
     })

@@ -1,4 +1,4 @@
-//! A crossover in words: the answer, a row per treatment, and what it does not cover.
+//! A crossover in words: question, setting, answer, a row per kind of thread, why, what is open, trust, what it covers.
 
 use crate::wrapped::wrapped;
 use threadcount_judge::result::ResultDocument;
@@ -16,31 +16,39 @@ use threadcount_stats::ratio::WIDEST;
 /// Beyond it an interval says too little to be shown.
 const UNREADABLE: f64 = 2.0;
 
+/// Columns of a line, and of its label.
+const WIDTH: usize = 100;
+const LABEL: usize = 8;
+/// Lines of all of it.
+const MOST_LINES: usize = 22;
+/// Kinds of thread that the answer and the reasons speak of; the table has all.
+const MOST_ANSWERS: usize = 3;
+
 /// Everything, for a terminal.
 #[must_use]
 pub fn lines(document: &CrossoverDocument) -> Vec<String> {
     let crossover = &document.crossover;
-    let mut lines = vec![setting(crossover), String::new()];
-    lines.extend(answers(document).into_iter().zip(0..).flat_map(|(line, at)| {
-        let head = if at == 0 { "Answer" } else { "" };
-        labelled(head, &line)
-    }));
-    lines.push(String::new());
-    lines.extend(table(document));
-    lines.push(String::new());
-    lines.extend(
-        document.comparisons.iter().flat_map(|it| cautions(it, crossover)).map(|it| format!("Note    {it}")),
-    );
-    lines.push(format!("Trust   {}", trust(crossover)));
-    lines.push(
-        "Covers  requests of this port in this JVM; @Async, schedulers and clients kept their threads."
-            .to_owned(),
-    );
-    lines.push(
-        "        Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.".to_owned(),
-    );
-    lines
+    let mut head = vec![
+        format!("Does another kind of thread help the requests on port {}?", crossover.port),
+        setting(crossover),
+    ];
+    head.extend(section("Answer", &answers(document)));
+    head.push(String::new());
+    let mut tail = vec![String::new()];
+    tail.extend(section("Why", &why(document)));
+    let cautions: Vec<String> =
+        document.comparisons.iter().filter_map(|it| cautions(it, crossover).into_iter().next()).collect();
+    tail.extend(section("Open", &cautions[..cautions.len().min(MOST_ANSWERS)]));
+    tail.extend(section("Trust", &[trust(crossover)]));
+    tail.extend(section("Covers", &COVERS.map(str::to_owned)));
+    let rows = table(document, MOST_LINES.saturating_sub(head.len() + tail.len()));
+    head.into_iter().chain(rows).chain(tail).collect()
 }
+
+const COVERS: [&str; 2] = [
+    "requests of this port in this JVM; @Async, schedulers and clients kept their threads.",
+    "Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.",
+];
 
 /// What fresh JVMs say of it: a line where they were compared with the same kinds of thread. `document`: of the fresh JVMs.
 #[must_use]
@@ -70,16 +78,14 @@ pub fn confirmation(crossover: &CrossoverDocument, document: &ResultDocument) ->
             }
         ),
     };
-    labelled("Confirm", &text)
+    section("Confirm", &[text])
 }
 
-/// Columns of a line, and of its label.
-const WIDTH: usize = 100;
-const LABEL: usize = 8;
-
-fn labelled(label: &str, text: &str) -> Vec<String> {
-    let lines = wrapped(text, LABEL, WIDTH).into_iter().zip(0..);
-    lines.map(|(line, at)| format!("{:<LABEL$}{line}", if at == 0 { label } else { "" })).collect()
+/// The label stands before the first line only.
+fn section(label: &str, texts: &[String]) -> Vec<String> {
+    let lines = texts.iter().flat_map(|text| wrapped(text, LABEL, WIDTH));
+    let lines = lines.enumerate();
+    lines.map(|(at, line)| format!("{:<LABEL$}{line}", if at == 0 { label } else { "" })).collect()
 }
 
 /// The ratios so far, in one line.
@@ -114,82 +120,108 @@ fn setting(crossover: &Crossover) -> String {
         }
         None => figures::plural(crossover.clients, "client"),
     };
-    let pool = crossover
-        .own_threads
-        .map_or_else(String::new, |threads| format!(", its own pool has {threads} threads"));
     let periods = crossover.periods.iter().filter(|it| it.left_out.is_none()).count();
     let seconds =
         crossover.periods.last().map_or(0.0, |it| it.switched_s + it.washout_ms / 1e3 + it.counted_s);
     format!(
-        "{} on port {}{pool}: {load}, {} in {}",
+        "{}: {load}, {} in {}",
         crossover.server,
-        crossover.port,
         figures::plural(periods as u64, "period"),
         figures::plural(seconds.round() as u64, "second")
     )
 }
 
-/// A sentence per treatment.
+/// A sentence per treatment, of the first ones.
 fn answers(document: &CrossoverDocument) -> Vec<String> {
     if document.comparisons.is_empty() {
         return vec!["none: no block of periods was completed.".to_owned()];
     }
     let baseline = baseline(&document.crossover);
-    document.comparisons.iter().map(|it| answer(it, &baseline)).collect()
+    document.comparisons.iter().take(MOST_ANSWERS).map(|it| answer(it, &baseline)).collect()
 }
 
+/// `virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99 within 1 %.`
 fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
-    let metrics = [
-        Some((&comparison.rate, "throughput")),
-        comparison.p50.as_ref().map(|it| (it, "median response time")),
-        comparison.p99.as_ref().map(|it| (it, "p99")),
+    let first = part(&comparison.rate, "throughput", &format!(" of {baseline}"));
+    let times = [
+        comparison.p50.as_ref().map(|it| part(it, "median response time", "")),
+        comparison.p99.as_ref().map(|it| part(it, "p99", "")),
     ];
-    let mut parts: Vec<String> =
-        metrics.into_iter().flatten().map(|(ratio, noun)| part(ratio, noun)).collect();
+    let mut parts: Vec<String> = std::iter::once(first).chain(times.into_iter().flatten()).collect();
     let last = parts.pop().unwrap_or_default();
     let all = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
-    format!("{} against {baseline}: {all}.", comparison.treatment)
+    format!("{} has {all}.", comparison.treatment)
 }
 
-fn part(ratio: &CrossoverRatio, noun: &str) -> String {
-    let differs = |interval: threadcount_model::interval::Interval| bound(interval.largest_difference());
+fn part(ratio: &CrossoverRatio, noun: &str, of: &str) -> String {
     match (ratio.verdict, ratio.interval) {
-        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}", times(ratio.ratio)),
-        (Verdict::NoDifference, Some(interval)) => format!("the same {noun} (within {})", differs(interval)),
-        _ => format!("{noun} inconclusive"),
+        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}{of}", times(ratio.ratio)),
+        (Verdict::NoDifference, Some(interval)) => {
+            format!("the same {noun}{of} within {}", bound(interval.largest_difference()))
+        }
+        _ => format!("an inconclusive {noun}"),
     }
 }
 
-fn table(document: &CrossoverDocument) -> Vec<String> {
-    let mut rows = vec![row(&["", "throughput", "p50", "p99", "CPU per request"].map(str::to_owned))];
-    for figures in &document.figures {
-        rows.push(row(&values(figures)));
-        let compared = document.comparisons.iter().find(|it| it.treatment == figures.treatment);
-        rows.extend(compared.map(|it| row(&ratios(it, &baseline(&document.crossover)))));
+/// What the server's own pool can serve at once, and what the kinds of thread cost.
+fn why(document: &CrossoverDocument) -> Vec<String> {
+    let crossover = &document.crossover;
+    let clients = figures::count(crossover.clients.into());
+    let pool = crossover.own_threads.filter(|_| crossover.rate_per_s.is_none()).map(|threads| {
+        let pool = figures::count(threads.into());
+        if threads < crossover.clients {
+            format!("own: its {pool} threads serve {pool} of {clients} requests at once; the others wait.")
+        } else {
+            format!("own: its {pool} threads suffice for {clients} clients; no request waits for a thread.")
+        }
+    });
+    let costs = document.comparisons.iter().filter_map(|it| {
+        let cpu = it.cpu_per_request.as_ref()?;
+        let is_different = matches!(cpu.verdict, Verdict::Higher | Verdict::Lower);
+        is_different.then(|| format!("{}: {} the CPU per request.", it.treatment, shown(cpu)))
+    });
+    pool.into_iter().chain(costs.take(MOST_ANSWERS)).collect()
+}
+
+/// A row per kind of thread within so many lines.
+fn table(document: &CrossoverDocument, most_lines: usize) -> Vec<String> {
+    let crossover = &document.crossover;
+    let head = ["", "", "throughput", &format!("vs {}", baseline(crossover)), "p50", "p99", "CPU/request"];
+    let mut rows = vec![row(&head.map(str::to_owned))];
+    rows.extend(document.figures.iter().map(|of| row(&cells(document, of))));
+    if rows.len() > most_lines {
+        let more = rows.len() + 1 - most_lines;
+        rows.truncate(most_lines.saturating_sub(1));
+        rows.push(format!("{more} more with --json"));
     }
     rows
 }
 
-fn values(of: &TreatmentFigures) -> [String; 5] {
-    let ms = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), figures::milliseconds);
+fn cells(document: &CrossoverDocument, of: &TreatmentFigures) -> [String; 7] {
+    let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::milliseconds);
+    let compared = document.comparisons.iter().find(|it| it.treatment == of.treatment);
     [
         of.treatment.to_string(),
+        label(&document.crossover, of.treatment),
         figures::rate(of.rate_per_s),
+        compared.map_or_else(|| "baseline".to_owned(), |it| shown(&it.rate)),
         ms(of.p50_ms),
         ms(of.p99_ms),
         ms(of.cpu_us_per_request.map(|it| it / 1e3)),
     ]
 }
 
-fn ratios(of: &TreatmentComparison, baseline: &str) -> [String; 5] {
-    let text = |ratio: Option<&CrossoverRatio>| ratio.map_or_else(|| "-".to_owned(), shown);
-    [
-        format!("  vs {baseline}"),
-        shown(&of.rate),
-        text(of.p50.as_ref()),
-        text(of.p99.as_ref()),
-        text(of.cpu_per_request.as_ref()),
-    ]
+fn label(crossover: &Crossover, treatment: Treatment) -> String {
+    match treatment {
+        Treatment::Own => crossover
+            .own_threads
+            .map_or_else(String::new, |threads| format!("pool of {}", figures::count(threads.into()))),
+        Treatment::Virtual { limit: None } => "virtual threads".to_owned(),
+        Treatment::Virtual { limit: Some(limit) } => {
+            format!("virtual, at most {}", figures::count(limit.into()))
+        }
+        Treatment::Platform { threads } => format!("pool of {}", figures::count(threads.into())),
+    }
 }
 
 fn shown(ratio: &CrossoverRatio) -> String {
@@ -208,9 +240,9 @@ fn times(ratio: f64) -> String {
     format!("{}x", figures::ratio(ratio))
 }
 
-fn row(cells: &[String; 5]) -> String {
-    let [name, rate, p50, p99, cpu] = cells;
-    format!("{name:<16}{rate:>20}{p50:>22}{p99:>21}{cpu:>21}").trim_end().to_owned()
+fn row(cells: &[String; 7]) -> String {
+    let [name, label, rate, ratio, p50, p99, cpu] = cells;
+    format!("{name:<14}  {label:<20}{rate:>10}  {ratio:<18}{p50:>9}{p99:>10}{cpu:>13}").trim_end().to_owned()
 }
 
 /// What makes a ratio less than it seems.
@@ -218,13 +250,13 @@ fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) -> Vec<Stri
     let (treatment, baseline) = (comparison.treatment, baseline(crossover));
     let carried = comparison.carry_over.map(|change| {
         format!(
-            "{treatment}: its ratio is {} in the second half of a period by that in the first, so a switch has an effect of its own.",
+            "{treatment}: a switch has an effect of its own; its ratio changes {} within a period.",
             times(change)
         )
     });
     let changes = comparison.trend.map(|change| {
         format!(
-            "{treatment}: its ratio to {baseline} changed {} over the session; the JVM is not steady yet.",
+            "{treatment}: the JVM is not steady; its ratio to {baseline} changed {} over the session.",
             times(change)
         )
     });
@@ -313,28 +345,61 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_one_sentence_with_throughput_median_and_tail() {
+    fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
         let lines = lines(&document(10, 0.01));
         assert_eq!(
-            lines[0],
-            "Tomcat 11.0.24 on port 8080, its own pool has 200 threads: 100 clients, 40 periods in 46 seconds"
-        );
-        assert_eq!(
-            lines[2..4],
+            lines[..6],
             [
-                "Answer  virtual against own: 1.11x the throughput, 3.40x the median response time and the same p99",
-                "        (within 1 %).",
+                "Does another kind of thread help the requests on port 8080?",
+                "Tomcat 11.0.24: 100 clients, 40 periods in 46 seconds",
+                "Answer  virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99",
+                "        within 1 %.",
+                "",
+                "                                    throughput  vs own                  p50       p99  CPU/request",
             ]
         );
-        assert!(lines.iter().any(|it| it.contains("1.11x [1.1")), "{lines:#?}");
-        assert!(lines.iter().any(|it| it == "Trust   175,130 requests, none failed."), "{lines:#?}");
-        assert!(lines.iter().all(|it| it.chars().count() <= 100) && lines.len() <= 22, "{lines:#?}");
+        assert_eq!(
+            lines[6],
+            "own             pool of 200            3,000/s  baseline            10.0 ms    124 ms       400 µs"
+        );
+        assert!(
+            lines[7].starts_with("virtual         virtual threads        3,330/s  1.11x [1.1"),
+            "{lines:#?}"
+        );
+        let why = "Why     own: its 200 threads suffice for 100 clients; no request waits for a thread.";
+        for line in [why, "Trust   175,130 requests, none failed."] {
+            assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
+        }
+    }
+
+    #[test]
+    fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
+        let mut crossover = document(10, 0.01).crossover;
+        crossover.own_threads = Some(50);
+        let of_virtual: Vec<CrossoverPeriod> =
+            crossover.periods.iter().filter(|it| it.treatment == VIRTUAL).cloned().collect();
+        for threads in (100..120).map(|it| it * 10) {
+            let treatment = Treatment::Platform { threads };
+            crossover.treatments.push(treatment);
+            let periods = of_virtual.iter().cloned();
+            crossover.periods.extend(periods.map(|it| CrossoverPeriod { treatment, ..it }));
+        }
+        let many = lines(&crossover.into());
+        assert!(many.iter().any(|it| it.ends_with(" more with --json")), "{many:#?}");
+        assert!(
+            many.iter().any(|it| it.contains("its 50 threads serve 50 of 100 requests at once")),
+            "{many:#?}"
+        );
+        for text in [many, lines(&document(10, 0.01)), lines(&document(6, 0.9)), lines(&document(0, 0.0))] {
+            assert!(text.len() <= MOST_LINES, "{} lines: {text:#?}", text.len());
+            assert!(text.iter().all(|it| it.chars().count() <= WIDTH), "{text:#?}");
+        }
     }
 
     #[test]
     fn a_ratio_that_nobody_should_act_on_is_not_shown() {
         let text = lines(&document(6, 0.9)).join("\n");
-        assert!(text.contains("throughput inconclusive") && text.contains("too few blocks"), "{text}");
+        assert!(text.contains("an inconclusive throughput") && text.contains("too few blocks"), "{text}");
         let none = lines(&document(0, 0.0)).join("\n");
         assert!(none.contains("none: no block of periods was completed."), "{none}");
     }

@@ -5,7 +5,8 @@
 //! on figures that are not trusted is an error, because there is no verdict.
 
 use crate::ReportError;
-use crate::summary::{OPEN, Summary, is_open, summary};
+use crate::view::study::{OPEN, is_open};
+use crate::view::{Trust, view};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::io;
@@ -25,7 +26,6 @@ pub fn junit(document: &ResultDocument) -> Result<String, ReportError> {
 }
 
 fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<()> {
-    let summary = summary(document);
     let number = |wanted: fn(&Verdict) -> bool| {
         let verdicts = document.claims.iter().map(Verdict::from_claim);
         verdicts.filter(wanted).count()
@@ -54,7 +54,7 @@ fn write(writer: &mut Writer<Vec<u8>>, document: &ResultDocument) -> io::Result<
             test_case(writer, &statement.what, &Verdict::Skipped(statement.why.clone()), document)?;
         }
         let out = writer.create_element("system-out");
-        out.write_text_content(BytesText::new(&allowed(&trust(&summary))))?;
+        out.write_text_content(BytesText::new(&allowed(&trust(&view(document).trust))))?;
         Ok(())
     })?;
     Ok(())
@@ -134,15 +134,9 @@ fn test_case(
     Ok(())
 }
 
-fn trust(summary: &Summary) -> String {
-    let parts = [&summary.trust.sentence, &summary.trust.requests];
-    parts
-        .into_iter()
-        .chain(&summary.trust.rounds)
-        .chain(&summary.trust.why_not)
-        .cloned()
-        .collect::<Vec<_>>()
-        .join("\n")
+fn trust(trust: &Trust) -> String {
+    let parts = [&trust.requests].into_iter().chain(&trust.basis).chain(&trust.all_remarks);
+    parts.cloned().collect::<Vec<_>>().join("\n")
 }
 
 /// Without the characters that XML 1.0 (section 2.2) forbids even when escaped.

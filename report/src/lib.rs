@@ -1,9 +1,9 @@
 //! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
-pub mod answer;
 pub mod attached;
 pub mod browser;
 pub mod capacity;
+pub mod claims_table;
 pub mod crossover;
 pub mod csv;
 pub mod diagnosis;
@@ -14,7 +14,6 @@ pub mod live;
 pub mod load_words;
 pub mod markdown;
 pub mod observing;
-pub mod overview;
 pub mod pause_ledger;
 pub mod phrase;
 pub mod png;
@@ -26,10 +25,8 @@ pub mod sample;
 pub mod series;
 pub mod shares;
 pub mod so_far;
-pub mod summary;
-pub mod summary_table;
 pub mod terminal;
-pub mod trust;
+pub mod view;
 pub mod wrapped;
 
 pub use threadcount_model::figures;

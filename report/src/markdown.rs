@@ -1,11 +1,11 @@
 //! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
 
-use crate::answer::ratio_words;
 use crate::load_words::load_words;
-use crate::overview::{Limit, LoadTable, Overview, overview};
 use crate::published;
 use crate::published::PublishedRow;
-use crate::summary::{Summary, summary};
+use crate::view::ratios::ratio_words;
+use crate::view::table::LoadTable;
+use crate::view::{View, capital, view};
 use std::fmt::Write as _;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
@@ -15,36 +15,26 @@ use threadcount_model::metric::Metric;
 
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
-    let overview = overview(document);
-    let summary = summary(document);
-    let mut text = format!("## {}\n\n**{}**", plain(&overview.name), plain(&overview.question));
-    for fact in &overview.context {
+    let view = view(document);
+    let mut text = format!("## {}\n\n**{}**", plain(&view.name), plain(&view.question));
+    for fact in &view.setting {
         let _ = write!(text, " · {}", plain(fact));
     }
     text.push_str("\n\n");
-    if let Some(why) = &overview.no_verdict {
+    if let Some(why) = &view.no_verdict {
         text.push_str("> [!WARNING]\n> **No verdict, the figures are not trusted.**\n");
         let _ = writeln!(text, "> {}\n", plain(why));
     }
-    overview.tables.iter().for_each(|load| table(&mut text, load));
-    if let Some(answer) = &overview.answer {
-        let _ = writeln!(text, "**{}**\n", plain(answer));
+    if !view.answer.is_empty() {
+        let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));
     }
-    for sentence in &overview.capacity {
-        let _ = writeln!(text, "- {}.", plain(sentence));
-    }
-    limits(&mut text, &overview.limits);
-    request_times(&mut text, &summary);
-    trust(&mut text, &overview);
+    view.tables.iter().for_each(|load| table(&mut text, load));
+    why(&mut text, &view);
+    trust(&mut text, &view);
+    request_times(&mut text, &view);
     study(&mut text, document);
-    claims(&mut text, &summary);
-    for line in &overview.skipped {
-        let _ = writeln!(text, "- skipped: {}", plain(line));
-    }
-    if !overview.skipped.is_empty() {
-        text.push('\n');
-    }
-    all_ratios(&mut text, document, &summary);
+    claims(&mut text, &view);
+    all_ratios(&mut text, document, &view);
     let _ = writeln!(
         text,
         "Threadcount {}, {}.",
@@ -61,36 +51,39 @@ fn table(text: &mut String, load: &LoadTable) {
     }
     let titles: String = load.columns.iter().map(|column| format!(" {} |", column.title)).collect();
     let first = load.columns.first().map_or("", |column| column.title);
-    let _ = writeln!(text, "| {} |{titles} {first} ratio |", plain(&load.words));
-    let _ = writeln!(text, "|---|{}---|", "--:|".repeat(load.columns.len()));
+    let to = load.baseline.as_ref().map_or_else(String::new, |baseline| format!(" vs {}", plain(baseline)));
+    let _ = writeln!(text, "| {} | threads |{titles} {first}{to} |", plain(&load.words));
+    let _ = writeln!(text, "|---|---|{}---|", "--:|".repeat(load.columns.len()));
     for row in &load.rows {
         let cells = row.cells.iter().map(|cell| format!(" {} |", cell.as_deref().unwrap_or("–")));
         let ratio = plain(&row.ratio.text().replace('x', "×"));
-        let _ = writeln!(text, "| {} |{} {ratio} |", plain(&row.variant), cells.collect::<String>());
+        let (variant, label) = (plain(&row.variant), plain(&row.label));
+        let _ = writeln!(text, "| {variant} | {label} |{} {ratio} |", cells.collect::<String>());
     }
     text.push('\n');
 }
 
-fn limits(text: &mut String, limits: &[Limit]) {
-    for limit in limits {
-        let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
-        let loads =
-            if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
-        let advice = limit.advice.as_ref().map(|advice| format!(" Try: {}.", plain(advice)));
-        let (sentence, advice) = (plain(&limit.sentence), advice.unwrap_or_default());
-        let _ = writeln!(text, "- **{}**{}: {sentence}.{advice}", plain(name), plain(&loads));
-    }
-    if !limits.is_empty() {
-        text.push('\n');
+/// Why, what is open and what to try.
+fn why(text: &mut String, view: &View) {
+    let capacity = view.loads.iter().flat_map(|load| &load.capacity).map(|it| format!("- {}.", plain(it)));
+    let reasons = view.why.iter().map(|it| {
+        let advice =
+            it.advice.as_ref().map_or_else(String::new, |advice| format!(" Try: {}.", plain(advice)));
+        format!("- **{}**: {}.{advice}", plain(&it.about()), plain(&it.sentence))
+    });
+    let open = view.open.iter().map(|it| format!("- Open: {}.", plain(it)));
+    let lines: Vec<String> = capacity.chain(reasons).chain(open).collect();
+    if !lines.is_empty() {
+        let _ = writeln!(text, "{}\n", lines.join("\n"));
     }
 }
 
 /// The sentence of each variant; the parts with their intervals are folded.
-fn request_times(text: &mut String, summary: &Summary) {
-    for sentence in summary.loads.iter().flat_map(|load| &load.not_sampled) {
+fn request_times(text: &mut String, view: &View) {
+    for sentence in view.loads.iter().flat_map(|load| &load.not_sampled) {
         let _ = writeln!(text, "{}.\n", plain(sentence));
     }
-    for load in summary.loads.iter().filter(|load| !load.request_times.is_empty()) {
+    for load in view.loads.iter().filter(|load| !load.request_times.is_empty()) {
         let _ = writeln!(text, "**Mean service time, {}:**\n", plain(&load.words));
         for time in &load.request_times {
             let _ = writeln!(text, "- **{}**: {}.", plain(&time.variant), plain(&time.sentence));
@@ -107,30 +100,31 @@ fn request_times(text: &mut String, summary: &Summary) {
     }
 }
 
-fn trust(text: &mut String, overview: &Overview) {
-    let allows = overview.allows.map_or_else(String::new, |allows| format!("; {allows}"));
-    let (grade, trust) = (reasons::grade(overview.grade), overview.trust.join("; "));
-    let _ = writeln!(text, "**Trust:** {grade}: {}.\n", plain(&(trust + &allows)));
-    for remark in &overview.remarks {
+fn trust(text: &mut String, view: &View) {
+    let trust = &view.trust;
+    let sentences = trust.lowered_by.iter().chain([&trust.requests]).chain(&trust.basis);
+    let sentences: Vec<String> = sentences.map(|it| format!("{}.", plain(&capital(it)))).collect();
+    let _ = writeln!(text, "**Trust: {}.** {}\n", reasons::grade(trust.grade), sentences.join(" "));
+    for remark in &trust.remarks {
         let _ = writeln!(text, "- {}: {}", plain(&remark.runs), plain(&remark.text));
     }
-    if !overview.remarks.is_empty() {
+    if !trust.remarks.is_empty() {
         text.push('\n');
     }
 }
 
 /// Folded: every figure of every comparison, and what a capacity search found.
-fn all_ratios(text: &mut String, document: &ResultDocument, summary: &Summary) {
+fn all_ratios(text: &mut String, document: &ResultDocument, view: &View) {
     if document.comparisons.is_empty() {
         return;
     }
     text.push_str("<details><summary>All ratios</summary>\n\n");
-    for load in &summary.loads {
+    for (load, planned) in view.loads.iter().zip(&document.experiment.loads) {
         let _ = writeln!(text, "### {}\n", plain(&load.words));
         for sentence in &load.capacity {
             let _ = writeln!(text, "- {}", plain(sentence));
         }
-        for comparison in document.comparisons_under(&load.name) {
+        for comparison in document.comparisons_under(&planned.name) {
             ratios(text, comparison);
         }
     }
@@ -185,12 +179,12 @@ fn study(text: &mut String, document: &ResultDocument) {
     text.push_str("\n</details>\n\n");
 }
 
-fn claims(text: &mut String, summary: &Summary) {
-    if summary.claims.is_empty() {
+fn claims(text: &mut String, view: &View) {
+    if view.study.claims.is_empty() {
         return;
     }
     text.push_str("| claim | verdict | |\n|---|---|---|\n");
-    for claim in &summary.claims {
+    for claim in &view.study.claims {
         let says = claim.says.as_ref().map_or_else(String::new, |says| format!("{}: ", plain(says)));
         let (words, figures) = (plain(&claim.claim), plain(&claim.figures));
         let _ = writeln!(text, "| {says}{words} | {} | {figures} |", claim.verdict);

@@ -16,16 +16,9 @@ use threadcount_stats::runs::complete;
 /// Parts below this share of the whole are added up in the sentence.
 const WORTH_NAMING: f64 = 0.02;
 
-/// How much a sentence says.
-struct Detail {
-    /// Parts that it names.
-    named: usize,
-    /// From this share of the whole on it says what other parts had, or no thread.
-    least: f64,
-}
-
-const IN_FULL: Detail = Detail { named: 5, least: 0.0 };
-const IN_BRIEF: Detail = Detail { named: 2, least: WORTH_NAMING };
+/// Parts that a sentence in full names, and one in brief.
+const NAMED: usize = 5;
+const NAMED_IN_BRIEF: usize = 2;
 
 /// The time of a request of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +28,7 @@ pub struct RequestTimeWords {
     pub sentence: String,
     /// The same with the interval of each part.
     pub sentence_with_intervals: String,
-    /// The largest parts only, where there is little room.
+    /// The largest parts only, without their places, as a whole and its parts.
     pub brief: String,
     /// Each part with its interval, the longest first, and what is left at the end.
     pub parts: Vec<PartWords>,
@@ -174,9 +167,9 @@ pub fn words(time: &RequestTime) -> RequestTimeWords {
     };
     RequestTimeWords {
         variant: time.variant.clone(),
-        sentence: sentence(time, &IN_FULL, |it| unit.number(it.ms)),
-        sentence_with_intervals: sentence(time, &IN_FULL, |it| unit.number_with_interval(it)),
-        brief: sentence(time, &IN_BRIEF, |it| unit.number(it.ms)),
+        sentence: sentence(time, |it| unit.number(it.ms)),
+        sentence_with_intervals: sentence(time, |it| unit.number_with_interval(it)),
+        brief: brief(time),
         parts: time.parts.iter().map(part).chain([left]).collect(),
         basis: format!("{} of threads in {runs}{counted}", figures::plural(time.samples, "sample")),
     }
@@ -199,16 +192,15 @@ fn of_requests_alone(time: &RequestTime) -> RequestTime {
 }
 
 /// `number` writes the time of a part.
-fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> String) -> String {
+fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String {
     let unit = Unit::of(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
-    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(detail.named).collect();
+    let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(NAMED).collect();
     let mut terms: Vec<String> =
         named.iter().map(|part| format!("{} {}", number(part.time), in_short(&part.activity))).collect();
     let others: f64 = time.parts.iter().map(|part| part.time.ms).sum::<f64>()
         - named.iter().map(|part| part.time.ms).sum::<f64>();
-    let is_said =
-        |ms: f64| unit.number(ms) != unit.number(0.0) && ms.abs() >= detail.least * time.service_time_ms;
+    let is_said = |ms: f64| unit.number(ms) != unit.number(0.0);
     if is_said(others) {
         terms.push(format!("{} other", unit.number(others)));
     }
@@ -217,6 +209,46 @@ fn sentence(time: &RequestTime, detail: &Detail, number: impl Fn(TimeShare) -> S
         terms.push(format!("{} {}", number(time.without_thread), without_thread(time)));
     }
     format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "))
+}
+
+/// `101 ms per request = 50 ms sleeping + 51 ms in the queue of the full pool`.
+fn brief(time: &RequestTime) -> String {
+    let unit = Unit::of(time.service_time_ms);
+    let terms = largest(time);
+    let sum: f64 = terms.iter().map(|(ms, _)| ms).sum();
+    let left_out = time.service_time_ms - sum;
+    // What rounding leaves goes to the last part, where the parts are all there is.
+    let is_complete = left_out < WORTH_NAMING * time.service_time_ms;
+    let whole = unit.rounded(time.service_time_ms);
+    let mut left = whole;
+    let word = |(place, (ms, what)): (usize, &(f64, String))| {
+        let is_last = is_complete && place + 1 == terms.len();
+        let own = unit.rounded(*ms).min(left);
+        let shown = if is_last && (left - own) <= unit.step() * 1.5 { left } else { own };
+        left -= shown;
+        format!("{} {what}", unit.shown(shown))
+    };
+    let words: Vec<String> = terms.iter().enumerate().map(word).collect();
+    format!("{} per request = {}", unit.shown(whole), words.join(" + "))
+}
+
+/// The largest kinds of time, what the others add up to, and the time without a thread.
+fn largest(time: &RequestTime) -> Vec<(f64, String)> {
+    let least = WORTH_NAMING * time.service_time_ms;
+    let mut kinds: Vec<(f64, String)> = Vec::new();
+    for part in &time.parts {
+        let (ms, what) = (part.time.ms, what(&part.activity));
+        match kinds.iter_mut().find(|(_, known)| *known == what) {
+            Some((sum, _)) => *sum += ms,
+            None => kinds.push((ms, what)),
+        }
+    }
+    kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let rest = kinds.split_off(kinds.len().min(NAMED_IN_BRIEF));
+    let others: f64 = rest.iter().map(|(ms, _)| ms).sum();
+    kinds.extend([(others, "other".to_owned()), (time.without_thread.ms, without_thread(time))]);
+    kinds.retain(|(ms, _)| *ms >= least);
+    kinds
 }
 
 fn without_thread(time: &RequestTime) -> String {
@@ -253,6 +285,21 @@ impl Unit {
             _ => 2,
         };
         Self { name, per_ms, digits }
+    }
+
+    /// `50.4 ms`, of a number in this unit.
+    fn shown(self, number: f64) -> String {
+        format!("{number:.*} {}", self.digits, self.name)
+    }
+
+    /// In this unit, to the digits that are shown.
+    fn rounded(self, ms: f64) -> f64 {
+        (ms * self.per_ms / self.step()).round() * self.step()
+    }
+
+    /// The last digit that is shown.
+    fn step(self) -> f64 {
+        0.1_f64.powi(i32::try_from(self.digits).unwrap_or(0))
     }
 
     fn number(self, ms: f64) -> String {
@@ -392,16 +439,40 @@ mod tests {
     }
 
     #[test]
-    fn a_brief_sentence_has_the_two_largest_parts_and_adds_up_too() {
-        let parts =
-            [30.0, 20.0, 10.0, 5.0].map(|ms| part(ThreadState::Sleep, None, &format!("a.A.a:{ms}"), ms));
-        let expected = "80.0 ms = 30.0 sleeping (A.a:30) + 20.0 sleeping (A.a:20) + 15.0 other + 15.0 waiting without \
-             a thread";
-        assert_eq!(words(&time(parts.into(), 80.0)).brief, expected);
+    fn a_brief_sentence_has_the_two_largest_kinds_of_time() {
+        let of = |state, ms| part(state, None, "a.A.a:1", ms);
+        let parts = vec![
+            of(ThreadState::Sleep, 20.0),
+            of(ThreadState::Running, 15.0),
+            of(ThreadState::Sleep, 10.0),
+            of(ThreadState::File, 9.0),
+            of(ThreadState::Select, 6.0),
+        ];
+        let expected = "80.0 ms per request = 30.0 ms sleeping + 15.0 ms running + 15.0 ms other + 20.0 ms waiting without \
+                        a thread";
+        assert_eq!(words(&time(parts, 80.0)).brief, expected);
+    }
+
+    #[test]
+    fn parts_are_never_more_than_their_whole_however_they_are_rounded() {
         let sleeping =
-            |whole_ms| words(&time(vec![part(ThreadState::Sleep, None, "a.A.a:1", 50.0)], whole_ms)).brief;
-        assert_eq!(sleeping(50.5), "50.5 ms = 50.0 sleeping (A.a:1)", "what is left is not worth saying");
-        assert_eq!(sleeping(45.0), "45.0 ms = 45.0 sleeping (A.a:1)");
+            |ms, whole_ms| words(&time(vec![part(ThreadState::Sleep, None, "a.A.a:1", ms)], whole_ms));
+        let brief = |ms, whole_ms| sleeping(ms, whole_ms).brief;
+        assert_eq!(
+            brief(50.0, 50.5),
+            "50.5 ms per request = 50.0 ms sleeping",
+            "what is left is not worth saying"
+        );
+        assert_eq!(brief(51.5, 51.3), "51.3 ms per request = 51.3 ms sleeping", "found too often");
+        assert_eq!(
+            brief(50.5, 101.0),
+            "101 ms per request = 51 ms sleeping + 50 ms waiting without a thread",
+            "both end in .5"
+        );
+        assert!(
+            (sleeping(60.0, 50.0).parts[0].share - 1.0).abs() < 1e-9,
+            "a bar is no longer than its whole"
+        );
     }
 
     #[test]

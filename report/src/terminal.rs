@@ -1,14 +1,13 @@
-//! The summary in the terminal, one screen: a table for each load, the answer, limits, trust, study, where the report is.
+//! The summary in the terminal: question, setting, answer, a table per load, why, what is open, trust, study, where the report is.
 
 pub mod details;
 mod page;
 mod table;
 
-use crate::answer::Line;
-use crate::overview::{Limit, Overview, RequestLine, overview};
-use crate::summary::{capital, summary};
+use crate::view::study::StudyView;
+use crate::view::{View, WhyLine, capital, view};
 pub(super) use page::clean;
-use page::{Page, Piece, Tone, width_of};
+use page::{LABEL, Page, Piece, Tone};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::TrustGrade;
@@ -25,172 +24,146 @@ pub struct TerminalStyle {
 /// For a file or a README: no colours, and lines that fit where code is shown.
 pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
 
-/// One screen.
-const MOST_LINES: usize = 40;
+/// Lines of the whole summary, in [`PLAIN`]'s columns.
+pub const MOST_LINES: usize = 22;
 
-/// How many limits and remarks are printed, of which the others are counted, and times of a request; `--details` has them all.
+/// How much the sections around the tables may say; `--details` has all.
 #[derive(Clone, Copy)]
 struct Shown {
-    limits: usize,
-    remarks: usize,
-    request_times: usize,
-    /// Of the parts of these times.
-    intervals: bool,
-    /// The last lines about published figures, of which the very last adds up.
-    published: usize,
+    /// Lines of the answer.
+    answer: usize,
+    /// Lines of reasons, of which the last ones fall away.
+    why: usize,
+    open: usize,
+    trust: usize,
+    study: usize,
 }
 
-const ALL: usize = usize::MAX;
-
-/// As many as fit into the screen.
-const SHOWN: [Shown; 8] = [
-    Shown { limits: 6, remarks: 2, request_times: 4, intervals: true, published: ALL },
-    Shown { limits: 5, remarks: 2, request_times: 3, intervals: true, published: ALL },
-    Shown { limits: 4, remarks: 2, request_times: 3, intervals: true, published: ALL },
-    Shown { limits: 4, remarks: 1, request_times: 3, intervals: false, published: ALL },
-    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false, published: ALL },
-    Shown { limits: 3, remarks: 1, request_times: 3, intervals: false, published: 1 },
-    Shown { limits: 2, remarks: 1, request_times: 3, intervals: false, published: 1 },
-    Shown { limits: 3, remarks: 1, request_times: 0, intervals: false, published: ALL },
+/// From much to little; the tables get the lines that are left.
+const SHOWN: [Shown; 4] = [
+    Shown { answer: 4, why: 4, open: 2, trust: 3, study: 2 },
+    Shown { answer: 3, why: 3, open: 2, trust: 2, study: 1 },
+    Shown { answer: 3, why: 2, open: 1, trust: 2, study: 1 },
+    Shown { answer: 2, why: 2, open: 1, trust: 1, study: 1 },
 ];
 
-/// The result in one screen. `report` is the path of the HTML report, where one was written.
+/// The result in [`MOST_LINES`] lines. `report` is the path of the HTML report, where one was written.
 ///
 /// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
-    let overview = overview(document);
-    let mut text = String::new();
-    for shown in SHOWN {
-        text = page(&overview, report, style, shown);
-        if text.lines().count() <= MOST_LINES {
-            break;
-        }
-    }
-    text
+    let view = view(document);
+    // The tables have an empty line of their own.
+    let left = |shown: Shown| MOST_LINES.saturating_sub(page(&view, report, style, shown, 0).lines() + 1);
+    let fits = |shown: &&Shown| table::lines(&view.tables) <= left(**shown);
+    let tightest = SHOWN.last().unwrap_or(&SHOWN[0]);
+    let shown = *SHOWN.iter().find(fits).unwrap_or(tightest);
+    page(&view, report, style, shown, left(shown)).text()
 }
 
-fn page(overview: &Overview, report: Option<&str>, style: TerminalStyle, shown: Shown) -> String {
+/// `table_lines`: 0 leaves the tables out.
+fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, table_lines: usize) -> Page {
     let mut page = Page::new(style);
-    title(&mut page, overview);
-    table::print(&mut page, &overview.tables);
-    if let Some(answer) = &overview.answer {
-        page.indented(0, vec![Piece::new(answer, Tone::Strong)]);
-    }
-    for sentence in &overview.capacity {
-        page.hanging(2, 4, vec![Piece::new(&format!("{sentence}."), Tone::Plain)]);
-    }
-    limits(&mut page, &overview.limits, shown.limits);
+    page.clipped(&view.question, Tone::Strong);
+    page.clipped(&format!("{}: {}", view.name, view.setting.join(", ")), Tone::Dim);
+    let answer = match &view.no_verdict {
+        Some(why) => vec![(format!("No verdict, the figures are not trusted: {why}."), Tone::Bad)],
+        None => view.answer.iter().map(|it| (it.clone(), Tone::Strong)).collect(),
+    };
+    sentences(&mut page, "Answer", &answer, shown.answer);
     page.blank();
-    request_times(&mut page, &overview.request_times, shown);
-    trust(&mut page, overview, shown.remarks);
-    let published = &overview.study[overview.study.len().saturating_sub(shown.published)..];
-    for (label, lines) in [
-        ("study", published),
-        ("study", overview.claims.as_slice()),
-        ("skipped", overview.skipped.as_slice()),
-    ] {
-        lines.iter().for_each(|line| page.labelled(label, vec![Piece::new(line, Tone::Plain)]));
+    if table_lines > 0 {
+        table::print(&mut page, &view.tables, table_lines);
+    }
+    page.blank();
+    let plain = |lines: Vec<String>| lines.into_iter().map(|it| (it, Tone::Plain)).collect::<Vec<_>>();
+    items(&mut page, "Why", &plain(why(view)), shown.why);
+    items(&mut page, "Open", &plain(view.open.iter().map(|it| format!("{it}.")).collect()), shown.open);
+    trust(&mut page, view, shown.trust);
+    let study = study(&view.study);
+    if !study.is_empty() {
+        sentences(&mut page, "Study", &[(study, Tone::Plain)], shown.study);
     }
     if let Some(path) = report {
-        let folder = path.trim_end_matches("/report.html");
-        let more = format!("   more: threadcount report {folder} --details");
-        page.labelled("report", vec![Piece::new(path, Tone::Strong), Piece::new(&more, Tone::Dim)]);
+        report_line(&mut page, path);
     }
-    page.text()
+    page
 }
 
-fn title(page: &mut Page, overview: &Overview) {
-    let name = Piece::new(&format!("{}: ", overview.name), Tone::Strong);
-    page.indented(0, vec![name, Piece::new(&overview.question, Tone::Plain)]);
-    page.indented(0, vec![Piece::new(&overview.context.join(", "), Tone::Dim)]);
-    if let Some(why) = &overview.no_verdict {
-        let head = Piece::new("No verdict, the figures are not trusted: ", Tone::Bad);
-        page.indented(0, vec![head, Piece::new(&format!("{why}."), Tone::Plain)]);
-    }
-    page.blank();
+/// One paragraph of sentences.
+fn sentences(page: &mut Page, label: &'static str, all: &[(String, Tone)], most_lines: usize) {
+    let pieces: Vec<(String, Tone)> = all.iter().map(|(text, tone)| (format!("{text} "), *tone)).collect();
+    page.labelled_within(label, &pieces, most_lines);
 }
 
-fn limits(page: &mut Page, limits: &[Limit], most: usize) {
-    for limit in limits.iter().take(most) {
-        let loads =
-            if limit.loads.is_empty() { String::new() } else { format!(" ({})", limit.loads.join(", ")) };
-        let name = if limit.variant.is_empty() { "all" } else { &limit.variant };
-        let advice = limit.advice.as_ref().map_or_else(String::new, |advice| format!(" Try: {advice}."));
-        let pieces = vec![
-            Piece::new(&format!("{name}{loads}: "), Tone::Strong),
-            Piece::new(&format!("{}.", limit.sentence), Tone::Plain),
-            Piece::new(&advice, Tone::Dim),
-        ];
-        page.hanging(2, 4, pieces);
-    }
-    if let Some(more) = limits.len().checked_sub(most).filter(|more| *more > 0) {
-        page.indented(2, vec![Piece::new(&format!("{more} more with --details"), Tone::Dim)]);
+/// Each on lines of its own, as many as there is room for; the first one always.
+fn items(page: &mut Page, label: &'static str, all: &[(String, Tone)], most_lines: usize) {
+    let end = page.lines() + most_lines;
+    for (place, (text, tone)) in all.iter().enumerate() {
+        let left = end.saturating_sub(page.lines());
+        let needed = page.lines_of(text);
+        if left == 0 || (place > 0 && needed > left) {
+            continue;
+        }
+        page.labelled_within(label, &[(text.clone(), *tone)], left);
     }
 }
 
-/// The bars below each other, and behind each what its parts are.
-fn request_times(page: &mut Page, lines: &[RequestLine], shown: Shown) {
-    let lines = &lines[..lines.len().min(shown.request_times)];
-    let widest =
-        |text: fn(&RequestLine) -> &str| lines.iter().map(|line| width_of(text(line))).max().unwrap_or(0);
-    let (names, bars) = (widest(|line| &line.variant), widest(|line| &line.bar));
-    for line in lines {
-        let sentence = if shown.intervals { &line.sentence } else { &line.brief };
-        let pieces = vec![
-            Piece::new(&format!("{:<names$}  ", line.variant), Tone::Plain),
-            Piece::new(&format!("{:<bars$} ", line.bar), Tone::Strong),
-            Piece::new(sentence, Tone::Plain),
-        ];
-        page.labelled("request", pieces);
-    }
+fn why(view: &View) -> Vec<String> {
+    let line = |it: &WhyLine| match it.about.as_str() {
+        "" => format!("{}.", it.sentence),
+        about => format!("{about}: {}.", it.sentence),
+    };
+    view.why_in_brief.iter().map(line).collect()
 }
 
-fn trust(page: &mut Page, overview: &Overview, most_remarks: usize) {
-    let mut lines = overview.trust.iter();
-    let tone = if overview.grade == TrustGrade::Poor { Tone::Bad } else { Tone::Strong };
-    let state = Piece::new(&format!("{}: ", reasons::grade(overview.grade)), tone);
-    if let Some(first) = lines.next() {
-        page.labelled("trust", vec![state, Piece::new(first, Tone::Plain)]);
-    }
-    let rest: Vec<&str> = lines.map(String::as_str).collect();
-    page.labelled("trust", vec![Piece::new(&rest.join("; "), Tone::Plain)]);
-    if let Some(allows) = overview.allows {
-        page.labelled("trust", vec![Piece::new(allows, Tone::Plain)]);
-    }
-    // The first reason stands above the tables.
-    let printed = usize::from(overview.no_verdict.is_some());
-    for remark in overview.remarks.iter().skip(printed).take(most_remarks) {
-        let tone = if remark.serious { Tone::Bad } else { Tone::Plain };
-        page.labelled("trust", vec![Piece::new(&format!("{}: {}", remark.runs, remark.text), tone)]);
-    }
-    let more = overview.remarks.len().saturating_sub(printed + most_remarks);
-    if more > 0 {
-        page.labelled("trust", vec![Piece::new(&format!("{more} more with --details"), Tone::Dim)]);
+fn trust(page: &mut Page, view: &View, most_lines: usize) {
+    let trust = &view.trust;
+    let tone = if trust.grade == TrustGrade::Poor { Tone::Bad } else { Tone::Strong };
+    let mut pieces = vec![(format!("{}: ", reasons::grade(trust.grade)), tone)];
+    // The answer's place has the reason already.
+    let lowered_by = trust.lowered_by.iter().filter(|_| view.no_verdict.is_none());
+    let sentences: Vec<&String> = lowered_by.chain([&trust.requests]).collect();
+    let texts = sentences.iter().enumerate().map(|(place, text)| {
+        let text = if place == 0 { (*text).clone() } else { capital(text) };
+        (format!("{text}. "), Tone::Plain)
+    });
+    pieces.extend(texts);
+    page.labelled_within("Trust", &pieces, most_lines);
+}
+
+/// `27 of 39 published figures within 10 %. Claims: 6 hold, 1 does not.`
+fn study(study: &StudyView) -> String {
+    study.brief.iter().map(|it| format!("{}.", capital(it))).collect::<Vec<_>>().join(" ")
+}
+
+/// A path is not broken: what does not fit beside it stands below.
+fn report_line(page: &mut Page, path: &str) {
+    let folder = path.trim_end_matches("/report.html");
+    let more = format!("All figures: threadcount report {folder} --details");
+    let pieces = |text: &str, tone| vec![Piece::new(text, tone)];
+    if LABEL + path.chars().count() + 4 + more.chars().count() <= page.width() {
+        let both = vec![Piece::new(path, Tone::Strong), Piece::new(&format!("    {more}"), Tone::Dim)];
+        page.labelled("Report", both);
+    } else {
+        page.labelled("Report", pieces(path, Tone::Strong));
+        page.labelled("Report", pieces(&more, Tone::Dim));
     }
 }
 
 /// The result as one paragraph, without colours or columns.
 #[must_use]
 pub fn paragraph(document: &ResultDocument) -> String {
-    let summary = summary(document);
-    let mut sentences = vec![format!("{}: {}", summary.name, summary.question)];
-    if !summary.trust.trusted {
-        let why = summary.trust.why_not.join("; ");
-        sentences.push(format!("No verdict, the figures cannot be trusted: {why}."));
+    let view = view(document);
+    let mut sentences = vec![format!("{}: {}", view.name, view.question)];
+    if let Some(why) = &view.no_verdict {
+        sentences.push(format!("No verdict, the figures are not trusted: {why}."));
     }
-    for load in &summary.loads {
-        sentences.extend(load.capacity.iter().map(|sentence| format!("{}.", capital(sentence))));
-        for answer in &load.answers {
-            let parts: Vec<String> = answer.lines.iter().map(sentence_part).collect();
-            sentences.push(format!("With {}, {}.", load.words, parts.join(", ")));
-        }
-    }
-    sentences.push(format!("{}; {}.", capital(&summary.trust.sentence), summary.trust.requests));
+    sentences.extend(view.answer.iter().cloned());
+    sentences.extend(why(&view));
+    sentences.extend(view.open.iter().map(|it| format!("Open: {it}.")));
+    let trust = view.trust.lowered_by.iter().chain([&view.trust.requests]);
+    let trust = trust.map(|it| format!("{}.", capital(it))).collect::<Vec<_>>().join(" ");
+    sentences.push(format!("Trust: {}. {trust}", reasons::grade(view.trust.grade)));
     clean(&sentences.join(" ")) + "\n"
-}
-
-fn sentence_part(line: &Line) -> String {
-    let interval = line.interval.as_ref().map_or_else(String::new, |interval| format!(" {interval}"));
-    format!("{}{interval} ({})", line.phrase.text("x"), line.figures)
 }

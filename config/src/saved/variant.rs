@@ -57,7 +57,12 @@ impl Parts {
             text("after", &variant.after),
         ];
         let threads = variant.server().and_then(Server::threads).map(|it| entry("threads", threads(it)));
-        let own = [text("note", &variant.note), threads, text("compare_with", &variant.compare_with)];
+        let own = [
+            text("label", &variant.label),
+            text("note", &variant.note),
+            threads,
+            text("compare_with", &variant.compare_with),
+        ];
         Self {
             server: variant.server().map(server).or_else(|| variant.target().map(target)).unwrap_or_default(),
             env: variant.env.iter().map(|(name, value)| (scalar(name), scalar(value))).collect(),

@@ -107,6 +107,14 @@ impl Words for ClientCeiling {
         )
     }
 
+    fn brief(&self) -> Option<String> {
+        let (clients, most) = (count(self.clients.into()), whole(self.limit_per_s()));
+        Some(format!(
+            "{clients} clients cannot request more than {most}/s at {} per request",
+            ms(self.mean_ms)
+        ))
+    }
+
     fn advice(&self) -> Option<String> {
         Some("more clients, or a rate, to find the limit of the server".to_owned())
     }

@@ -125,6 +125,20 @@ impl Words for CpuCeiling {
         )
     }
 
+    fn brief(&self) -> Option<String> {
+        let cpu = &self.cpu;
+        let (used, cores) = (cpu.in_use_cores, whole(cpu.machine_cores));
+        Some(match self.rate_per_s {
+            Some(_) => format!(
+                "the CPU is full, {used:.2} of {cores} cores. The server uses {:.2}, the load generator {:.2}",
+                cpu.server_cores, cpu.generator_cores
+            ),
+            None => {
+                format!("the CPU is full, {used:.2} of {cores} cores. This JVM uses {:.2}", cpu.server_cores)
+            }
+        })
+    }
+
     fn advice(&self) -> Option<String> {
         if self.cpu.is_of_others() {
             return Some("stop the other processes, and measure again".to_owned());

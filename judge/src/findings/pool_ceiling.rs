@@ -106,11 +106,10 @@ impl Words for PoolCeiling {
         let threads = whole(self.threads);
         let mut sentence = format!("all {threads} pool threads are busy");
         match (self.shown_by, self.rate_per_s, self.fastest_ms) {
-            (PoolEvidence::Arithmetic, Some(rate), Some(fastest_ms)) => sentence.push_str(&format!(
-                ": {threads} / {} = {}/s at most, {}/s measured",
+            (PoolEvidence::Arithmetic, _, Some(fastest_ms)) => sentence.push_str(&format!(
+                ": {threads} / {} = {}/s at most",
                 ms(fastest_ms),
                 whole(self.threads * 1_000.0 / fastest_ms),
-                whole(rate)
             )),
             (PoolEvidence::Counters, Some(rate), _) => {
                 // Little's law the other way round.
@@ -123,6 +122,14 @@ impl Words for PoolCeiling {
             sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
         }
         sentence
+    }
+
+    fn brief(&self) -> Option<String> {
+        let threads = whole(self.threads);
+        let fastest_ms = self.fastest_ms.filter(|_| self.shown_by == PoolEvidence::Arithmetic)?;
+        let most = whole(self.threads * 1_000.0 / fastest_ms);
+        let arithmetic = format!("{threads} / {} = {most}/s is their maximum", ms(fastest_ms));
+        Some(format!("all {threads} pool threads are busy. {arithmetic}"))
     }
 
     fn advice(&self) -> Option<String> {
@@ -167,7 +174,7 @@ mod tests {
     #[test]
     fn a_full_pool_is_named_with_its_arithmetic() {
         let finding = found(find, "clients: 400", platform()).expect("a finding");
-        let expected = "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most, 3,961/s measured";
+        let expected = "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most";
         assert_eq!(sentence(&finding), expected);
         assert_eq!(finding.runs, Some(RunsShowing { showing: 3, complete: 3 }));
         assert!(advice(&finding).contains("maxThreads"));
@@ -192,7 +199,7 @@ mod tests {
     #[test]
     fn the_pools_own_count_stands_beside_the_arithmetic() {
         let finding = found(find, "clients: 400", counted(platform(), 19)).expect("a finding");
-        let end = "3,961/s measured; pool full in 95 % of its readings (JMX)";
+        let end = "3,984/s at most; pool full in 95 % of its readings (JMX)";
         assert!(sentence(&finding).ends_with(end), "{}", sentence(&finding));
         let Fact::PoolCeiling(ceiling) = finding.fact else { panic!("{finding:?}") };
         assert_eq!(ceiling.shown_by, PoolEvidence::Arithmetic);

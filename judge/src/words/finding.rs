@@ -6,7 +6,9 @@ use crate::finding::{Finding, RunsShowing};
 /// A finding in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindingWords {
-    /// The fact, without a full stop.
+    /// The fact in a few words, for a line of the first screen; without a full stop at its end.
+    pub brief: String,
+    /// The fact with all its figures, without a full stop.
     pub sentence: String,
     /// What to try; never a certainty.
     pub advice: Option<String>,
@@ -18,6 +20,11 @@ pub struct FindingWords {
 pub(crate) trait Words {
     /// The fact. Those that one run may show say in how many runs it was seen.
     fn sentence(&self, runs: Option<RunsShowing>) -> String;
+
+    /// The fact alone, where the first clause of the sentence is too long or too little.
+    fn brief(&self) -> Option<String> {
+        None
+    }
 
     /// What to try.
     fn advice(&self) -> Option<String>;
@@ -34,11 +41,18 @@ pub fn words(finding: &Finding) -> FindingWords {
     let sentence = figures.sentence(runs);
     let seen_by =
         runs.filter(|runs| !sentence.contains(&showing(*runs))).map(in_few_runs).unwrap_or_default();
+    let brief = figures.brief().unwrap_or_else(|| first_clause(&sentence).to_owned());
     FindingWords {
+        brief: brief + &seen_by,
         sentence: sentence + &seen_by,
         advice: figures.advice(),
         evidence: figures.evidence().into_iter().chain(seen_in).collect(),
     }
+}
+
+/// The fact is the first clause of a sentence; what follows explains it.
+fn first_clause(sentence: &str) -> &str {
+    sentence.split_once("; ").map_or(sentence, |(first, _)| first)
 }
 
 /// What a finding of a single run, or of some of several, has to say behind its sentence.

@@ -63,7 +63,13 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
 /// The doubt in a few words, for a column: without figures and advice, which the result's own report has.
 #[must_use]
 pub fn doubt_in_short(doubt: &Doubt) -> String {
-    let what = match doubt.reason {
+    format!("{} under {}: {}", doubt.variant, doubt.load, in_short(&doubt.reason))
+}
+
+/// The problem in a few words.
+#[must_use]
+pub const fn in_short(reason: &DoubtReason) -> &'static str {
+    match reason {
         DoubtReason::RunFailed { .. } => "a run failed",
         DoubtReason::RunInterrupted => "a run was interrupted",
         DoubtReason::NeverRan => "planned, but never ran",
@@ -85,8 +91,7 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
         }
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
-    };
-    format!("{} under {}: {what}", doubt.variant, doubt.load)
+    }
 }
 
 /// The problem, without its runs.

@@ -427,19 +427,8 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
         return Outcome::Passed;
     }
     match (claim.is_denied(), &claim.says, cannot_be_judged(claim)) {
-        (true, Some(says), Some(why)) => {
-            anstream::eprintln!("{name}: no verdict: {says} ({written}): {why}");
-            Outcome::Passed
-        }
-        // That a study's statement does not hold on this machine is a result like any other.
-        (true, Some(says), None) => {
-            let verdict = match claim.verdict() {
-                ClaimVerdict::Indicative => "would not be reproduced",
-                _ => "not reproduced",
-            };
-            anstream::eprintln!("{name}: {verdict}{}: {says} ({written})", of_one_run(claim));
-            Outcome::Passed
-        }
+        // What a study states is reported, and decides nothing.
+        (_, Some(_), _) => Outcome::Passed,
         (_, None, Some(why)) => {
             anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
             Outcome::NotJudged

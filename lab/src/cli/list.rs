@@ -1,30 +1,37 @@
 //! `threadcount list`: the experiments.
 
+use super::stdout;
 use clap::Args;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use std::process::ExitCode;
-use threadcount_config::find::{About, Places, Size};
+use threadcount_config::find::{About, Listed, Places, Size};
 use threadcount_machine::bundle;
 
 /// Where the lines below a name begin.
 const INDENT: &str = "    ";
 
-/// Show the experiments: what each asks, which study it repeats, what it needs, how long it takes
+/// Show the experiments, a line each; with a name which study it repeats, what it needs, how long it takes
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
-pub struct ListCommand {}
+pub struct ListCommand {
+    /// Show all that is known of this experiment
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
 
 const EXAMPLES: &str = "Examples:
-  All experiments, page by page:
-    threadcount list | less
-  Then run one of them in its small size:
+  All experiments, a line each:
+    threadcount list
+  Which study one of them repeats, what it needs, how long it takes:
+    threadcount list tomcat-blocking
+  Then run it in its small size:
     threadcount run tomcat-blocking --quick";
 
 impl ListCommand {
     /// Prints them.
     ///
     /// # Errors
-    /// None. A file that cannot be read is listed with the reason.
+    /// There are none, or none of that name. A file that cannot be read is listed with the reason.
     pub fn run(&self) -> miette::Result<ExitCode> {
         let all = Places::usual(None).list();
         if all.is_empty() {
@@ -36,14 +43,45 @@ impl ListCommand {
                 "there are no experiments here"
             ));
         }
-        for listed in all {
-            match listed.about {
-                Ok(about) => anstream::println!("{}\n{}\n", listed.name, words(&about)),
-                Err(error) => anstream::println!("{}\n{INDENT}cannot be read: {error}\n", listed.name),
+        let text = match &self.name {
+            None => table(&all, stdout::style().width),
+            Some(name) => {
+                let listed = all.iter().find(|listed| listed.name == *name).ok_or_else(|| {
+                    miette!(help = "`threadcount list` shows their names", "there is no experiment `{name}`")
+                })?;
+                let words = listed
+                    .about
+                    .as_ref()
+                    .map_or_else(|error| format!("{INDENT}cannot be read: {error}"), words);
+                format!("{name}\n{words}\n")
             }
-        }
+        };
+        stdout::print(&text).into_diagnostic()?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// A line for each: its name, how long it takes with `--quick`, its question, cut where the line ends.
+fn table(all: &[Listed], width: usize) -> String {
+    let row = |listed: &Listed| match &listed.about {
+        Ok(about) => {
+            let time = about.quick.estimate_s.map_or_else(|| "unknown".to_owned(), duration);
+            [listed.name.clone(), time, about.question.clone()]
+        }
+        Err(error) => [listed.name.clone(), String::new(), format!("cannot be read: {error}")],
+    };
+    let head = ["experiment", "--quick", "question"].map(str::to_owned);
+    let rows: Vec<[String; 3]> = std::iter::once(head).chain(all.iter().map(row)).collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let (names, times) = (widest(0), widest(1));
+    let lines = rows.iter().map(|[name, time, question]| {
+        let line = format!("{name:<names$}  {time:>times$}  {}", question.lines().next().unwrap_or_default());
+        if line.chars().count() <= width {
+            return line + "\n";
+        }
+        line.chars().take(width.saturating_sub(1)).chain("…\n".chars()).collect()
+    });
+    lines.collect()
 }
 
 fn words(about: &About) -> String {
@@ -77,6 +115,26 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_table_has_a_line_for_each_and_cuts_questions_where_the_line_ends() {
+        let size = Size { runs: 3, estimate_s: Some(77.4), longest_s: Some(77.4) };
+        let about = |question: &str| About {
+            question: question.into(),
+            study: None,
+            needs: Vec::new(),
+            full: size,
+            quick: size,
+        };
+        let listed =
+            |name: &str, about| Listed { name: name.to_owned(), path: std::path::PathBuf::new(), about };
+        let all = [listed("short", Ok(about("Why?"))), listed("a-longer-name", Ok(about(&"x".repeat(90))))];
+        let text = table(&all, 60);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "experiment     --quick  question");
+        assert_eq!(lines[1], "short             77 s  Why?");
+        assert!(lines[2].ends_with('…') && lines[2].chars().count() == 60, "{text}");
+    }
 
     #[test]
     fn an_experiment_is_shown_with_its_study_its_needs_and_both_times() {

@@ -9,6 +9,7 @@ mod completions;
 mod crossover;
 mod diagnose;
 mod experiment_args;
+mod help;
 mod history;
 mod interrupt;
 #[cfg(feature = "kubernetes")]
@@ -45,6 +46,7 @@ mod watch;
 mod worker;
 
 use clap::{Parser, Subcommand};
+pub use help::parse;
 use miette::MietteHandlerOpts;
 use std::process::ExitCode;
 
@@ -56,10 +58,14 @@ pub const BAD_INPUT: u8 = 2;
 pub const NOT_JUDGED: u8 = 3;
 
 const FIRST: &str = "Begin with:
-  threadcount check                          what this machine can do
-  threadcount run tomcat-blocking --quick    a rough answer, in two minutes
-  threadcount load http://localhost:8080/    the load generator alone
-  threadcount load --help                    each command has examples";
+  Your own service on platform and on virtual threads, an answer in five minutes:
+    threadcount compare --spring-boot app.jar --url /orders/1 -c 400
+  A study, in three minutes:
+    threadcount run tomcat-blocking --quick
+  The load generator alone:
+    threadcount load http://localhost:8080/
+  What this machine can do:
+    threadcount check";
 
 /// Exit code: the disk became full. What was measured is kept.
 pub const DISK_FULL: u8 = 4;
@@ -80,8 +86,8 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(Box<run::RunCommand>),
     Compare(Box<compare::CompareCommand>),
+    Run(Box<run::RunCommand>),
     Load(Box<load::LoadCommand>),
     Merge(merge::MergeCommand),
     Worker(worker::WorkerCommand),

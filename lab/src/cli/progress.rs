@@ -157,8 +157,8 @@ impl Watch for Progress {
             Event::Benchmarking { since_s } => self.say(&format!("measuring {since_s} s")),
             Event::Ended(record) => self.ended(record),
             Event::Repeating => self.bar.inc_length(1),
-            Event::RoundEnded { document, load, round } => {
-                so_far(document, load, round).iter().for_each(|line| self.line(&format!("      {line}")));
+            Event::RoundEnded { document, load } => {
+                so_far(document, load).iter().for_each(|line| self.line(&format!("      {line}")));
             }
             Event::LoadEnded { done, runs_saved } => self.load_ended(done, runs_saved),
         }

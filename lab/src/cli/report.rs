@@ -8,7 +8,8 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_report as report;
 use threadcount_report::terminal::details::details;
-use threadcount_report::{Format, png, summary_table};
+use threadcount_report::terminal::terminal;
+use threadcount_report::{Format, claims_table, png};
 
 /// Make a report of a stored result
 #[derive(Args, Debug)]
@@ -35,7 +36,7 @@ pub struct ReportCommand {
 }
 
 const EXAMPLES: &str = "Examples:
-  The HTML report again, into the result folder:
+  The summary, and the HTML report again, into the result folder:
     threadcount report out/tomcat-blocking
   Everything that is known of it, in words:
     threadcount report out/tomcat-blocking --details
@@ -54,7 +55,7 @@ impl ReportCommand {
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
         let documents: Vec<ResultDocument> = results.iter().map(read).collect::<miette::Result<_>>()?;
         if self.summary {
-            self.print_summary_table(&documents)?;
+            self.print_claims_table(&documents)?;
             return Ok(ExitCode::SUCCESS);
         }
         if self.details {
@@ -77,11 +78,11 @@ impl ReportCommand {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn print_summary_table(&self, documents: &[ResultDocument]) -> miette::Result<()> {
+    fn print_claims_table(&self, documents: &[ResultDocument]) -> miette::Result<()> {
         let documents: Vec<&ResultDocument> = documents.iter().collect();
         let text = match self.format {
-            Format::Markdown => summary_table::markdown(&documents),
-            Format::Text | Format::Html => summary_table::text(&documents),
+            Format::Markdown => claims_table::markdown(&documents),
+            Format::Text | Format::Html => claims_table::text(&documents),
             other => {
                 let name = other.file_name();
                 return Err(miette!(help = "write --format text or --format md", "--summary has no {name}"));
@@ -95,8 +96,12 @@ impl ReportCommand {
         match self.out.as_ref().map(|out| self.own(out, document)).or(beside) {
             Some(folder) => {
                 let path = report::write(document, self.format, &folder).into_diagnostic()?;
-                anstream::println!("{}", path.display());
-                Ok(())
+                let path = path.display().to_string();
+                let text = match self.format {
+                    Format::Html => terminal(document, Some(&path), super::stdout::style()),
+                    _ => path + "\n",
+                };
+                super::stdout::print(&text).into_diagnostic()
             }
             None => {
                 let text = report::render(document, self.format).into_diagnostic()?;

@@ -17,7 +17,7 @@ use threadcount_machine::{home, trusted};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::parse;
-use threadcount_report::summary_table;
+use threadcount_report::claims_table;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
@@ -115,7 +115,7 @@ impl RunCommand {
         }
         if many {
             let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
-            anstream::println!("{}", summary_table::text(&documents));
+            anstream::println!("{}", claims_table::text(&documents));
         }
         Ok(exit_code(&outcomes))
     }

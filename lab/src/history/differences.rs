@@ -13,8 +13,9 @@ use threadcount_model::record::Record;
 
 /// Keys without effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
 /// warm-up, which is compared together with the experiment's.
-const IGNORED: [&str; 9] = [
+const IGNORED: [&str; 10] = [
     "name",
+    "label",
     "note",
     "runs",
     "only_variants",

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_report::answer::ratio_words;
+use threadcount_report::view::ratios::ratio_words;
 
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];

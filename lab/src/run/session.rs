@@ -91,7 +91,7 @@ impl Session<'_> {
             let end = self.end_after(index, round);
             // After the very last round the result itself follows.
             if self.done.is_empty() && (end.is_none() || index + 1 < experiment.loads.len()) {
-                self.watch.event(Event::RoundEnded { document: &self.document, load, round });
+                self.watch.event(Event::RoundEnded { document: &self.document, load });
             }
             if let Some(why) = end {
                 return self.end(index, round, why);

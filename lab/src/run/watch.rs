@@ -55,8 +55,6 @@ pub enum Event<'a> {
         document: &'a ResultDocument,
         /// The load.
         load: &'a LoadSpec,
-        /// From 1.
-        round: u32,
     },
     /// A load gets no more rounds.
     LoadEnded {

@@ -8,6 +8,7 @@
 )]
 
 mod commands;
+mod demo;
 mod generated;
 mod markdown;
 mod pages;

@@ -150,8 +150,7 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
     let said = stderr(&output);
     // Not one request had an expected response.
     assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("no verdict: a is fast (a.rate >= 1000000000): a under c2: "), "{said}");
-    assert!(!said.contains("not reproduced"), "{said}");
+    assert!(!said.contains("a is fast"), "what a study states is in the report: {said}");
 }
 
 #[test]

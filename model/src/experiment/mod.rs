@@ -172,6 +172,9 @@ impl Experiment {
 pub struct Variant {
     /// Name in every table.
     pub name: String,
+    /// A few words beside its name in tables; `None`: derived from its threads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// One line for the reader, if the name is not enough.
     pub note: Option<String>,
     #[serde(rename = "server")]
@@ -216,6 +219,7 @@ impl Variant {
     pub fn new(name: &str, subject: impl Into<Subject>) -> Self {
         Self {
             name: name.to_owned(),
+            label: None,
             note: None,
             subject: subject.into(),
             ready_is_written: false,

@@ -63,16 +63,23 @@ impl Variant {
     /// Is it the same on another Java?
     #[must_use]
     pub fn differs_in_java(&self, other: &Self) -> bool {
-        let alike =
-            |it: &Self| Self { name: String::new(), note: None, compare_with: None, jdk: None, ..it.clone() };
+        let alike = |it: &Self| Self {
+            name: String::new(),
+            label: None,
+            note: None,
+            compare_with: None,
+            jdk: None,
+            ..it.clone()
+        };
         self.jdk != other.jdk && alike(self) == alike(other)
     }
 
-    /// Without its name, its note, what it is compared with and its threads: what has to be alike where the threads are the
+    /// Without its name, its label, its note, what it is compared with and its threads: what has to be alike where the threads are the
     /// only difference.
     #[must_use]
     pub fn apart_from_threads(&self) -> Self {
-        let mut alike = Self { name: String::new(), note: None, compare_with: None, ..self.clone() };
+        let mut alike =
+            Self { name: String::new(), label: None, note: None, compare_with: None, ..self.clone() };
         if let Subject::Server(server) = alike.subject {
             alike.subject = server.on_threads(Threads::Virtual).into();
         }

@@ -2,7 +2,7 @@
 
 use crate::html::colour;
 use crate::html::method::ran;
-use crate::overview::table::{RatioCell, columns, table};
+use crate::view::table::{Column, LoadTable, RatioCell, first_columns, table};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
@@ -25,6 +25,8 @@ pub struct Board {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoardRow {
     pub variant: String,
+    /// What its threads are, in a few words.
+    pub label: String,
     /// The colour that it has in the pictures, from 1.
     pub colour: usize,
     /// To the baseline, of the first column.
@@ -33,11 +35,12 @@ pub struct BoardRow {
     pub cells: Vec<Option<Cell>>,
 }
 
-/// One figure as a bar; all places are in per cent of the longest bar of this figure on the page.
+/// One figure, the headline and the p99 as a bar; all places are in per cent of the longest bar of this figure on the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The mean of the runs, with its unit.
     pub figure: String,
+    pub has_bar: bool,
     pub mean: f64,
     /// The baseline's mean; on the bars of the others only.
     pub baseline: Option<f64>,
@@ -48,31 +51,25 @@ pub struct Cell {
 /// The bars of a load. A column has one scale on the whole page, so that bars of two loads compare.
 #[must_use]
 pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
-    let table = table(document, load);
-    let columns: Vec<(Metric, &'static str, f64)> =
-        table.columns.iter().map(|it| (it.metric, it.title, longest(document, it.metric))).collect();
-    let baseline = ran(document).find(|name| !complete(&document.records, name, &load.name).is_empty());
-    let baseline = baseline.cloned();
-    let rows = ran(document).filter_map(|name| {
-        let cell = |&(metric, _, longest): &(Metric, &str, f64)| {
-            let other = baseline.as_ref().filter(|baseline| *baseline != name);
+    let LoadTable { words, columns, baseline, rows, .. } = table(document, load, first_columns);
+    let scales: Vec<f64> = columns.iter().map(|column| longest(document, column.metric)).collect();
+    let several = rows.len() > 1;
+    let row = |row: crate::view::table::Row| {
+        let other = baseline.as_ref().filter(|baseline| **baseline != row.variant);
+        let cell = |(place, &Column { metric, .. }): (usize, &Column)| {
             let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
-            cell(metric, &runs(document, name, load, metric), other, longest)
+            let has_bar = place == 0 || metric == Metric::P99;
+            cell(metric, &runs(document, &row.variant, load, metric), other, scales[place], has_bar)
         };
-        let cells: Vec<Option<Cell>> = columns.iter().map(cell).collect();
-        let ratio = table
-            .rows
-            .iter()
-            .find(|row| row.variant == *name)
-            .map_or(RatioCell::None, |row| row.ratio.clone());
-        let row = BoardRow { variant: name.clone(), colour: colour(document, name), cells, ratio };
-        row.cells.iter().any(Option::is_some).then_some(row)
-    });
-    let rows: Vec<BoardRow> = rows.collect();
+        let cells = columns.iter().enumerate().map(cell).collect();
+        let colour = colour(document, &row.variant);
+        BoardRow { variant: row.variant, label: row.label, colour, cells, ratio: row.ratio }
+    };
+    let rows: Vec<BoardRow> = rows.into_iter().map(row).collect();
     Board {
-        columns: columns.iter().map(|(_, name, _)| *name).collect(),
-        words: table.words,
-        baseline: baseline.filter(|_| rows.len() > 1),
+        columns: columns.iter().map(|column| column.title).collect(),
+        words,
+        baseline: baseline.clone().filter(|_| several),
         rows,
     }
 }
@@ -84,12 +81,13 @@ fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metri
 /// The highest figure of any run under any load whose bars are drawn with this metric.
 fn longest(document: &ResultDocument, metric: Metric) -> f64 {
     let loads = document.experiment.loads.iter();
-    let loads = loads.filter(|load| columns(load.workload).iter().any(|column| column.metric == metric));
+    let loads =
+        loads.filter(|load| first_columns(load.workload).iter().any(|column| column.metric == metric));
     let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
     all.fold(0.0, f64::max)
 }
 
-fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Option<Cell> {
+fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64, has_bar: bool) -> Option<Cell> {
     let value = mean(runs)?;
     let place = |value: f64| {
         let share = if longest > 0.0 { value / longest } else { 0.0 };
@@ -97,6 +95,7 @@ fn cell(metric: Metric, runs: &[f64], baseline: Option<f64>, longest: f64) -> Op
     };
     Some(Cell {
         figure: figures::figure(metric, value),
+        has_bar,
         mean: place(value),
         baseline: baseline.map(place),
         runs: if runs.len() > 1 { runs.iter().copied().map(place).collect() } else { Vec::new() },
@@ -126,13 +125,19 @@ mod tests {
         let Board { columns, rows, baseline, .. } = board(&document, &document.experiment.loads[0]);
         assert_eq!(
             (&columns[..4], baseline.as_deref()),
-            (&["throughput", "mean", "p50", "p99"][..], Some("a"))
+            (&["throughput", "p50", "p99", "RSS"][..], Some("a"))
         );
         let names: Vec<_> = rows.iter().map(|row| (row.variant.as_str(), row.colour)).collect();
         assert_eq!(names, [("a", 1), ("b", 2)], "c did not run");
         let rate = |row: usize| rows[row].cells[0].clone().expect("a rate");
-        let a = Cell { figure: "100/s".into(), mean: 25.0, baseline: None, runs: Vec::new() };
-        let b = Cell { figure: "200/s".into(), mean: 50.0, baseline: Some(25.0), runs: vec![45.0, 55.0] };
+        let a = Cell { figure: "100/s".into(), has_bar: true, mean: 25.0, baseline: None, runs: Vec::new() };
+        let b = Cell {
+            figure: "200/s".into(),
+            has_bar: true,
+            mean: 50.0,
+            baseline: Some(25.0),
+            runs: vec![45.0, 55.0],
+        };
         assert_eq!((rate(0), rate(1)), (a, b));
         let second = board(&document, &document.experiment.loads[1]);
         assert_eq!((second.rows.len(), second.baseline), (1, None), "nothing to be compared with");
@@ -142,7 +147,10 @@ mod tests {
     #[test]
     fn under_an_open_load_the_waiting_comes_first_and_without_runs_there_is_no_bar() {
         let document = document("[{rate: 10/s, duration: 1s}]", &[run("a", "r10", 10.0, 5.0)]);
-        assert_eq!(board(&document, &document.experiment.loads[0]).columns[..3], ["p50", "mean", "p99"]);
+        assert_eq!(
+            board(&document, &document.experiment.loads[0]).columns[..3],
+            ["p50", "p99", "throughput"]
+        );
         let empty = ResultDocument { records: Vec::new(), ..document };
         assert!(board(&empty, &empty.experiment.loads[0]).rows.is_empty());
     }

@@ -2,7 +2,7 @@
 
 use crate::load_words::load_words;
 use crate::observing::observations;
-use crate::summary::distinct;
+use crate::view::distinct;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;

@@ -12,8 +12,7 @@ mod stack_flames;
 mod tables;
 
 use crate::ReportError;
-use crate::overview::{Overview, overview};
-use crate::summary::{Summary, summary};
+use crate::view::{View, view};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use board::Board;
@@ -78,9 +77,8 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
 /// What the template sees.
 #[derive(Serialize)]
 struct Page<'a> {
-    overview: Overview,
+    view: View,
     boards: Vec<Board>,
-    summary: Summary,
     has_findings: bool,
     made_at: String,
     made_by: &'a str,
@@ -110,12 +108,10 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn from_document(document: &'a ResultDocument, data: &str) -> Self {
-        let summary = summary(document);
         let boards = document.experiment.loads.iter().map(|load| board::board(document, load));
         Self {
-            overview: overview(document),
+            view: view(document),
             boards: boards.filter(|board| !board.rows.is_empty()).collect(),
-            summary,
             has_findings: !document.findings.is_empty(),
             made_at: figures::moment(&document.created_at).replace('T', " ").replace('Z', " UTC"),
             made_by: &document.threadcount,

@@ -2,9 +2,12 @@
 
 use super::TerminalStyle;
 use super::page::{Page, Piece, Tone, width_of};
-use crate::answer::Line;
-use crate::summary::{LoadPart, Summary, Why, summary};
+use super::table;
+use crate::view::ratios::Line;
+use crate::view::table::{LoadTable, all_columns, tables};
+use crate::view::{FindingLine, LoadView, View, capital, view};
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::rounds::Skipped;
 
@@ -13,84 +16,70 @@ use threadcount_model::rounds::Skipped;
 /// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn details(document: &ResultDocument, style: TerminalStyle) -> String {
-    let summary = summary(document);
+    let view = view(document);
     let mut page = Page::new(style);
-    title(&mut page, &summary);
-    distrust(&mut page, &summary);
-    for load in &summary.loads {
-        load_part(&mut page, load, summary.loads.len() > 1);
+    page.indented(0, vec![Piece::new(&view.question, Tone::Strong)]);
+    page.indented(0, vec![Piece::new(&format!("{}: {}", view.name, view.setting.join(", ")), Tone::Dim)]);
+    page.blank();
+    answer(&mut page, &view);
+    let tables = tables(document, all_columns);
+    for (load, figures) in view.loads.iter().zip(&tables) {
+        load_part(&mut page, load, figures);
     }
-    whys(&mut page, &summary.findings);
-    trust(&mut page, &summary);
-    study(&mut page, &summary);
+    findings(&mut page, &view.findings);
+    trust(&mut page, &view);
+    study(&mut page, &view);
     page.text()
 }
 
-fn title(page: &mut Page, summary: &Summary) {
-    let mut right: Vec<String> = match summary.loads.as_slice() {
-        [only] => vec![only.words.clone()],
-        _ => Vec::new(),
-    };
-    right.extend(summary.context.iter().cloned());
-    let left = vec![
-        Piece::new(&summary.name, Tone::Strong),
-        Piece::new(&format!(" · {}", summary.question), Tone::Plain),
-    ];
-    page.left_and_right(left, Piece::new(&right.join(" · "), Tone::Dim));
-    page.blank();
-}
-
-fn distrust(page: &mut Page, summary: &Summary) {
-    if summary.trust.trusted {
-        return;
+fn answer(page: &mut Page, view: &View) {
+    if let Some(why) = &view.no_verdict {
+        let head = Piece::new("No verdict, the figures are not trusted: ", Tone::Bad);
+        page.labelled("Answer", vec![head, Piece::new(&format!("{why}."), Tone::Plain)]);
     }
-    page.indented(2, vec![Piece::new("No verdict: the figures below cannot be trusted.", Tone::Bad)]);
-    for why in &summary.trust.why_not {
-        page.indented(4, vec![Piece::new(why, Tone::Plain)]);
+    for sentence in &view.answer {
+        page.labelled("Answer", vec![Piece::new(sentence, Tone::Strong)]);
+    }
+    for line in &view.open {
+        page.labelled("Open", vec![Piece::new(&format!("{line}."), Tone::Plain)]);
     }
     page.blank();
 }
 
-fn load_part(page: &mut Page, load: &LoadPart, heading: bool) {
-    if heading {
-        page.indented(2, vec![Piece::new(&load.words, Tone::Strong)]);
-    }
+fn load_part(page: &mut Page, load: &LoadView, figures: &LoadTable) {
+    table::print(page, std::slice::from_ref(figures), usize::MAX);
+    page.blank();
     for sentence in &load.capacity {
-        page.indented(2, vec![Piece::new(sentence, Tone::Strong)]);
+        page.indented(2, vec![Piece::new(&format!("{sentence}."), Tone::Strong)]);
     }
     if !load.capacity.is_empty() {
         page.blank();
-    } else if load.answers.is_empty() {
-        page.indented(
-            2,
-            vec![Piece::new("nothing to compare: one variant only, or no complete runs", Tone::Dim)],
-        );
     }
     let columns = Columns::fitting(load);
-    for answer in &load.answers {
-        columns.print(page, &answer.lines);
+    for comparison in &load.comparisons {
+        columns.print(page, &comparison.lines);
         page.blank();
     }
     request_times(page, load);
     pauses(page, load);
-    whys(page, &load.findings);
+    findings(page, &load.findings);
 }
 
 /// The sentence of each variant, and below it each part with its interval.
-fn request_times(page: &mut Page, load: &LoadPart) {
+fn request_times(page: &mut Page, load: &LoadView) {
     for time in &load.request_times {
         let name = Piece::new(&format!("{}  ", time.variant), Tone::Strong);
-        page.labelled("time", vec![name, Piece::new(&time.sentence, Tone::Plain)]);
+        page.labelled("Time", vec![name, Piece::new(&time.sentence, Tone::Plain)]);
         for part in &time.parts {
-            page.labelled("time", vec![Piece::new(&format!("  {}  {}", part.time, part.what), Tone::Dim)]);
+            page.labelled("Time", vec![Piece::new(&format!("  {}  {}", part.time, part.what), Tone::Dim)]);
         }
-        page.labelled("time", vec![Piece::new(&format!("  {}", time.basis), Tone::Dim)]);
+        page.labelled("Time", vec![Piece::new(&format!("  {}", time.basis), Tone::Dim)]);
     }
     for sentence in &load.not_sampled {
-        page.labelled("time", vec![Piece::new(sentence, Tone::Dim)]);
+        page.labelled("Time", vec![Piece::new(sentence, Tone::Dim)]);
     }
     for sentence in &load.run_delays {
-        page.labelled("delay", vec![Piece::new(sentence, Tone::Dim)]);
+        page.labelled("Delay", vec![Piece::new(sentence, Tone::Dim)]);
     }
     if !load.request_times.is_empty() || !load.not_sampled.is_empty() || !load.run_delays.is_empty() {
         page.blank();
@@ -98,7 +87,7 @@ fn request_times(page: &mut Page, load: &LoadPart) {
 }
 
 /// What delayed the slowest requests of each variant.
-fn pauses(page: &mut Page, load: &LoadPart) {
+fn pauses(page: &mut Page, load: &LoadView) {
     for pauses in &load.pauses {
         let name = Piece::new(&format!("{}  ", pauses.variant), Tone::Strong);
         page.labelled("p99", vec![name, Piece::new(&pauses.sentence, Tone::Plain)]);
@@ -116,8 +105,8 @@ struct Columns {
 }
 
 impl Columns {
-    fn fitting(load: &LoadPart) -> Self {
-        let lines = || load.answers.iter().flat_map(|answer| &answer.lines);
+    fn fitting(load: &LoadView) -> Self {
+        let lines = || load.comparisons.iter().flat_map(|it| &it.lines);
         let phrases = lines().map(|line| width_of(&line.phrase.text("x"))).max();
         let intervals = lines().map(|line| line.interval.as_deref().map_or(0, width_of)).max();
         let figures = lines().map(|line| width_of(&line.figures)).max();
@@ -154,54 +143,56 @@ fn phrase_pieces(line: &Line) -> Vec<Piece> {
     [Some(before), ratio, Some(after)].into_iter().flatten().collect()
 }
 
-fn whys(page: &mut Page, findings: &[Why]) {
+fn findings(page: &mut Page, findings: &[FindingLine]) {
     if findings.is_empty() {
         return;
     }
-    let names = findings.iter().map(|why| width_of(&why.variant)).max().unwrap_or(0).min(24);
-    for why in findings {
+    let names = findings.iter().map(|it| width_of(&it.variant)).max().unwrap_or(0).min(24);
+    for finding in findings {
         let gap = if names == 0 { "" } else { "  " };
-        let name = Piece::new(&format!("{:<names$}{gap}", why.variant), Tone::Strong);
-        page.labelled("limits", vec![name, Piece::new(&why.sentence, Tone::Plain)]);
-        if let Some(advice) = &why.advice {
+        let name = Piece::new(&format!("{:<names$}{gap}", finding.variant), Tone::Strong);
+        page.labelled("Why", vec![name, Piece::new(&finding.sentence, Tone::Plain)]);
+        if let Some(advice) = &finding.advice {
             let blank = Piece::new(&" ".repeat(names + gap.len()), Tone::Plain);
-            page.labelled("limits", vec![blank, Piece::new(&format!("Try: {advice}"), Tone::Dim)]);
+            page.labelled("Why", vec![blank, Piece::new(&format!("Try: {advice}"), Tone::Dim)]);
         }
     }
     page.blank();
 }
 
-fn trust(page: &mut Page, summary: &Summary) {
-    let trust = &summary.trust;
-    page.labelled("trust", vec![Piece::new(&trust.sentence, Tone::Plain)]);
-    page.labelled("trust", vec![Piece::new(&trust.requests, Tone::Plain)]);
-    for sentence in &trust.rounds {
-        page.labelled("trust", vec![Piece::new(sentence, Tone::Plain)]);
+fn trust(page: &mut Page, view: &View) {
+    let trust = &view.trust;
+    let tone = if trust.all_remarks.is_empty() { Tone::Strong } else { Tone::Bad };
+    let lines = trust.lowered_by.iter().chain([&trust.requests]).chain(&trust.basis);
+    page.labelled("Trust", vec![Piece::new(reasons::grade(trust.grade), tone)]);
+    for line in lines {
+        page.labelled("Trust", vec![Piece::new(&format!("{}.", capital(line)), Tone::Plain)]);
+    }
+    for remark in &trust.all_remarks {
+        page.labelled("Remark", vec![Piece::new(remark, Tone::Plain)]);
     }
     for cost in &trust.observation {
-        page.labelled("observing", vec![Piece::new(cost, Tone::Dim)]);
-    }
-    for warning in &trust.warnings {
-        page.labelled("warning", vec![Piece::new(warning, Tone::Bad)]);
+        page.labelled("Probe", vec![Piece::new(cost, Tone::Dim)]);
     }
 }
 
-fn study(page: &mut Page, summary: &Summary) {
-    for sentence in &summary.study {
-        page.labelled("study", vec![Piece::new(sentence, Tone::Plain)]);
+fn study(page: &mut Page, view: &View) {
+    for sentence in view.study.brief.iter().map(|it| capital(it)).chain(view.study.published.iter().cloned())
+    {
+        page.labelled("Study", vec![Piece::new(&format!("{sentence}."), Tone::Plain)]);
     }
-    for claim in &summary.claims {
+    for claim in &view.study.claims {
         let tone = if claim.fails { Tone::Bad } else { Tone::Strong };
         let figures = Piece::new(&format!(" ({})", claim.figures), Tone::Dim);
         let verdict = Piece::new(&format!("{}: ", claim.verdict), tone);
-        page.labelled("claim", vec![verdict, Piece::new(&claim.claim, Tone::Plain), figures]);
+        page.labelled("Claim", vec![verdict, Piece::new(&claim.claim, Tone::Plain), figures]);
         if let Some(says) = &claim.says {
-            page.labelled("claim", vec![Piece::new(&format!("  the study: {says}"), Tone::Dim)]);
+            page.labelled("Claim", vec![Piece::new(&format!("  the study: {says}"), Tone::Dim)]);
         }
     }
-    for skipped in &summary.skipped {
+    for skipped in &view.skipped {
         let name = Piece::new(&skipped_name(skipped), Tone::Strong);
-        page.labelled("skipped", vec![name, Piece::new(&skipped.why, Tone::Plain)]);
+        page.labelled("Skipped", vec![name, Piece::new(&skipped.why, Tone::Plain)]);
     }
 }
 

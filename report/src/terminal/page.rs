@@ -1,6 +1,7 @@
 //! Lines of styled text broken to a width.
 
 use super::TerminalStyle;
+use crate::wrapped::wrapped;
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Write as _;
 
@@ -40,8 +41,16 @@ pub(super) fn width_of(text: &str) -> usize {
     text.chars().count()
 }
 
+/// At most so many columns, the last of them `…` where it was longer.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if width_of(text) <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
 /// The column where the text behind a label begins.
-const LABEL: usize = 10;
+pub(super) const LABEL: usize = 8;
 
 /// A page that grows line by line.
 pub(super) struct Page {
@@ -83,10 +92,14 @@ impl Page {
         self.flow(indent, pieces);
     }
 
-    /// Text broken to the width, the lines after the first indented further.
-    pub(super) fn hanging(&mut self, indent: usize, rest: usize, pieces: Vec<Piece>) {
-        self.text.push_str(&" ".repeat(indent));
-        self.flow(rest, pieces);
+    /// One line, cut where the width ends.
+    pub(super) fn clipped(&mut self, text: &str, tone: Tone) {
+        self.line(0, vec![Piece::new(&cut(text, self.style.width), tone)]);
+    }
+
+    /// The lines so far.
+    pub(super) fn lines(&self) -> usize {
+        self.text.lines().count()
     }
 
     /// A label at the left (only before the first of several lines with the same label) and text beside it.
@@ -97,17 +110,35 @@ impl Page {
         self.flow(LABEL, pieces);
     }
 
-    /// Two texts at both ends of a line, or one below the other.
-    pub(super) fn left_and_right(&mut self, left: Vec<Piece>, right: Piece) {
-        let used: usize = left.iter().map(|piece| width_of(&piece.text)).sum();
-        let needed = used + width_of(&right.text) + 2;
-        if needed <= self.style.width {
-            let gap = Piece::new(&" ".repeat(self.style.width - needed + 2), Tone::Plain);
-            self.line(0, left.into_iter().chain([gap, right]).collect());
-        } else {
-            self.indented(0, left);
-            self.indented(0, vec![right]);
+    /// The same in at most so many lines, at least one; the last one ends with `…` where there was more.
+    pub(super) fn labelled_within(
+        &mut self,
+        label: &'static str,
+        pieces: &[(String, Tone)],
+        most_lines: usize,
+    ) {
+        let room = self.style.width - LABEL;
+        let mut shown: Vec<Piece> = pieces.iter().map(|(text, tone)| Piece::new(text, *tone)).collect();
+        let whole = |pieces: &[Piece]| pieces.iter().map(|piece| piece.text.as_str()).collect::<String>();
+        let lines = wrapped(whole(&shown).trim_end(), 0, room);
+        let most_lines = most_lines.max(1);
+        // A word that is longer than a line is cut as well.
+        let is_too_much = lines.len() > most_lines || lines.iter().any(|line| width_of(line) > room);
+        if is_too_much {
+            let tone = shown.first().map_or(Tone::Plain, |piece| piece.tone);
+            let mut kept: Vec<String> =
+                lines.into_iter().take(most_lines).map(|line| cut(&line, room)).collect();
+            if let Some(last) = kept.last_mut().filter(|last| !last.ends_with('…')) {
+                *last = cut(&format!("{last} …"), room);
+            }
+            shown = vec![Piece::new(&kept.join(" "), tone)];
         }
+        self.labelled(label, shown);
+    }
+
+    /// The lines that a labelled text takes.
+    pub(super) fn lines_of(&self, text: &str) -> usize {
+        wrapped(text, 0, self.style.width - LABEL).len()
     }
 
     /// Writes words, beginning at `column`, and starts a new line at `column` where the width ends.

@@ -1,118 +1,231 @@
-//! The table of a load in columns as wide as their texts.
+//! The tables of all loads in columns as wide as their texts, the same under each load of one kind.
 
-use super::page::{Page, Piece, Tone, width_of};
-use crate::overview::table::{Column, LoadTable, RatioCell, Row};
+use super::page::{Page, Piece, Tone, cut, width_of};
+use crate::view::table::{LoadTable, RatioCell, Row};
+use std::collections::BTreeSet;
 use threadcount_model::metric::Metric;
 
 /// Two columns are so far apart.
 const GAP: usize = 2;
-/// Longer names of variants are cut.
+/// Longer names of variants are cut, and longer labels.
 const LONGEST_NAME: usize = 28;
-/// What a narrow terminal has no room for, the least important first; `--details` has it.
-const DISPENSABLE: [Metric; 8] = [
-    Metric::CpuPerRequest,
-    Metric::MemoryNeeded,
-    Metric::RssPeak,
-    Metric::P99_99,
-    Metric::P99_9,
-    Metric::Mean,
-    Metric::OsThreads,
-    Metric::P99,
+const LONGEST_LABEL: usize = 24;
+/// What a narrow terminal has no room for, the least important first; 0 is the label. `--details` has all.
+const DISPENSABLE: [Option<Metric>; 9] = [
+    Some(Metric::CpuPerRequest),
+    Some(Metric::P99_99),
+    Some(Metric::P99_9),
+    Some(Metric::Mean),
+    None,
+    Some(Metric::OsThreads),
+    Some(Metric::MemoryNeeded),
+    Some(Metric::RssPeak),
+    Some(Metric::P99),
 ];
 
-/// Prints the tables, each with an empty line; the names are as wide in all of them.
-pub(super) fn print(page: &mut Page, tables: &[LoadTable]) {
-    let name = tables.iter().map(name_width).max().unwrap_or(0);
-    tables.iter().for_each(|table| print_one(page, table, name));
-}
-
-fn name_width(table: &LoadTable) -> usize {
-    let names = table.rows.iter().map(|row| width_of(&row.variant).min(LONGEST_NAME));
-    let words = Some(width_of(&table.words)).filter(|words| *words <= LONGEST_NAME);
-    names.chain(words).max().unwrap_or(0)
-}
-
-fn print_one(page: &mut Page, table: &LoadTable, name: usize) {
-    if table.rows.is_empty() {
-        let text = format!("{}: no complete run", table.words);
-        page.indented(0, vec![Piece::new(&text, Tone::Dim)]);
-        page.blank();
-        return;
+/// Prints the tables within so many lines: where there are more rows, the most telling ones, and how many are left.
+pub(super) fn print(page: &mut Page, tables: &[LoadTable], most_lines: usize) {
+    let chosen = chosen(tables, most_lines);
+    let grid = Grid::fitting(tables, page.width());
+    let mut head = None;
+    for (place, table) in tables.iter().enumerate() {
+        let rows: Vec<&Row> = rows_of(table, place, &chosen).collect();
+        if rows.is_empty() && !table.rows.is_empty() {
+            continue;
+        }
+        let own_head = Some((&table.columns, &table.baseline));
+        grid.title(page, table, head != own_head && !table.rows.is_empty());
+        head = own_head.or(head);
+        rows.iter().for_each(|row| grid.row(page, table, row));
     }
-    let ratio = if table.rows.iter().all(|row| row.ratio == RatioCell::None) {
-        String::new()
-    } else {
-        format!("{} ratio", table.columns.first().map_or("", |column| column.title))
+    let all: usize = tables.iter().map(|table| table.rows.len()).sum();
+    if let more @ 1.. = all - chosen.len() {
+        page.indented(0, vec![Piece::new(&format!("{more} more rows with --details"), Tone::Dim)]);
+    }
+}
+
+/// The lines of all rows.
+pub(super) fn lines(tables: &[LoadTable]) -> usize {
+    tables.iter().map(|table| 1 + table.rows.len()).sum()
+}
+
+fn rows_of<'a>(
+    table: &'a LoadTable,
+    place: usize,
+    chosen: &BTreeSet<(usize, usize)>,
+) -> impl Iterator<Item = &'a Row> {
+    let is_chosen = move |row: usize| chosen.contains(&(place, row));
+    let rows = table.rows.iter().enumerate().filter(move |(row, _)| is_chosen(*row));
+    rows.map(|(_, row)| row).collect::<Vec<_>>().into_iter()
+}
+
+/// Places of tables and of their rows. The first and the last load go before those between; under each the baseline, then the
+/// variant of the answer, then those that differ most from the baseline.
+fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
+    let every =
+        || tables.iter().enumerate().flat_map(|(place, it)| (0..it.rows.len()).map(move |row| (place, row)));
+    if lines(tables) <= most_lines {
+        return every().collect();
+    }
+    let last = tables.len().saturating_sub(1);
+    let rank = |&(place, row): &(usize, usize)| {
+        let LoadTable { rows, best, .. } = &tables[place];
+        let telling = |row: &Row| match &row.ratio {
+            RatioCell::Baseline => f64::INFINITY,
+            _ if best.as_ref() == Some(&row.variant) => f64::MAX,
+            RatioCell::Ratio { value, .. } => value.max(f64::MIN_POSITIVE).ln().abs(),
+            RatioCell::None => 0.0,
+        };
+        let own = telling(&rows[row]);
+        let before = rows.iter().enumerate().filter(|(other, it)| (telling(it), row) > (own, *other));
+        let order = before.count();
+        // Pairs of a baseline and its strongest contrast first, load by load.
+        (order / 2, ![0, last].contains(&place), place, order)
     };
-    let grid = Grid::fitting(table, name, width_of(&ratio), page.width());
-    // A long description of a load has a line of its own.
-    let long = width_of(&table.words) > grid.name;
-    if long {
-        page.indented(0, vec![Piece::new(&table.words, Tone::Strong)]);
+    let mut all: Vec<(usize, usize)> = every().collect();
+    all.sort_by_key(rank);
+    let mut chosen = BTreeSet::new();
+    // A line says how many are left.
+    let mut left = most_lines.saturating_sub(1);
+    for (place, row) in all {
+        let has_title = chosen.iter().any(|&(other, _)| other == place);
+        let cost = if has_title { 1 } else { 2 };
+        if cost <= left {
+            chosen.insert((place, row));
+            left -= cost;
+        }
     }
-    let words = if long { "" } else { &table.words };
-    let titles = grid
-        .columns
-        .iter()
-        .map(|&(place, width)| format!("{:>width$}", table.columns[place].title, width = width + GAP));
-    page.line(
-        0,
-        vec![
-            Piece::new(&format!("{words:<width$}", width = grid.name), Tone::Strong),
-            Piece::new(&format!("{}  {ratio}", titles.collect::<String>()), Tone::Dim),
-        ],
-    );
-    for row in &table.rows {
-        grid.row(page, row);
-    }
-    page.blank();
+    chosen
 }
 
-/// The columns that fit, each with its place in the table and its width.
+/// The columns that fit, each with its width.
 struct Grid {
     name: usize,
-    columns: Vec<(usize, usize)>,
+    /// 0: none.
+    label: usize,
+    ratio: usize,
+    columns: Vec<(Metric, usize)>,
 }
 
 impl Grid {
-    fn fitting(table: &LoadTable, name: usize, ratio_title: usize, most: usize) -> Self {
-        let ratios = table.rows.iter().map(|row| width_of(&row.ratio.text()));
-        let ratio = ratios.max().unwrap_or(0).max(ratio_title);
-        let width = |(place, column): (usize, &Column)| {
-            let cells = table.rows.iter().map(|row| row.cells[place].as_deref().map_or(1, width_of));
-            (place, cells.max().unwrap_or(0).max(width_of(column.title)))
+    fn fitting(tables: &[LoadTable], most: usize) -> Self {
+        let rows = || tables.iter().flat_map(|table| &table.rows);
+        let widest = |text: fn(&Row) -> &str, most: usize| {
+            rows().map(|row| width_of(text(row)).min(most)).max().unwrap_or(0)
         };
-        let mut columns: Vec<(usize, usize)> = table.columns.iter().enumerate().map(width).collect();
+        let label = match widest(|row| &row.label, LONGEST_LABEL) {
+            0 => 0,
+            width => width + GAP,
+        };
+        let titles = tables.iter().map(|table| width_of(&ratio_title(table)));
+        let ratio = rows().map(|row| width_of(&row.ratio.text())).chain(titles).max().unwrap_or(0);
+        let mut columns: Vec<(Metric, usize)> = Vec::new();
+        for table in tables {
+            for (place, column) in table.columns.iter().enumerate() {
+                let cells = table.rows.iter().map(|row| row.cells[place].as_deref().map_or(1, width_of));
+                let width = cells.max().unwrap_or(0).max(width_of(column.title));
+                match columns.iter_mut().find(|(metric, _)| *metric == column.metric) {
+                    Some((_, known)) => *known = width.max(*known),
+                    None => columns.push((column.metric, width)),
+                }
+            }
+        }
+        let mut grid = Self { name: widest(|row| &row.variant, LONGEST_NAME), label, ratio, columns };
         for metric in DISPENSABLE {
-            let needed: usize = columns.iter().map(|(_, width)| width + GAP).sum();
-            if name + needed + GAP + ratio <= most {
+            if tables.iter().all(|table| grid.width(table) <= most) {
                 break;
             }
-            columns.retain(|&(place, _)| table.columns[place].metric != metric);
+            match metric {
+                Some(metric) => grid.columns.retain(|(other, _)| *other != metric),
+                None => grid.label = 0,
+            }
         }
-        Self { name, columns }
+        grid.name += grid.room_for_loads(tables, most);
+        grid
     }
 
-    fn row(&self, page: &mut Page, row: &Row) {
-        let name: String = match width_of(&row.variant) {
-            width if width <= LONGEST_NAME => row.variant.clone(),
-            _ => row.variant.chars().take(LONGEST_NAME - 1).chain(['…']).collect(),
-        };
-        let cell = |&(place, width): &(usize, usize)| {
-            let text = row.cells[place].as_deref().unwrap_or("–");
-            format!("{text:>width$}", width = width + GAP)
-        };
+    /// More columns for a load in words that is longer than its variants, where the line has them.
+    fn room_for_loads(&self, tables: &[LoadTable], most: usize) -> usize {
+        let words = tables.iter().map(|table| width_of(&table.words)).max().unwrap_or(0);
+        let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
+        words.saturating_sub(self.name + self.label).min(most.saturating_sub(used))
+    }
+
+    fn width(&self, table: &LoadTable) -> usize {
+        let ratio = if self.ratio > 0 { GAP + self.ratio } else { 0 };
+        self.name + self.label + ratio + self.of(table).map(|(_, width)| GAP + width).sum::<usize>()
+    }
+
+    /// The shown columns of a table: their places in it, and their widths.
+    fn of(&self, table: &LoadTable) -> impl Iterator<Item = (usize, usize)> {
+        let shown = table.columns.iter().enumerate().filter_map(|(place, column)| {
+            let (_, width) = self.columns.iter().find(|(metric, _)| *metric == column.metric)?;
+            Some((place, *width))
+        });
+        shown.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The load, and above its first rows the names of the columns.
+    fn title(&self, page: &mut Page, table: &LoadTable, with_columns: bool) {
+        let room = self.name + self.label;
+        let is_long = width_of(&table.words) > room;
+        if table.rows.is_empty() {
+            page.clipped(&format!("{}: no complete run", table.words), Tone::Dim);
+            return;
+        }
+        if !with_columns {
+            page.clipped(&table.words, Tone::Strong);
+            return;
+        }
+        let words = if is_long { cut(&table.words, room) } else { table.words.clone() };
+        let titles = self.of(table).map(|(place, width)| {
+            let column = &table.columns[place];
+            let ratio = if place == 0 && self.ratio > 0 {
+                format!("  {:<width$}", ratio_title(table), width = self.ratio)
+            } else {
+                String::new()
+            };
+            format!("{:>width$}{ratio}", column.title, width = width + GAP)
+        });
+        page.line(
+            0,
+            vec![
+                Piece::new(&format!("{words:<room$}"), Tone::Strong),
+                Piece::new(&titles.collect::<String>(), Tone::Dim),
+            ],
+        );
+    }
+
+    fn row(&self, page: &mut Page, table: &LoadTable, row: &Row) {
+        let mut pieces = vec![Piece::new(
+            &format!("{:<width$}", cut(&row.variant, LONGEST_NAME), width = self.name),
+            Tone::Strong,
+        )];
+        if self.label > 0 {
+            let label = cut(&row.label, LONGEST_LABEL);
+            pieces.push(Piece::new(&format!("  {label:<width$}", width = self.label - GAP), Tone::Dim));
+        }
         let tone = match &row.ratio {
             RatioCell::Ratio { inconclusive: false, .. } => Tone::Strong,
             _ => Tone::Dim,
         };
-        page.line(
-            0,
-            vec![
-                Piece::new(&format!("{name:<width$}", width = self.name), Tone::Strong),
-                Piece::new(&self.columns.iter().map(cell).collect::<String>(), Tone::Plain),
-                Piece::new(&format!("  {}", row.ratio.text()), tone),
-            ],
-        );
+        for (place, width) in self.of(table) {
+            let text = row.cells[place].as_deref().unwrap_or("–");
+            pieces.push(Piece::new(&format!("{text:>width$}", width = width + GAP), Tone::Plain));
+            if place == 0 && self.ratio > 0 {
+                let ratio = format!("  {:<width$}", row.ratio.text(), width = self.ratio);
+                pieces.push(Piece::new(&ratio, tone));
+            }
+        }
+        page.line(0, pieces);
+    }
+}
+
+fn ratio_title(table: &LoadTable) -> String {
+    let has_ratio = table.rows.iter().any(|row| row.ratio != RatioCell::None);
+    match &table.baseline {
+        Some(baseline) if has_ratio => format!("vs {}", cut(baseline, LONGEST_NAME)),
+        None if has_ratio => "ratio".to_owned(),
+        _ => String::new(),
     }
 }

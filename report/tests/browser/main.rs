@@ -403,10 +403,14 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let figure = page.text("document.querySelector('.board tbody .figure').textContent");
     let metric = threadcount_model::metric::Metric::Rate;
     assert_eq!(figure, threadcount_model::figures::figure(metric, rate("c400", "platform")));
-    let trust = page.text("document.querySelector('.confidence').innerText");
+    let bars = page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr')].map(row => row.querySelectorAll('.track').length)",
+    );
+    assert_eq!(bars, json!([2, 2, 2, 2, 2, 2]), "throughput and p99 only");
+    let trust = page.text("document.querySelector('.trust').innerText");
     assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
-    let claims = page.text("document.querySelector('.trust').innerText");
-    assert!(claims.contains("claims that hold: 1 of 3; indicative (one run): 1; not tested: 1"), "{claims}");
+    let study = page.text("[...document.querySelectorAll('.study')].map(it => it.innerText).join(' ')");
+    assert!(study.contains("claims: 1 holds, 1 indicative (one run), 1 not tested"), "{study}");
 }
 
 /// A laptop's window and a phone's, in CSS pixels.
@@ -424,9 +428,9 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             );
             page.evaluate(&script).as_f64().expect(what)
         };
-        // A phone has room for the bars only below.
-        let bars: &[&str] = if width > 1_000 { &[".request-time .bar"] } else { &[] };
-        for what in ["h1", ".board .to", ".verdict", ".confidence"].iter().chain(bars) {
+        // A phone has room for the cards only below; there the badge says whether to believe it.
+        let below: &[&str] = if width > 1_000 { &[".card", ".confidence"] } else { &[] };
+        for what in ["h1", ".badge", ".verdict", ".board .to"].iter().chain(below) {
             let bottom = bottom(&mut page, what);
             assert!(
                 bottom > 0.0 && bottom <= f64::from(height),
@@ -434,10 +438,24 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             );
         }
         let verdict = page.text("document.querySelector('.verdict').innerText");
-        assert!(verdict.contains("virtual has 1.98x the throughput of platform"), "{verdict}");
-        assert!(verdict.contains("196 fewer OS threads, 1.36x the resident memory"), "{verdict}");
+        assert!(
+            verdict.starts_with("virtual has 1.98x the throughput of platform with 400 clients"),
+            "{verdict}"
+        );
+        assert!(verdict.ends_with("with 423 OS threads, not 27."), "{verdict}");
+        let weight = page.text("getComputedStyle(document.querySelector('.verdict')).fontWeight");
+        assert_eq!(weight, "400");
+        let items = page
+            .evaluate("[...document.querySelectorAll('.card')].map(it => it.querySelectorAll('li').length)");
+        assert!(
+            items.as_array().is_some_and(|all| all.len() == 2 && all.iter().all(|it| it.as_u64() <= Some(3)))
+        );
         let trust = page.text("document.querySelector('.confidence').innerText");
-        assert!(trust.starts_with("Trust good: generator at most 11 % of a core"), "{trust}");
+        assert_eq!(trust, "Trust is good: 2,141,197 requests, none failed.");
+        let answer_is_first = page.evaluate(
+            "document.querySelector('.verdict').getBoundingClientRect().bottom <= document.querySelector('.board').getBoundingClientRect().top",
+        );
+        assert_eq!(answer_is_first, true);
     }
     is_quiet(&page);
 }

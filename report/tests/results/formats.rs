@@ -207,15 +207,15 @@ fn several_results_are_one_table_of_claims() {
     doubted.trusted = false;
     doubted.why_not = vec![generator_doubt()];
     doubted.claims[0].doubt = Some(generator_doubt());
-    let text = threadcount_report::summary_table::text(&[&demo, &doubted]);
+    let text = threadcount_report::claims_table::text(&[&demo, &doubted]);
     insta::assert_snapshot!(text);
-    let markdown = threadcount_report::summary_table::markdown(&[&demo]);
+    let markdown = threadcount_report::claims_table::markdown(&[&demo]);
     assert!(markdown.starts_with("| study | claim | published | measured | verdict |\n"), "{markdown}");
     assert!(
         markdown.contains("| tomcat-blocking | the study says so of virtual | 1.99 | 1.98 | holds |"),
         "{markdown}"
     );
-    let hostile = threadcount_report::summary_table::markdown(&[&documents::hostile()]);
+    let hostile = threadcount_report::claims_table::markdown(&[&documents::hostile()]);
     assert!(!hostile.contains("<script"), "{hostile}");
 }
 
@@ -254,7 +254,7 @@ fn a_claim_that_holds_in_a_single_run_is_skipped() {
 fn a_variant_keeps_its_colour_whichever_variants_ran() {
     let rows = |document: &ResultDocument| -> Vec<String> {
         let page = render(document, Format::Html).unwrap();
-        let rows = page.lines().filter(|line| line.contains("<th scope=\"row\">virtual</th>"));
+        let rows = page.lines().filter(|line| line.contains("<th scope=\"row\">virtual <small>"));
         rows.filter_map(|row| row.split_once("<tr class=\"")?.1.split_once('"'))
             .map(|(k, _)| k.to_owned())
             .collect()

@@ -9,6 +9,6 @@
 
 mod documents;
 mod formats;
-mod overview;
 mod schema;
 mod schemas;
+mod view;

@@ -5,7 +5,6 @@ mod rule;
 mod words;
 
 pub(crate) use rule::find;
-pub use words::confounded_advice;
 
 use crate::evidence::in_flight::Arrivals;
 use schemars::JsonSchema;

@@ -198,8 +198,8 @@ mod tests {
         assert_eq!((finding.variant.as_deref(), finding.load.as_deref()), (Some("virtual"), Some("load")));
         assert_eq!(
             sentence(finding),
-            "kind and number of threads are confounded: each of the 1,000 requests in flight has a thread of its own, with \
-             platform 200 of them have one, and no platform pool of 1,000 was measured under this load"
+            "no pool of 1,000 threads was measured, so kind or number is open; each of the 1,000 requests in flight has a \
+             thread of its own, and with platform 200 of them have one"
         );
         assert!(advice(finding).contains("a variant with a platform pool of 1,000"), "{}", advice(finding));
     }
@@ -237,8 +237,8 @@ mod tests {
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(
             sentence(finding),
-            "kind and number of threads are confounded: 5,000/s x 50.0 ms = 250 requests are in flight on average, each has a \
-             thread of its own, with platform 200 of them have one, and no larger platform pool was measured under this load"
+            "no larger platform pool was measured, so kind or number is open; 5,000/s x 50.0 ms = 250 requests are in flight on \
+             average, each has a thread of its own, and with platform 200 of them have one"
         );
         assert!(
             advice(finding).starts_with("a variant with a platform pool of at least 298"),

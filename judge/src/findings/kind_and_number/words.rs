@@ -12,9 +12,8 @@ impl Words for KindAndNumber {
         let (in_flight, threads) = (count(self.requests_in_flight.into()), count(self.pool_threads.into()));
         if let Some(arrivals) = &self.arrivals {
             return format!(
-                "kind and number of threads are confounded: {}/s x {} = {} requests are in flight on average, each has a \
-                 thread of its own, with {} {threads} of them have one, and no larger platform pool was measured under this \
-                 load",
+                "no larger platform pool was measured, so kind or number is open; {}/s x {} = {} requests are in flight on \
+                 average, each has a thread of its own, and with {} {threads} of them have one",
                 whole(arrivals.rate_per_s),
                 ms(arrivals.service_time_ms),
                 whole(arrivals.in_flight()),
@@ -22,8 +21,8 @@ impl Words for KindAndNumber {
             );
         }
         format!(
-            "kind and number of threads are confounded: each of the {in_flight} requests in flight has a thread of its own, \
-             with {} {threads} of them have one, and no platform pool of {in_flight} was measured under this load",
+            "no pool of {in_flight} threads was measured, so kind or number is open; each of the {in_flight} requests in flight \
+             has a thread of its own, and with {} {threads} of them have one",
             self.pool_variant
         )
     }
@@ -47,7 +46,7 @@ impl Words for KindAndNumber {
 }
 
 /// What to add so that kind and number of threads are not confounded: `a variant with a platform pool of 1,000`.
-pub fn confounded_advice(confounded: &KindAndNumber) -> String {
+fn confounded_advice(confounded: &KindAndNumber) -> String {
     // An average of requests in flight has more of them at times; a closed loop never has more than clients, and a limit on
     // virtual threads holds always.
     let in_flight = u64::from(confounded.requests_in_flight);

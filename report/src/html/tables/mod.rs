@@ -7,7 +7,8 @@ pub mod sites;
 pub mod variants;
 
 use crate::load_words::load_words;
-use crate::{published, summary};
+use crate::published;
+use crate::view::study;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
@@ -114,14 +115,14 @@ pub fn claims(document: &ResultDocument) -> Table {
         let why = claim.why.as_ref().map(reasons::not_tried);
         let why = why.or_else(|| claim.doubt.as_ref().map(reasons::doubt));
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        let verdict = format!("{}{why}", summary::claim_words(claim));
+        let verdict = format!("{}{why}", study::claim_words(claim));
         let says = claim.says.clone().unwrap_or_default();
         let decided = decided_words(claim).to_owned();
         vec![claim.claim.clone(), says, verdict, decided, number(claim.published), number(claim.measured)]
     });
     let none = || "–".to_owned();
     let unavailable = document.experiment.unavailable.iter().map(|it| {
-        vec![none(), it.what.clone(), format!("{}: {}", summary::UNAVAILABLE, it.why), none(), none(), none()]
+        vec![none(), it.what.clone(), format!("{}: {}", study::UNAVAILABLE, it.why), none(), none(), none()]
     });
     let columns = ["claim", "what the study says", "verdict", "decided", "published", "measured"];
     let caption = "What was claimed, and whether it holds here. Decided: the intervals say the same as the means; where they do \

@@ -1,7 +1,7 @@
 //! Ratios, each with a little picture of its interval.
 
-use crate::answer::{ratio_words, verdict_words};
 use crate::load_words::load_words;
+use crate::view::ratios::{ratio_words, verdict_words};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Difference, Ratio, Verdict};

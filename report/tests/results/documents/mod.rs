@@ -41,6 +41,28 @@ pub fn big() -> ResultDocument {
     document(&variants, &[closed("c400", 400)], Sizes { rounds: 7, seconds: 600 })
 }
 
+#[allow(dead_code, reason = "one of the two test programs uses it")]
+/// Twelve variants under five loads: more rows than a screen has.
+pub fn wide() -> ResultDocument {
+    let names = [
+        "platform",
+        "platform-sized",
+        "virtual",
+        "virtual-cache",
+        "jetty",
+        "jetty-virtual",
+        "webflux",
+        "webflux-bounded",
+        "quarkus",
+        "quarkus-virtual",
+        "helidon",
+        "an-application-with-a-rather-long-name",
+    ];
+    let variants = names.map(|name| variant(name, "", Threads::Virtual));
+    let loads = [100, 200, 400, 800, 1_600].map(|clients| closed(&format!("c{clients}"), clients));
+    document(&variants, &loads, Sizes { rounds: 2, seconds: 3 })
+}
+
 /// What a hostile YAML file or server could put into every string.
 pub const HOSTILE: &str = "<script>alert(1)</script>\"'</script><!--<img src=x onerror=alert(2)>\u{2028}{{7*7}}|`*_\u{1}]]>&amp;=1+1";
 
@@ -85,6 +107,7 @@ fn poison(value: &mut serde_json::Value) {
 fn variant(name: &str, note: &str, threads: Threads) -> Variant {
     Variant {
         name: name.to_owned(),
+        label: None,
         note: (!note.is_empty()).then(|| note.to_owned()),
         subject: Server::Tomcat(TomcatServer {
             version: "11.0".into(),

@@ -1,32 +1,37 @@
-//! Trust: the generator's health, the spread of the rounds, failures and warnings.
+//! Trust: the grade and what lowers it, the requests, the generator's health, the spread of the rounds, problems of runs.
 
+use super::remarks::{Remark, remarks};
 use crate::load_words::load_words;
 use crate::observing::observations;
+use crate::shares::shares;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_load::report::LoadReport;
+use threadcount_model::doubt::{Doubt, TrustGrade};
+use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
+use threadcount_stats::grade::{grade, limiting};
 use threadcount_stats::spread::spreads;
+use threadcount_stats::trust::doubts;
 
-/// Whether the figures are trusted, and why not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+/// How far the figures may be trusted, and why not further.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trust {
-    /// `false`: no verdict.
-    pub trusted: bool,
-    /// Why not; the most important first.
-    pub why_not: Vec<String>,
-    /// The generator's health and the spread, as one sentence.
-    pub sentence: String,
-    /// Counts of the requests, as one sentence.
+    pub grade: TrustGrade,
+    /// What lowers it and what the figures allow to conclude, a sentence each without a full stop; empty: it is good.
+    pub lowered_by: Vec<String>,
+    /// How many requests, and how many failed: a sentence without a full stop.
     pub requests: String,
-    /// The number of rounds and why they ended, one sentence per reason.
-    pub rounds: Vec<String>,
-    /// Warnings of the runs, each once, with the number of runs.
-    pub warnings: Vec<String>,
+    /// The generator's health and the spread, requests in flight, rounds, who shared the cores, what was not seen.
+    pub basis: Vec<String>,
+    /// Problems of runs, each kind once.
+    pub remarks: Vec<Remark>,
+    /// The same, each with its runs, and the warnings of the load generator.
+    pub all_remarks: Vec<String>,
     /// What observing the JVM from inside cost, outside the measured windows.
     pub observation: Vec<String>,
 }
@@ -37,24 +42,40 @@ const FINEST_LAG_MS: f64 = 0.001;
 /// Reads a result's trust from its records.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Trust {
+    let doubts = doubts(&document.experiment, &document.records);
+    let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
+    let sent = Sent::of(&document.records);
+    let unseen = unseen(&document.experiment);
+    let divided = divided_by(&document.records);
+    let basis = [health(document)].into_iter().chain(sent.in_flight()).chain(divided);
     Trust {
-        trusted: document.trusted,
-        why_not: why_not(document),
-        sentence: health(document),
-        requests: requests(&document.records),
-        rounds: rounds(document),
-        warnings: remarks(document).chain(warnings(&document.records)).collect(),
+        grade,
+        lowered_by: lowered_by(document, grade, &doubts),
+        requests: sent.sentence(&document.records),
+        basis: basis.chain(rounds(document)).chain(shares(document)).chain(unseen).collect(),
+        remarks: remarks(document),
+        all_remarks: document.why_not.iter().map(reasons::doubt).chain(warnings(&document.records)).collect(),
         observation: observations(document),
     }
 }
 
-/// A result without a complete run has no other doubt where nothing could run on this machine.
-fn why_not(document: &ResultDocument) -> Vec<String> {
-    match document.trusted {
-        true => Vec::new(),
-        false if document.why_not.is_empty() => vec!["nothing was measured".to_owned()],
-        false => document.why_not.iter().map(reasons::doubt).collect(),
-    }
+/// The gravest doubt with its runs, and what follows from it.
+fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) -> Vec<String> {
+    let first = match grade {
+        TrustGrade::Good => None,
+        TrustGrade::Fair => limiting(doubts).and_then(|it| doubts.iter().find(|doubt| doubt.reason == *it)),
+        TrustGrade::Poor => document.why_not.first(),
+    };
+    let Some(first) = first else { return Vec::new() };
+    let alike = doubts.iter().filter(|it| it.reason.rank() == first.reason.rank()).count();
+    let who = match alike {
+        0 | 1 => format!("{} under {}", first.variant, first.load),
+        all if all >= document.records.len() => "every run".to_owned(),
+        all if first.reason.is_about_a_run() => format!("{all} of {} runs", document.records.len()),
+        _ => "several variants".to_owned(),
+    };
+    let allows = (grade == TrustGrade::Fair).then(|| reasons::allows(&first.reason).to_owned());
+    std::iter::once(format!("{} ({who})", reasons::in_short(&first.reason))).chain(allows).collect()
 }
 
 /// `3 of at most 10 rounds with 400 clients and 1,000 clients, each comparison is decided`.
@@ -78,11 +99,6 @@ fn rounds(document: &ResultDocument) -> Vec<String> {
         format!("{rounds}{under}, {}", reasons::rounds_end(done.why))
     };
     alike.into_iter().map(sentence).collect()
-}
-
-/// Remarks on figures that are trusted.
-fn remarks(document: &ResultDocument) -> impl Iterator<Item = String> {
-    document.why_not.iter().filter(|_| document.trusted).map(reasons::doubt)
 }
 
 fn health(document: &ResultDocument) -> String {
@@ -111,41 +127,59 @@ fn widest_spread(document: &ResultDocument) -> Option<f64> {
     spreads.into_iter().filter(|spread| spread.runs > 1).map(|spread| spread.rate).reduce(f64::max)
 }
 
-fn requests(records: &[Record]) -> String {
-    let (mut sent, mut failed, mut unfinished) = (0, 0, 0);
-    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
-    for load in records.iter().filter_map(|record| record.measured.as_ref()) {
-        sent += load.requests.of_window();
-        failed += load.requests.failed;
-        unfinished += load.requests.unfinished;
-        for (cause, count) in &load.failures {
-            *causes.entry(cause).or_default() += count;
-        }
-    }
-    if sent == 0 && failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
-        return "a benchmark: no requests".to_owned();
-    }
-    let in_flight = format!("{} in flight at the end", figures::count(unfinished));
-    if failed == 0 {
-        return format!("{} requests, none failed, {in_flight}", figures::count(sent));
-    }
-    let causes: Vec<String> =
-        causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
+/// That costs per request divide by responses of any kind, where some were not expected.
+fn divided_by(records: &[Record]) -> Option<String> {
     let loads = || records.iter().filter_map(|record| record.measured.as_ref());
-    let body = loads().find_map(|load| load.first_failing_body.as_ref());
-    let body = body.map_or_else(String::new, |body| format!("; the first body: {body}"));
-    let answered = loads().map(LoadReport::answered).sum::<u64>();
-    let divided = if loads().any(|load| load.answered() > load.requests.ok) {
-        format!("; figures per request divide by all {} responses", figures::count(answered))
-    } else {
-        String::new()
-    };
-    format!(
-        "{} of {} requests failed ({}{body}), {in_flight}{divided}",
-        figures::count(failed),
-        figures::count(sent),
-        causes.join(", ")
-    )
+    let answered = figures::count(loads().map(LoadReport::answered).sum::<u64>());
+    loads()
+        .any(|load| load.answered() > load.requests.ok)
+        .then(|| format!("figures per request divide by all {answered} responses"))
+}
+
+/// Requests of all runs.
+#[derive(Default)]
+struct Sent<'a> {
+    sent: u64,
+    failed: u64,
+    unfinished: u64,
+    causes: BTreeMap<&'a str, u64>,
+}
+
+impl<'a> Sent<'a> {
+    fn of(records: &'a [Record]) -> Self {
+        let mut all = Self::default();
+        for load in records.iter().filter_map(|record| record.measured.as_ref()) {
+            all.sent += load.requests.of_window();
+            all.failed += load.requests.failed;
+            all.unfinished += load.requests.unfinished;
+            for (cause, count) in &load.failures {
+                *all.causes.entry(cause).or_default() += count;
+            }
+        }
+        all
+    }
+
+    fn sentence(&self, records: &[Record]) -> String {
+        let sent = figures::count(self.sent);
+        if self.sent == 0 && self.failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
+            return "a benchmark: no requests".to_owned();
+        }
+        if self.failed == 0 {
+            return format!("{sent} requests, none failed");
+        }
+        let causes: Vec<String> =
+            self.causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
+        let loads = || records.iter().filter_map(|record| record.measured.as_ref());
+        let body = loads().find_map(|load| load.first_failing_body.as_ref());
+        let body = body.map_or_else(String::new, |body| format!("; the first body: {body}"));
+        let failed = figures::count(self.failed);
+        format!("{failed} of {sent} requests failed ({}{body})", causes.join(", "))
+    }
+
+    fn in_flight(&self) -> Option<String> {
+        let unfinished = figures::count(self.unfinished);
+        (self.sent > 0).then(|| format!("{unfinished} requests were in flight at the end"))
+    }
 }
 
 /// Each warning once, with its variants and loads, or every run.
@@ -172,6 +206,22 @@ fn warnings(records: &[Record]) -> Vec<String> {
         _ => format!("{}: {text}", speakers.join(", ")),
     };
     warnings.into_iter().map(words).collect()
+}
+
+/// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
+fn unseen(experiment: &Experiment) -> Option<String> {
+    let targets: Vec<&str> = experiment
+        .variants
+        .iter()
+        .filter(|variant| variant.target().is_some())
+        .map(|variant| variant.name.as_str())
+        .collect();
+    (!targets.is_empty()).then(|| {
+        format!(
+            "of {} only responses were seen: what the servers used, and what ran beside them, is not known",
+            targets.join(" and ")
+        )
+    })
 }
 
 #[cfg(test)]

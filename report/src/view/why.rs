@@ -1,22 +1,40 @@
-//! What limits each variant: the findings, those of one kind about one variant once for all loads.
+//! Why: the findings, those of one kind about one variant once for all loads, and what to try next.
 
+use super::LoadView;
+use super::headline::of_load;
 use crate::load_words::load_words;
+use crate::request_time::RequestTimeWords;
 use serde::Serialize;
-use threadcount_judge::finding::Finding;
-use threadcount_judge::finding::Rule;
+use threadcount_judge::finding::{Finding, Rule};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words;
+use threadcount_model::comparison::Verdict;
+use threadcount_model::experiment::{LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 
+/// Why a variant's figures are as they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Limit {
+pub struct Reason {
     /// The variant; empty: all.
     pub variant: String,
     /// The loads, where the experiment has several and not all show it.
     pub loads: Vec<String>,
+    /// The fact alone, where there is little room.
+    pub brief: String,
     /// The fact with its figures, those of the first load.
     pub sentence: String,
-    /// What to try; `None`: as in the line before.
+    /// What to try; `None`: as in the line before, or measured already.
     pub advice: Option<String>,
+}
+
+impl Reason {
+    /// `platform (400 clients)`, `all variants`.
+    #[must_use]
+    pub fn about(&self) -> String {
+        let name = if self.variant.is_empty() { "all variants" } else { &self.variant };
+        let loads =
+            if self.loads.is_empty() { String::new() } else { format!(" ({})", self.loads.join(", ")) };
+        format!("{name}{loads}")
+    }
 }
 
 /// With more findings, only the first one of each variant is shown, and [`ALWAYS`].
@@ -27,9 +45,10 @@ const ALWAYS: [Rule; 3] = [Rule::Allocation, Rule::RequestBound, Rule::Unbounded
 
 /// The findings, variant by variant, within a variant as the rules rank them; limits of the load last.
 #[must_use]
-pub fn limits(document: &ResultDocument) -> Vec<Limit> {
+pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
     let mut kinds: Vec<Vec<&Finding>> = Vec::new();
-    for finding in &document.findings {
+    // That kind and number differ at once is open, and no reason.
+    for finding in document.findings.iter().filter(|it| it.rule() != Rule::KindAndNumber) {
         let same = |known: &&mut Vec<&Finding>| {
             known.iter().any(|other| (other.rule(), &other.variant) == (finding.rule(), &finding.variant))
         };
@@ -63,10 +82,10 @@ pub fn limits(document: &ResultDocument) -> Vec<Limit> {
         });
     }
     let mut advised: Vec<String> = Vec::new();
-    kinds.iter().filter_map(|kind| limit(document, kind, &mut advised)).collect()
+    kinds.iter().filter_map(|kind| reason(document, kind, &mut advised)).collect()
 }
 
-fn limit(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>) -> Option<Limit> {
+fn reason(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>) -> Option<Reason> {
     let first = kind.first()?;
     let loads = &document.experiment.loads;
     let ran = loads.iter().filter(|load| {
@@ -78,14 +97,93 @@ fn limit(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String>
     let shown: Vec<String> = shown.map(load_words).collect();
     let everywhere = shown.len() >= ran.count();
     let words = words(first);
-    let advice = words.advice.filter(|advice| !advised.contains(advice));
+    let is_new = |advice: &String| !advised.contains(advice) && !is_measured(document, kind);
+    let advice = words.advice.filter(is_new);
     advised.extend(advice.clone());
-    Some(Limit {
+    Some(Reason {
         variant: first.variant.clone().unwrap_or_default(),
         loads: if everywhere { Vec::new() } else { shown },
+        brief: words.brief,
         sentence: words.sentence,
         advice,
     })
+}
+
+/// Did this very experiment try what the finding advises?
+fn is_measured(document: &ResultDocument, kind: &[&Finding]) -> bool {
+    let load_of = |finding: &Finding| document.experiment.load(finding.load.as_ref()?);
+    kind.iter().all(|finding| match (finding.rule(), load_of(finding)) {
+        (Rule::PoolCeiling, Some(load)) => has_other_threads(document, load, finding.variant.as_deref()),
+        (Rule::ClientCeiling, Some(load)) => has_more_clients(document, load, finding.variant.as_deref()),
+        _ => false,
+    })
+}
+
+/// Was a larger pool, or another kind of thread, compared with this variant's pool under this load?
+fn has_other_threads(document: &ResultDocument, load: &LoadSpec, variant: Option<&str>) -> bool {
+    let Some(variant) = variant.and_then(|name| document.experiment.variant(name)) else { return false };
+    let of_pair = |other: &str| document.experiment.variant(other);
+    of_load(document, load).iter().any(|it| {
+        let pair = [&it.comparison.variant, &it.comparison.baseline].map(|name| of_pair(name));
+        let [Some(a), Some(b)] = pair else { return false };
+        let other = if a.name == variant.name { b } else { a };
+        [&a.name, &b.name].contains(&&variant.name)
+            && it.ratio.verdict != Verdict::NotEnoughRuns
+            && is_alternative(other, document, load)
+    })
+}
+
+fn is_alternative(other: &Variant, document: &ResultDocument, load: &LoadSpec) -> bool {
+    match other.server().and_then(Server::threads) {
+        Some(Threads::Platform(size)) => *size != PoolSize::Default,
+        Some(_) => true,
+        None => {
+            let run = document.runs_of(&other.name, &load.name).next();
+            let thread = run.and_then(|run| run.server.request_thread.as_ref());
+            thread.is_some_and(|thread| thread.kind() == ThreadKind::Virtual)
+        }
+    }
+}
+
+/// Was the variant measured with more clients too?
+fn has_more_clients(document: &ResultDocument, load: &LoadSpec, variant: Option<&str>) -> bool {
+    let ran = |other: &&LoadSpec| {
+        document.records.iter().any(|it| it.load == other.name && Some(it.variant.as_str()) == variant)
+    };
+    let mut others = document.experiment.loads.iter().filter(ran);
+    others.any(|other| other.workload.is_closed() && other.workload.clients() > load.workload.clients())
+}
+
+/// A reason on the first screen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WhyLine {
+    /// `platform (400 clients)`; empty: it is in the sentence.
+    pub about: String,
+    /// Without a full stop.
+    pub sentence: String,
+}
+
+/// What was searched for, then the first reason, where its variant's requests spend their time, and the other reasons.
+pub(super) fn in_brief(loads: &[LoadView], reasons: &[Reason]) -> Vec<WhyLine> {
+    let capacity = loads.iter().flat_map(|load| &load.capacity);
+    let mut lines: Vec<WhyLine> =
+        capacity.map(|it| WhyLine { about: String::new(), sentence: it.clone() }).collect();
+    lines.extend(reasons.iter().map(|it| WhyLine { about: it.about(), sentence: it.brief.clone() }));
+    let times: Vec<(&LoadView, &RequestTimeWords)> =
+        loads.iter().flat_map(|load| load.request_times.iter().map(move |time| (load, time))).collect();
+    let first = reasons.first().map(|it| it.variant.as_str());
+    let of_first = times.iter().find(|(_, time)| Some(time.variant.as_str()) == first);
+    if let Some((load, time)) = of_first.or_else(|| times.first()) {
+        let about = format!("{} ({})", time.variant, load.words);
+        lines.insert(lines.len().min(1), WhyLine { about, sentence: time.brief.clone() });
+    }
+    lines
+}
+
+/// What to try, then what to measure, in sentences without a full stop.
+pub(super) fn next(reasons: &[Reason], open: &[String]) -> Vec<String> {
+    let advised = reasons.iter().filter_map(|it| Some(format!("{}: {}", it.about(), it.advice.as_ref()?)));
+    advised.chain(open.iter().cloned()).collect()
 }
 
 #[cfg(test)]
@@ -128,8 +226,8 @@ mod tests {
 
     fn shown(findings: &[Finding]) -> Vec<(String, String)> {
         let made = document("{pool: {}, virtual: {}, bounded: {}}", "[{clients: 4, duration: 1s}]", &[]);
-        let limits = limits(&ResultDocument { findings: findings.to_vec(), ..made });
-        limits.into_iter().map(|limit| (limit.variant, limit.sentence)).collect()
+        let reasons = reasons(&ResultDocument { findings: findings.to_vec(), ..made });
+        reasons.into_iter().map(|it| (it.variant, it.sentence)).collect()
     }
 
     #[test]

@@ -1,14 +1,10 @@
-//! Trust: the generator's health, the requests, the rounds, and problems of runs.
+//! Problems of runs, each kind once.
 
-use crate::shares::shares;
-use crate::summary::distinct;
-use crate::trust;
-use crate::trust::Trust;
+use super::distinct;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::Doubt;
-use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
 use threadcount_stats::trust::doubts;
 
@@ -85,28 +81,4 @@ fn warnings(document: &ResultDocument) -> Option<Remark> {
         }
     };
     Some(Remark { runs: format!("{who}{more}"), text: text.clone(), serious: false })
-}
-
-/// The generator and the spread; the requests; the rounds; who shared the cores; what nobody looked at.
-#[must_use]
-pub fn trust(document: &ResultDocument) -> Vec<String> {
-    let Trust { sentence, requests, rounds, .. } = trust::trust(document);
-    let unseen = unseen(&document.experiment);
-    [sentence, requests].into_iter().chain(rounds).chain(shares(document)).chain(unseen).collect()
-}
-
-/// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
-fn unseen(experiment: &Experiment) -> Option<String> {
-    let targets: Vec<&str> = experiment
-        .variants
-        .iter()
-        .filter(|variant| variant.target().is_some())
-        .map(|variant| variant.name.as_str())
-        .collect();
-    (!targets.is_empty()).then(|| {
-        format!(
-            "of {} only responses were seen: what the servers used, and what ran beside them, is not known",
-            targets.join(" and ")
-        )
-    })
 }

@@ -3,8 +3,9 @@
 use crate::markdown;
 use crate::published;
 use crate::published::Reproduced;
-use crate::summary::{UNAVAILABLE, claim_words, distinct};
 use crate::terminal::clean;
+use crate::view::distinct;
+use crate::view::study::{UNAVAILABLE, claim_words};
 use std::fmt::Write as _;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons::{doubt_in_short, not_tried};

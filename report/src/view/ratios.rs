@@ -9,8 +9,9 @@ use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_stats::ratio::{MARGIN, more_runs};
 
+/// A comparison as lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Answer {
+pub struct ComparisonWords {
     pub variant: String,
     pub baseline: String,
     pub load: String,
@@ -35,19 +36,19 @@ pub struct Line {
 
 /// A comparison in words. Under an open load, where the rate is given, the response times come first.
 #[must_use]
-pub fn answer(comparison: &Comparison, load: Workload) -> Answer {
+pub fn in_words(comparison: &Comparison, load: Workload) -> ComparisonWords {
     if let Some(score) = score_line(comparison) {
-        return answer_from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
+        return from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
     if let Some(capacity) = capacity_line(comparison) {
         // Rates and response times are those at each variant's own capacity, so they are not compared.
         let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
-        return answer_from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
+        return from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
     if load.is_overload() {
         // Response times are those of the requests that did not fail.
         let first = [rate_line(comparison, load), behind_line(comparison)];
-        return answer_from_lines(
+        return from_lines(
             comparison,
             first.into_iter().chain([memory_line(comparison), threads_line(comparison)]),
         );
@@ -58,17 +59,17 @@ pub fn answer(comparison: &Comparison, load: Workload) -> Answer {
         let times = [times_line(comparison, load), tail_line(comparison)].map(|it| it.filter(of_all));
         let first = [rate_line(comparison, load), behind_line(comparison)];
         let rest = [memory_line(comparison), threads_line(comparison)];
-        return answer_from_lines(comparison, first.into_iter().chain(times).chain(rest));
+        return from_lines(comparison, first.into_iter().chain(times).chain(rest));
     }
     let (rate, times) = (rate_line(comparison, load), times_line(comparison, load));
     let first = if load.answer() == Metric::P50 { [times, rate] } else { [rate, times] };
     let rest =
         [tail_line(comparison), memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
-    answer_from_lines(comparison, first.into_iter().chain(rest))
+    from_lines(comparison, first.into_iter().chain(rest))
 }
 
-fn answer_from_lines(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> Answer {
-    Answer {
+fn from_lines(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>) -> ComparisonWords {
+    ComparisonWords {
         variant: comparison.variant.clone(),
         baseline: comparison.baseline.clone(),
         load: comparison.load.clone(),
@@ -297,7 +298,7 @@ mod tests {
                 ratio(Metric::OsThreads, 27.0, 223.0, verdict),
             ],
         );
-        let lines = answer(&comparison, load).lines;
+        let lines = in_words(&comparison, load).lines;
         lines.into_iter().map(|line| (line.phrase.text("x"), line.figures)).collect()
     }
 
@@ -322,7 +323,7 @@ mod tests {
                     ratio(Metric::P99, p99, 1_000.0, verdict),
                 ],
             );
-            let lines = answer(&comparison, CLOSED).lines.into_iter();
+            let lines = in_words(&comparison, CLOSED).lines.into_iter();
             lines.map(|line| line.phrase.text("x")).collect::<Vec<_>>()
         };
         let both = ["0.0352x the median response time", "1.75x the 99th percentile response time"];
@@ -342,7 +343,7 @@ mod tests {
                 ratio(Metric::RssPeak, 418e6, 304e6, Verdict::Higher),
             ],
         );
-        let lines = answer(&comparison, OPEN).lines;
+        let lines = in_words(&comparison, OPEN).lines;
         assert_eq!(lines[0].phrase.text("x"), "virtual has 2.41x the capacity of platform");
         assert_eq!(lines[0].figures, "9,400/s against 3,900/s");
         assert_eq!(lines[1].phrase.text("x"), "1.38x the resident memory");
@@ -361,8 +362,10 @@ mod tests {
                 ratio(Metric::MemoryNeeded, 400e6, 200e6, Verdict::Higher),
             ],
         );
-        let lines =
-            answer(&comparison, open(Losses::OfOverload)).lines.into_iter().map(|line| line.phrase.text("x"));
+        let lines = in_words(&comparison, open(Losses::OfOverload))
+            .lines
+            .into_iter()
+            .map(|line| line.phrase.text("x"));
         let expected =
             ["virtual has 0.15x the goodput of platform", "2.00x the time behind", "2.00x the memory needed"];
         assert_eq!(lines.collect::<Vec<_>>(), expected);
@@ -378,7 +381,7 @@ mod tests {
             ]
         };
         let lines = |times| {
-            let answer = answer(&comparison("stalled", ratios(times)), open(Losses::Expected));
+            let answer = in_words(&comparison("stalled", ratios(times)), open(Losses::Expected));
             answer.lines.into_iter().map(|line| line.phrase.text("x")).collect::<Vec<_>>()
         };
         let goodput = "virtual has 0.90x the goodput of platform";
@@ -390,7 +393,7 @@ mod tests {
         let figures = |tail| {
             let mut ratios = ratios(Verdict::Lower);
             ratios.push(ratio(Metric::P99, 50.0, 100.0, tail));
-            let lines = answer(&comparison("stalled", ratios), open(Losses::Expected)).lines;
+            let lines = in_words(&comparison("stalled", ratios), open(Losses::Expected)).lines;
             lines.last().map(|line| line.figures.clone()).unwrap_or_default()
         };
         assert!(figures(Verdict::Lower).contains(", p99 "), "{}", figures(Verdict::Lower));
@@ -406,7 +409,7 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Score, 37.0, 2.0, Verdict::Higher)],
         };
-        let lines = answer(&comparison, OPEN).lines;
+        let lines = in_words(&comparison, OPEN).lines;
         assert_eq!(lines[0].phrase.text("x"), "platform has 18.5x the time per operation of caller");
         assert_eq!(lines[0].figures, "37.0 µs against 2.00");
     }
@@ -451,7 +454,7 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
-        let headline = |comparison: &Comparison| answer(comparison, CLOSED).lines[0].phrase.text("x");
+        let headline = |comparison: &Comparison| in_words(&comparison, CLOSED).lines[0].phrase.text("x");
         assert_eq!(headline(&comparison), "b has the same throughput as a", "within the margin");
         comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
         assert_eq!(headline(&comparison), "b has the same throughput as a, no difference larger than 4 %");

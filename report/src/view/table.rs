@@ -1,5 +1,7 @@
 //! The table of one load: a line for each variant with its figures and its ratio to the baseline.
 
+use super::headline::headline;
+use super::label::label;
 use crate::load_words::load_words;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
@@ -18,6 +20,10 @@ pub struct LoadTable {
     pub words: String,
     /// Metrics that some variant has; the first is the one of the ratio.
     pub columns: Vec<Column>,
+    /// What the others are compared with; `None`: it has no complete run.
+    pub baseline: Option<String>,
+    /// The variant that the answer is about.
+    pub best: Option<String>,
     /// One for each variant that has a complete run.
     pub rows: Vec<Row>,
 }
@@ -32,17 +38,20 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     pub variant: String,
+    /// What its threads are, in a few words.
+    pub label: String,
     /// The mean of its runs, one for each column; `None`: not measured.
     pub cells: Vec<Option<String>>,
     pub ratio: RatioCell,
 }
 
 /// A variant's figure divided by the baseline's.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum RatioCell {
     Baseline,
     Ratio {
+        value: f64,
         ratio: String,
         /// `None`: one valid run, or too few rounds in which both have one.
         interval: Option<String>,
@@ -83,16 +92,33 @@ const GOODPUT: Column = column(Metric::Rate, "goodput");
 const UNANSWERED: Column = column(Metric::Unanswered, "unanswered");
 const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
-const MEMORY: Column = column(Metric::MemoryNeeded, "memory needed");
+const MEMORY: Column = column(Metric::MemoryNeeded, "memory");
 /// Where the memory needed is unknown: no JVM.
 const RESIDENT: Column = column(Metric::RssPeak, "RSS");
 const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
-const THREADS: Column = column(Metric::OsThreads, "OS threads");
+const THREADS: Column = column(Metric::OsThreads, "threads");
 
-/// The metrics of a load, the most important first.
+/// The columns of the first screen, the first of which is that of the ratio.
 #[must_use]
-pub const fn columns(workload: Workload) -> &'static [Column] {
+pub const fn first_columns(workload: Workload) -> &'static [Column] {
+    match workload.answer() {
+        Metric::P50 => &[P50, P99, BEHIND, RATE, MEMORY, RESIDENT, THREADS],
+        Metric::Rate if workload.is_overload() => {
+            &[GOODPUT, UNANSWERED, BEHIND, P99, MEMORY, RESIDENT, THREADS]
+        }
+        Metric::Rate if workload.expects_losses() => {
+            &[GOODPUT, UNANSWERED, BEHIND, P50, P99, MEMORY, RESIDENT, THREADS]
+        }
+        Metric::Capacity => &[CAPACITY, MEMORY, RESIDENT, THREADS],
+        Metric::Score => &[SCORE, MEMORY, RESIDENT],
+        _ => &[RATE, P50, P99, MEMORY, RESIDENT, THREADS],
+    }
+}
+
+/// All columns of a load, in the same order.
+#[must_use]
+pub const fn all_columns(workload: Workload) -> &'static [Column] {
     match workload.answer() {
         Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Rate if workload.is_overload() => {
@@ -103,42 +129,77 @@ pub const fn columns(workload: Workload) -> &'static [Column] {
         }
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],
-        _ => &[RATE, MEAN, P50, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],
+        _ => &[RATE, P50, MEAN, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],
     }
 }
 
+/// The columns of a kind of load.
+pub type ColumnsOf = fn(Workload) -> &'static [Column];
+
+/// One for each load. Loads of one kind have the same columns: those that a variant has a figure for under any of them.
 #[must_use]
-pub fn table(document: &ResultDocument, load: &LoadSpec) -> LoadTable {
-    let figure = |variant: &str, metric: Metric| {
-        mean(&figures_of(&complete(&document.records, variant, &load.name), metric))
-    };
-    let variants = document.experiment.variants.iter().map(|variant| variant.name.as_str());
-    let ran: Vec<&str> =
-        variants.filter(|name| !complete(&document.records, name, &load.name).is_empty()).collect();
-    let tail = largest_percentile(&document.records, &load.name);
-    let has = |name: &str, metric: Metric| figure(name, metric).is_some();
-    let all_know_need = ran.iter().all(|name| has(name, Metric::MemoryNeeded));
-    let compiled = document.comparisons_under(&load.name).any(|comparison| {
-        comparison.ratio(Metric::CpuPerRequest).is_some_and(|cpu| cpu.basis.compiler_share.is_some())
-    });
-    let is_shown = |column: &&Column| match column.metric {
-        Metric::CpuPerRequest if compiled => false,
-        Metric::P99_9 | Metric::P99_99 if tail != Some(column.metric) => false,
-        Metric::TimeBehind => ran.iter().any(|name| figure(name, Metric::TimeBehind) >= Some(BEHIND_MS)),
-        Metric::MemoryNeeded => all_know_need,
-        Metric::RssPeak if all_know_need => false,
-        metric => ran.iter().any(|name| has(name, metric)),
-    };
-    let columns: Vec<Column> = columns(load.workload).iter().filter(is_shown).copied().collect();
+pub fn tables(document: &ResultDocument, columns_of: ColumnsOf) -> Vec<LoadTable> {
+    document.experiment.loads.iter().map(|load| table(document, load, columns_of)).collect()
+}
+
+#[must_use]
+pub fn table(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) -> LoadTable {
+    let columns = shown_columns(document, load, columns_of);
     let row = |name: &&str| Row {
         variant: (*name).to_owned(),
+        label: label(document, load, name),
         cells: columns
             .iter()
-            .map(|column| Some(figures::figure(column.metric, figure(name, column.metric)?)))
+            .map(|column| Some(figures::figure(column.metric, figure(document, load, name, column.metric)?)))
             .collect(),
         ratio: ratio_cell(document, load, name),
     };
-    LoadTable { words: load_words(load), rows: ran.iter().map(row).collect(), columns }
+    let rows: Vec<Row> = ran(document, load).iter().map(row).collect();
+    let baseline = document.experiment.baseline(load).map(|variant| variant.name.clone());
+    let baseline = baseline.filter(|name| rows.iter().any(|row| row.variant == *name));
+    let best = headline(document, load).map(|it| it.comparison.variant.clone());
+    LoadTable { words: load_words(load), columns, baseline, best, rows }
+}
+
+/// The variants that have a complete run under a load.
+fn ran<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<&'a str> {
+    let variants = document.experiment.variants.iter().map(|variant| variant.name.as_str());
+    variants.filter(|name| !complete(&document.records, name, &load.name).is_empty()).collect()
+}
+
+/// The mean of its runs.
+fn figure(document: &ResultDocument, load: &LoadSpec, variant: &str, metric: Metric) -> Option<f64> {
+    mean(&figures_of(&complete(&document.records, variant, &load.name), metric))
+}
+
+fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) -> Vec<Column> {
+    let columns = columns_of(load.workload);
+    let alike = document.experiment.loads.iter().filter(|it| columns_of(it.workload) == columns);
+    let alike: Vec<&LoadSpec> = alike.collect();
+    let runs: Vec<(&LoadSpec, &str)> =
+        alike.iter().flat_map(|it| ran(document, it).into_iter().map(|name| (*it, name))).collect();
+    let with = |metric: Metric| {
+        runs.iter().filter(|(it, name)| figure(document, it, name, metric).is_some()).count()
+    };
+    let all_know_need = with(Metric::MemoryNeeded) == runs.len();
+    let compiled = alike.iter().flat_map(|it| document.comparisons_under(&it.name)).any(|comparison| {
+        comparison.ratio(Metric::CpuPerRequest).is_some_and(|cpu| cpu.basis.compiler_share.is_some())
+    });
+    let is_tail =
+        |metric| alike.iter().any(|it| largest_percentile(&document.records, &it.name) == Some(metric));
+    let is_behind = || {
+        let behind = |(it, name): &(&LoadSpec, &str)| figure(document, it, name, Metric::TimeBehind);
+        runs.iter().any(|run| behind(run) >= Some(BEHIND_MS))
+    };
+    let is_shown = |column: &&Column| match column.metric {
+        Metric::CpuPerRequest if compiled => false,
+        Metric::P99_9 | Metric::P99_99 if !is_tail(column.metric) => false,
+        Metric::TimeBehind => is_behind(),
+        Metric::MemoryNeeded => all_know_need && !runs.is_empty(),
+        Metric::RssPeak if all_know_need => false,
+        metric => with(metric) > 0,
+    };
+    columns.iter().filter(is_shown).copied().collect()
 }
 
 fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> RatioCell {
@@ -150,6 +211,7 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     let ratio = compared.and_then(|comparison| comparison.ratio(load.workload.answer()));
     let shown = ratio.filter(|ratio| ratio.ratio.is_finite() && ratio.ratio > 0.0);
     shown.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
+        value: ratio.ratio,
         ratio: figures::ratio(ratio.ratio),
         interval: figures::interval_of(ratio),
         runs: ratio.runs.0.min(ratio.runs.1),
@@ -166,7 +228,7 @@ mod tests {
     fn what_is_lost_is_a_column_where_it_is_a_part_of_the_answer() {
         let shown = |losses| {
             let load = LoadKind::Open { rate_per_s: 200.0, clients: 400, losses };
-            columns(load.into()).iter().map(|column| column.metric).collect::<Vec<_>>()
+            all_columns(load.into()).iter().map(|column| column.metric).collect::<Vec<_>>()
         };
         assert!(!shown(Losses::Unexpected).contains(&Metric::Unanswered));
         for losses in [Losses::Expected, Losses::OfOverload] {

@@ -1,0 +1,152 @@
+//! Help: examples first, then the flags that most users need; `--help-all` has all of them.
+
+use super::Cli;
+use clap::{Command, CommandFactory, FromArgMatches};
+use std::ffi::OsString;
+
+/// Prints all flags of a command.
+const ALL: &str = "--help-all";
+
+/// The flags that the help of a command with more than twelve has.
+const MOST_USED: [(&str, [&str; 12]); 3] = [
+    (
+        "run",
+        [
+            "quick",
+            "variant",
+            "jdk",
+            "runs",
+            "budget",
+            "warmup",
+            "out",
+            "fail-if",
+            "open",
+            "target-url",
+            "probe",
+            "no-probe",
+        ],
+    ),
+    (
+        "compare",
+        [
+            "url",
+            "spring-boot",
+            "war",
+            "variant",
+            "attach",
+            "connections",
+            "duration",
+            "rate",
+            "jdk",
+            "budget",
+            "save",
+            "out",
+        ],
+    ),
+    (
+        "load",
+        [
+            "connections",
+            "requests",
+            "duration",
+            "rate",
+            "ramp",
+            "request",
+            "header",
+            "data",
+            "targets",
+            "timeout",
+            "expect",
+            "json",
+        ],
+    ),
+];
+
+const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}";
+
+/// The command line of this process. It prints help and ends the process where that is asked for, or where it cannot be read.
+#[must_use]
+pub fn parse() -> Cli {
+    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let all = arguments.iter().position(|argument| argument == ALL);
+    if let Some(place) = all {
+        arguments[place] = "--help".into();
+    }
+    let matches = command(all.is_some()).get_matches_from(arguments);
+    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+fn command(with_all: bool) -> Command {
+    examples_first(Cli::command()).mut_subcommands(|command| {
+        let command = examples_first(command);
+        if with_all { command } else { short(command) }
+    })
+}
+
+fn examples_first(command: Command) -> Command {
+    let examples = command.get_after_help().cloned().unwrap_or_default();
+    command.before_help(examples).after_help("").help_template(TEMPLATE)
+}
+
+/// Without the flags that few need.
+fn short(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let Some((_, kept)) = MOST_USED.iter().find(|(of, _)| *of == name) else { return command };
+    let command = command.mut_args(|argument| {
+        let is_kept = argument.get_long().is_none_or(|long| kept.contains(&long));
+        argument.hide(!is_kept)
+    });
+    let all = command.get_arguments().filter(|argument| !argument.is_positional()).count();
+    command.after_help(format!("All {all} flags: threadcount {name} {ALL}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(name: &str, with_all: bool) -> String {
+        let mut command = command(with_all);
+        command.build();
+        command.find_subcommand_mut(name).expect(name).render_help().to_string()
+    }
+
+    /// Those that are shown, without -h.
+    fn flags(name: &str, with_all: bool) -> usize {
+        let command = command(with_all);
+        let command = command.find_subcommand(name).expect(name);
+        command.get_arguments().filter(|it| !it.is_positional() && !it.is_hide_set()).count()
+    }
+
+    #[test]
+    fn the_help_of_each_command_shows_examples_first_and_at_most_twelve_flags() {
+        for command in Cli::command().get_subcommands() {
+            let name = command.get_name();
+            let text = help(name, false);
+            let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{name}: {part}\n{text}"));
+            assert!(place("Example") < place("Usage:"), "{name}\n{text}");
+            assert!(flags(name, false) <= 12, "{name}: {} flags\n{text}", flags(name, false));
+        }
+    }
+
+    #[test]
+    fn each_flag_that_is_kept_exists_and_help_all_has_the_others_too() {
+        for (name, kept) in MOST_USED {
+            let text = help(name, false);
+            for flag in kept {
+                assert!(text.contains(&format!("--{flag}")), "{name} {flag}\n{text}");
+            }
+            assert!(flags(name, true) > flags(name, false));
+            assert!(text.contains(&format!("threadcount {name} {ALL}")), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_program_begins_with_a_comparison_of_ones_own_service() {
+        let text = command(false).render_help().to_string();
+        let [first, usage] =
+            ["threadcount compare --spring-boot", "Usage:"].map(|part| text.find(part).expect(part));
+        assert!(first < usage, "{text}");
+        let commands = text.split("Commands:").nth(1).expect("commands");
+        assert!(commands.trim_start().starts_with("compare"), "{text}");
+    }
+}

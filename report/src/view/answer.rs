@@ -1,0 +1,207 @@
+//! The answer in sentences: which variant, by how much, what gets worse, and what does as well.
+
+use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_load, under};
+use crate::load_words::load_words;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::metric::noun;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_model::rounds::RoundsEnd;
+use threadcount_stats::runs::{complete, is_complete};
+
+/// More loads that contradict the answer are only counted.
+const MOST_CONTRADICTIONS: usize = 2;
+
+/// More variants that do as well are only counted.
+const MOST_EQUALS: usize = 2;
+
+/// The most important sentence first, each with its full stop.
+#[must_use]
+pub fn answer(document: &ResultDocument) -> Vec<String> {
+    let sentences = interrupted(document).into_iter().chain(of_runs(document));
+    sentences.map(|sentence| format!("{sentence}.")).collect()
+}
+
+fn of_runs(document: &ResultDocument) -> Vec<String> {
+    let loads = &document.experiment.loads;
+    let headlines: Vec<Headline<'_>> = loads.iter().filter_map(|load| headline(document, load)).collect();
+    let pairs = loads.iter().flat_map(|load| asked_for(document, load)).filter(Headline::is_decided);
+    let pairs: Vec<String> = pairs.map(|it| with_load(&it)).collect();
+    let Some(first) = headlines.first() else {
+        return if pairs.is_empty() { vec![nothing_to_compare(document)] } else { pairs };
+    };
+    let last = headlines.last().filter(|last| last.load.name != first.load.name);
+    let mut sentences = vec![with_load(first)];
+    match last {
+        Some(last) if is_same_measure(first, last) => sentences[0].push_str(&continued(last)),
+        Some(last) => sentences.push(with_load(last)),
+        None => {}
+    }
+    let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
+    sentences.extend(contradictions(document, &said));
+    sentences.extend(said.iter().filter_map(worse));
+    sentences.extend(said.iter().filter_map(|it| as_well(document, it)));
+    sentences.extend(between_javas(document, &said));
+    sentences.extend(pairs);
+    sentences
+}
+
+/// Those of one variant on two Javas that the answer does not have yet.
+fn between_javas(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
+    let is_said =
+        |it: &Headline<'_>| said.iter().any(|said| is_of_pair(said, it) && said.load.name == it.load.name);
+    let experiment = &document.experiment;
+    let is_between = |it: &Headline<'_>| {
+        let pair = [&it.comparison.variant, &it.comparison.baseline].map(|name| experiment.variant(name));
+        matches!(pair, [Some(variant), Some(baseline)] if variant.differs_in_java(baseline))
+    };
+    let all = experiment.loads.iter().flat_map(|load| of_load(document, load));
+    let wanted = all.filter(|it| it.is_decided() && is_between(it) && !is_said(it));
+    wanted.map(|it| with_load(&it)).collect()
+}
+
+/// Is the second ratio read in the first one's words?
+fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
+    is_of_pair(first, other)
+        && noun(first.load.workload) == noun(other.load.workload)
+        && first.is_decided() == other.is_decided()
+}
+
+/// `virtual has 1.98x the throughput of platform with 400 clients`.
+fn with_load(it: &Headline<'_>) -> String {
+    match it.load.workload.answer() {
+        // Their loads are descriptions as long as the sentence; the table has them.
+        Metric::Capacity | Metric::Score => it.clause(),
+        _ => format!("{} {}", it.clause(), under(it.load)),
+    }
+}
+
+/// `, and 4.62x with 1,000 clients`.
+fn continued(last: &Headline<'_>) -> String {
+    format!(", and {}x {}", figures::ratio(last.ratio.ratio), under(last.load))
+}
+
+/// What the answer must not hide.
+fn worse(it: &Headline<'_>) -> Option<String> {
+    let parts = it.worse();
+    let variant = &it.comparison.variant;
+    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", listed(&parts), under(it.load)))
+}
+
+/// `With 400 clients, platform-sized does as well (2.00x), with 424 OS threads, not 28`.
+fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
+    let equals = best.equals(document);
+    let under = super::capital(&under(best.load));
+    let ratio = |it: &Headline<'_>| figures::ratio(it.ratio.ratio);
+    match equals.as_slice() {
+        [] => None,
+        [only] => {
+            let threads =
+                |it: &Headline<'_>| Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value));
+            let threads = threads(only).zip(threads(best)).filter(|(other, own)| other != own);
+            let threads = threads
+                .map_or_else(String::new, |(other, own)| format!(", with {other} OS threads, not {own}"));
+            Some(format!("{under}, {} does as well ({}x){threads}", only.comparison.variant, ratio(only)))
+        }
+        several => {
+            let each = several.iter().map(|it| format!("{} ({}x)", it.comparison.variant, ratio(it)));
+            let mut each: Vec<String> = each.take(MOST_EQUALS).collect();
+            match several.len() - each.len() {
+                0 => {}
+                1 => each.push("another one".to_owned()),
+                more => each.push(format!("{more} others")),
+            }
+            Some(format!("{under}, {} do as well", listed(&each)))
+        }
+    }
+}
+
+/// The mark of a session that ended early.
+fn interrupted(document: &ResultDocument) -> Option<String> {
+    let ended = |why| document.rounds.iter().any(|done| done.why == why);
+    let runs = document.records.iter().filter(|record| is_complete(record)).count();
+    let runs = figures::plural(runs, "complete run");
+    if ended(RoundsEnd::Interrupted) {
+        Some(format!("Interrupted after {runs}"))
+    } else {
+        ended(RoundsEnd::DiskFull).then(|| format!("Ended early, as the disk is full, after {runs}"))
+    }
+}
+
+/// Why there is no ratio under any load.
+fn nothing_to_compare(document: &ResultDocument) -> String {
+    let loads = || document.experiment.loads.iter();
+    let measured = |load: &LoadSpec| {
+        let variants = document.experiment.variants.iter().filter(|variant| variant.runs_under(load));
+        variants.filter(|variant| !complete(&document.records, &variant.name, &load.name).is_empty()).count()
+    };
+    let most = loads().map(measured).max().unwrap_or(0);
+    let without_capacity = loads().any(|load| load.workload.capacity().is_some() && measured(load) > 1);
+    let why = match most {
+        0 => "Nothing to compare: no variant has a complete run",
+        1 => "Nothing to compare: only one variant has a complete run",
+        _ if without_capacity => {
+            "No ratio of capacities: the search of one side ended without the server's own limit"
+        }
+        _ => "No ratio: under no load do the baseline and another variant have complete runs",
+    };
+    why.to_owned()
+}
+
+/// What the answer would hide: loads under which a variant that it names does otherwise than it says. The worst first.
+fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
+    let loads = document.experiment.loads.iter().flat_map(|load| of_load(document, load));
+    let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, said)).collect();
+    against.sort_by_key(Headline::direction);
+    let sentence = |it: &Headline<'_>| {
+        let ratio = format!("{}x the {}", figures::ratio(it.ratio.ratio), noun(it.load.workload));
+        let all: Vec<String> = std::iter::once(ratio).chain(it.worse()).collect();
+        format!("But {} has {} {}", it.comparison.variant, listed(&all), under(it.load))
+    };
+    let mut sentences: Vec<String> = against.iter().take(MOST_CONTRADICTIONS).map(sentence).collect();
+    if let more @ 1.. = against.len().saturating_sub(MOST_CONTRADICTIONS) {
+        let loads: Vec<String> =
+            against.iter().skip(MOST_CONTRADICTIONS).map(|it| load_words(it.load)).collect();
+        sentences.push(match more {
+            1 => format!("The table differs with {} as well", loads.concat()),
+            more => format!("{more} more rows of the tables differ"),
+        });
+    }
+    sentences
+}
+
+/// Is it of a variant that the answer names, under a load that it does not speak of, and does it say otherwise?
+fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
+    let is_said = said.iter().any(|it| is_of_pair(it, other) && it.load.name == other.load.name);
+    let mut of_variant = said.iter().filter(|it| is_of_pair(it, other)).peekable();
+    if is_said || of_variant.peek().is_none() {
+        return false;
+    }
+    // Of a variant that is said to be worse, a tail that is worse as well is no surprise.
+    let hides_what_is_worse = !other.worse().is_empty()
+        && other.direction() > Some(Direction::Worse)
+        && of_variant.all(|it| it.worse().is_empty());
+    is_beyond(other, said) || hides_what_is_worse
+}
+
+/// Is its direction not between those that are said of the same variant? Better at one end and worse at the other is no
+/// difference somewhere between them.
+fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
+    let Some(direction) = other.direction() else { return false };
+    let of_variant = said.iter().filter(|it| is_of_pair(it, other)).filter_map(Headline::direction);
+    let directions: Vec<Direction> = of_variant.collect();
+    match (directions.iter().min(), directions.iter().max()) {
+        (Some(lowest), Some(highest)) => direction < *lowest || direction > *highest,
+        _ => direction != Direction::Same,
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

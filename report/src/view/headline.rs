@@ -1,0 +1,326 @@
+//! The comparison of one load that its answer is about, and its parts in words.
+
+use super::ratios::needed;
+use crate::load_words::load_words;
+use threadcount_judge::finding::{Fact, Finding};
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::finding::words as finding_words;
+use threadcount_judge::words::metric::{bound, noun};
+use threadcount_judge::words::reasons;
+use threadcount_model::comparison::{Comparison, Ratio, Verdict};
+use threadcount_model::doubt::{Doubt, DoubtReason};
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_stats::ratio::MARGIN;
+
+/// The comparison that a load's answer is about.
+#[derive(Clone, Copy)]
+pub(super) struct Headline<'a> {
+    pub load: &'a LoadSpec,
+    pub comparison: &'a Comparison,
+    pub ratio: &'a Ratio,
+    doubts: &'a [Doubt],
+    findings: &'a [Finding],
+}
+
+/// The tails of the response times that a sentence may speak of.
+const TAILS: [(Metric, &str); 4] = [
+    (Metric::P99, "p99"),
+    (Metric::P99_9, "p99.9"),
+    (Metric::P99_99, "p99.99"),
+    (Metric::Max, "slowest response"),
+];
+
+/// Of a decided ratio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Direction {
+    Worse,
+    Same,
+    Better,
+}
+
+/// The best variant with a conclusive ratio: one that is shown to be better goes before one that is no different, whatever
+/// their figures. Among equals in both the one with the fewest OS threads.
+pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
+    let all = of_load(document, load);
+    let lower_is_better = lower_is_better(load.workload.answer());
+    let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
+    let decided: Vec<Headline<'a>> = all.iter().copied().filter(Headline::is_decided).collect();
+    let among = if decided.is_empty() { &all } else { &decided };
+    let best =
+        among.iter().max_by(|a, b| a.direction().cmp(&b.direction()).then(gain(a).total_cmp(&gain(b))))?;
+    let threads = |it: &Headline<'_>| it.os_threads().map_or(f64::INFINITY, |ratio| ratio.variant_value);
+    let equals = among.iter().filter(|it| is_tied(it, best));
+    equals.min_by(|a, b| threads(a).total_cmp(&threads(b))).copied()
+}
+
+/// The comparisons with the baseline.
+pub(super) fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
+    of_comparisons(document, load, true)
+}
+
+/// The comparisons that a variant's `compare_with` asks for.
+pub(super) fn asked_for<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
+    of_comparisons(document, load, false)
+}
+
+fn of_comparisons<'a>(
+    document: &'a ResultDocument,
+    load: &'a LoadSpec,
+    with_baseline: bool,
+) -> Vec<Headline<'a>> {
+    let metric = load.workload.answer();
+    let here = document.comparisons_with_baseline(load, with_baseline);
+    here.filter_map(|comparison| {
+        Some(Headline {
+            load,
+            comparison,
+            ratio: comparison.ratio(metric)?,
+            doubts: &document.why_not,
+            findings: &document.findings,
+        })
+    })
+    .collect()
+}
+
+/// Do both have the same verdict, and intervals that overlap? Beside a variant that is better, one that is not shown to be is
+/// no equal, however wide its interval.
+fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    a.direction() == b.direction() && overlap(a.ratio, b.ratio)
+}
+
+fn overlap(a: &Ratio, b: &Ratio) -> bool {
+    match (a.interval, b.interval) {
+        (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
+        _ => (a.ratio / b.ratio - 1.0).abs() < f64::EPSILON,
+    }
+}
+
+const fn lower_is_better(metric: Metric) -> bool {
+    matches!(metric, Metric::P50 | Metric::Score)
+}
+
+/// `with 400 clients`, `at 5,000/s over at most 64 clients`.
+pub(super) fn under(load: &LoadSpec) -> String {
+    match load.workload.answer() {
+        Metric::Rate => format!("with {}", load_words(load)),
+        Metric::P50 => format!("at {}", load_words(load)),
+        _ => format!("under {}", load_words(load)),
+    }
+}
+
+impl<'a> Headline<'a> {
+    pub fn is_decided(&self) -> bool {
+        self.ratio.verdict != Verdict::NotEnoughRuns
+    }
+
+    /// `1.98x the throughput of platform`.
+    fn times(&self) -> String {
+        let (ratio, noun) = (figures::ratio(self.ratio.ratio), noun(self.load.workload));
+        format!("{ratio}x the {noun} of {}", self.comparison.baseline)
+    }
+
+    /// The ratio in a clause, without its load.
+    pub fn clause(&self) -> String {
+        let Comparison { variant, baseline, .. } = self.comparison;
+        let noun = noun(self.load.workload);
+        match (self.ratio.verdict, self.ratio.interval) {
+            (Verdict::Higher | Verdict::Lower, _) => format!("{variant} has {}", self.times()),
+            (Verdict::NoDifference, _) => {
+                format!("{variant} has the same {noun} as {baseline}{}", self.within())
+            }
+            (Verdict::NotEnoughRuns, Some(_)) => format!("inconclusive: {variant} has {}", self.times()),
+            (Verdict::NotEnoughRuns, None) => {
+                format!("inconclusive, {}: {variant} has {}", self.without_interval(), self.times())
+            }
+        }
+    }
+
+    /// Why the ratio has no interval.
+    fn without_interval(&self) -> String {
+        let Comparison { variant, baseline, load, .. } = self.comparison;
+        let is_limited = |doubt: &&Doubt| {
+            let is_another_limit =
+                doubt.reason.is_of_generator() || matches!(doubt.reason, DoubtReason::BackendLimit { .. });
+            is_another_limit && doubt.load == *load && [variant, baseline].contains(&&doubt.variant)
+        };
+        if let Some(doubt) = self.doubts.iter().find(is_limited) {
+            return reasons::doubt_in_short(doubt);
+        }
+        match self.ratio.runs {
+            (0 | 1, 0 | 1) => "one valid run".to_owned(),
+            (0 | 1, _) => format!("one valid run of {variant}"),
+            (_, 0 | 1) => format!("one valid run of {baseline}"),
+            _ => "fewer than 2 rounds with a valid run of both".to_owned(),
+        }
+    }
+
+    /// How near "the same" is, where it is not near enough to go without saying.
+    fn within(&self) -> String {
+        let largest = self.ratio.interval.map(|interval| interval.largest_difference());
+        largest
+            .filter(|largest| *largest > MARGIN)
+            .map_or_else(String::new, |it| format!(" within {}", bound(it)))
+    }
+
+    /// `1.90x the p99`: what is worse beyond doubt and not in the clause. A reader of a shorter median has to read that the
+    /// tail is longer.
+    pub fn worse(&self) -> Vec<String> {
+        // In an overload response times are those of the requests that did not fail.
+        if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50)
+            || self.load.workload.is_overload()
+        {
+            return Vec::new();
+        }
+        let longer = |metric: Metric| {
+            let ratio = self.comparison.ratio(metric).filter(|ratio| ratio.verdict == Verdict::Higher);
+            ratio.map(|ratio| ratio.ratio)
+        };
+        let times = |ratio: f64, noun: &str| format!("{}x the {noun}", figures::ratio(ratio));
+        let mut parts: Vec<String> = self.more_lost().into_iter().collect();
+        let is_answer = self.load.workload.answer() == Metric::P50;
+        if is_answer {
+            let rate = self.comparison.ratio(Metric::Rate).filter(|ratio| ratio.verdict == Verdict::Lower);
+            parts.extend(rate.map(|it| times(it.ratio, "throughput")));
+        }
+        let is_said = is_answer && self.ratio.verdict != Verdict::NoDifference;
+        if !(is_said && longer(Metric::P50).is_some()) {
+            parts.extend(longer(Metric::P50).map(|ratio| times(ratio, "median response time")));
+            parts.extend(longer(Metric::Mean).map(|ratio| times(ratio, "mean response time")));
+            let tails = TAILS.iter().filter_map(|&(metric, noun)| Some((longer(metric)?, noun)));
+            let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
+            parts.extend(worst.map(|(ratio, noun)| times(ratio, noun)));
+        }
+        parts
+    }
+
+    /// More requests without an expected response, where they are a part of the answer.
+    fn more_lost(&self) -> Option<String> {
+        let of_ratio = self.comparison.ratio(Metric::Unanswered);
+        let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+        let of_difference = self.comparison.difference(Metric::Unanswered);
+        let of_difference = of_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+        let (verdict, variant, baseline) = of_ratio.or(of_difference)?;
+        let is_more = verdict == Verdict::Higher && self.load.workload.expects_losses();
+        let [variant, baseline] = [variant, baseline].map(|it| figures::figure(Metric::Unanswered, it));
+        is_more.then(|| format!("{variant} of its requests unanswered, not {baseline}"))
+    }
+
+    pub fn os_threads(&self) -> Option<&'a Ratio> {
+        self.comparison.ratio(Metric::OsThreads)
+    }
+
+    /// The other variants whose intervals overlap with this one's, where this one is decided.
+    pub fn equals(&self, document: &'a ResultDocument) -> Vec<Self> {
+        if !self.is_decided() {
+            return Vec::new();
+        }
+        let alike = of_load(document, self.load).into_iter().filter(|it| {
+            it.comparison.variant != self.comparison.variant && it.is_decided() && is_tied(it, self)
+        });
+        alike.collect()
+    }
+
+    /// What the ratio rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
+    pub fn basis(&self) -> Vec<String> {
+        let basis = &self.ratio.basis;
+        let speeds = basis.two_speeds.iter().map(|it| {
+            let are = if it.slower_runs == 1 { "is" } else { "are" };
+            let (runs, slower) = (figures::plural(it.runs, "run"), figures::percent(it.slow_by));
+            format!("{} of {runs} of {} {are} {slower} slower", it.slower_runs, it.variant)
+        });
+        let is_difference = matches!(self.ratio.verdict, Verdict::Higher | Verdict::Lower);
+        let unseen = basis.unseen_share.filter(|_| is_difference).map(|share| {
+            let runs = figures::plural(self.ratio.runs.0.min(self.ratio.runs.1), "run");
+            let (pair, share) = (self.pair(), figures::percent(share));
+            format!("{pair}: {runs} each would miss another speed of up to {share} of runs")
+        });
+        speeds.chain(unseen).collect()
+    }
+
+    /// `virtual-cache vs virtual: 1.04x [0.96, 1.12], inconclusive; about 2 more runs per variant`; `None`: decided.
+    pub fn inconclusive(&self) -> Option<String> {
+        if self.is_decided() {
+            return None;
+        }
+        let (pair, ratio) = (self.pair(), figures::ratio(self.ratio.ratio));
+        let Some(interval) = figures::interval_of(self.ratio) else {
+            return Some(format!("{pair}: {ratio}x, {}: no interval", self.without_interval()));
+        };
+        Some(if self.ratio.basis.withheld {
+            format!("{pair}: {ratio}x {interval}, not significant after correction for multiple comparisons")
+        } else {
+            format!("{pair}: {ratio}x {interval}, inconclusive{}", needed(self.ratio))
+        })
+    }
+
+    /// `virtual vs platform, 400 clients`.
+    fn pair(&self) -> String {
+        let Comparison { variant, baseline, .. } = self.comparison;
+        format!("{variant} vs {baseline}, {}", load_words(self.load))
+    }
+
+    /// That two things differ between the two, which a reader of the ratio has to know.
+    pub fn confounded(&self) -> Option<String> {
+        let Comparison { variant, baseline, load, .. } = self.comparison;
+        let found = self.findings.iter().find(|finding| {
+            let Fact::KindAndNumber(it) = &finding.fact else { return false };
+            let pair = [finding.variant.as_deref().unwrap_or_default(), &it.pool_variant];
+            finding.load.as_ref() == Some(load)
+                && pair.contains(&variant.as_str())
+                && pair.contains(&baseline.as_str())
+        })?;
+        Some(format!("{}: {}", self.pair(), finding_words(found).brief))
+    }
+
+    /// Better than the baseline, no different, or worse; `None`: not decided.
+    pub fn direction(&self) -> Option<Direction> {
+        let is_better = |higher| higher != lower_is_better(self.load.workload.answer());
+        let better_or_worse = |higher| if is_better(higher) { Direction::Better } else { Direction::Worse };
+        match self.ratio.verdict {
+            Verdict::Higher => Some(better_or_worse(true)),
+            Verdict::Lower => Some(better_or_worse(false)),
+            Verdict::NoDifference => Some(Direction::Same),
+            Verdict::NotEnoughRuns => None,
+        }
+    }
+}
+
+/// Are both of the same variant and the same baseline?
+pub(super) fn is_of_pair(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    (&a.comparison.variant, &a.comparison.baseline) == (&b.comparison.variant, &b.comparison.baseline)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_config::parse;
+    use threadcount_model::sample::{run, with_load};
+    use threadcount_stats::comparison::compare;
+
+    #[test]
+    fn where_losses_are_expected_a_variant_that_loses_more_is_said_to() {
+        let worse = |lost: [u64; 2]| {
+            let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+                loads: [{name: c4, rate: 1000/s, duration: 10s, losses: expected}]\n";
+            let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+            let records: Vec<_> = [0, 3, 1, 4, 2, 3]
+                .into_iter()
+                .flat_map(|more| [("a", lost[0], more), ("b", lost[1], more)])
+                .map(|(variant, lost, more)| {
+                    let lost = if lost > 0 { lost + more } else { 0 };
+                    with_load(run(variant, "c4", 1_000.0, 5.0), |load| load.requests.ok -= lost)
+                })
+                .collect();
+            let comparison = compare(&experiment, &records).remove(0);
+            let load = &experiment.loads[0];
+            let ratio = comparison.ratio(Metric::Rate).expect("the rate");
+            Headline { load, comparison: &comparison, ratio, doubts: &[], findings: &[] }.worse().concat()
+        };
+        assert!(worse([0, 300]).ends_with(" of its requests unanswered, not 0 %"), "{}", worse([0, 300]));
+        assert!(worse([100, 300]).starts_with("3.0"), "{}", worse([100, 300]));
+        assert_eq!(worse([300, 100]), "");
+        assert_eq!(worse([0, 0]), "");
+    }
+}

@@ -1,0 +1,172 @@
+//! A result before formatting: the one view that terminal, HTML and Markdown read.
+
+pub mod answer;
+mod headline;
+pub mod label;
+mod open;
+pub mod ratios;
+mod remarks;
+mod setting;
+pub mod study;
+pub mod table;
+mod trust;
+mod why;
+
+use crate::load_words::load_words;
+use crate::pause_ledger::PauseWords;
+use crate::request_time::RequestTimeWords;
+use crate::{capacity, pause_ledger, request_time, run_delays};
+use ratios::ComparisonWords;
+use serde::Serialize;
+use study::StudyView;
+use table::LoadTable;
+use threadcount_judge::finding::Finding;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::finding::FindingWords;
+use threadcount_judge::words::finding::words as finding_words;
+use threadcount_judge::words::reasons;
+use threadcount_model::comparison::Comparison;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::metric::Metric;
+use threadcount_model::rounds::Skipped;
+
+pub use remarks::Remark;
+pub use trust::Trust;
+pub use why::{Reason, WhyLine};
+
+/// A result in words and figures.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct View {
+    pub name: String,
+    pub question: String,
+    /// Java, server, cores, runs.
+    pub setting: Vec<String>,
+    /// Why there is no verdict; `None`: there is one.
+    pub no_verdict: Option<String>,
+    /// The answer in sentences, the most important first; empty: no verdict.
+    pub answer: Vec<String>,
+    /// A table for each load, with the same columns under loads of one kind.
+    pub tables: Vec<LoadTable>,
+    /// Why the figures are as they are.
+    pub why: Vec<Reason>,
+    /// The same in brief for the first screen, with what limits a capacity and what a request's time is spent on.
+    pub why_in_brief: Vec<WhyLine>,
+    /// What to try or to measure.
+    pub next: Vec<String>,
+    /// What is open.
+    pub open: Vec<String>,
+    pub trust: Trust,
+    pub study: StudyView,
+    /// What else each load has.
+    pub loads: Vec<LoadView>,
+    /// Findings about no load in particular.
+    pub findings: Vec<FindingLine>,
+    /// Variants that could not run on this machine, and why.
+    pub skipped: Vec<Skipped>,
+}
+
+/// What happened under one load.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LoadView {
+    /// In words, e.g. `400 clients`.
+    pub words: String,
+    /// The capacity of each variant, in sentences; of capacity loads only.
+    pub capacity: Vec<String>,
+    /// One for each comparison.
+    pub comparisons: Vec<ComparisonWords>,
+    /// Where the time of a request goes, for each variant whose threads were sampled.
+    pub request_times: Vec<RequestTimeWords>,
+    /// Why threads of a variant were not sampled.
+    pub not_sampled: Vec<String>,
+    /// How long threads that could run waited until they did, sentences without a full stop.
+    pub run_delays: Vec<String>,
+    /// What delayed the slowest requests, a line for each variant.
+    pub pauses: Vec<PauseWords>,
+    pub findings: Vec<FindingLine>,
+}
+
+/// A finding, as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FindingLine {
+    /// The variant; empty: all.
+    pub variant: String,
+    pub sentence: String,
+    pub advice: Option<String>,
+    /// Its figures, e.g. `pool threads 200`.
+    pub evidence: Vec<String>,
+}
+
+#[must_use]
+pub fn view(document: &ResultDocument) -> View {
+    let trust = trust::trust(document);
+    let loads = &document.experiment.loads;
+    let why = why::reasons(document);
+    let open_ratios = open::open(document);
+    let load_views: Vec<LoadView> = loads.iter().map(|load| load_view(document, load)).collect();
+    View {
+        name: document.experiment.name.clone(),
+        question: document.experiment.question.clone(),
+        setting: setting::setting(document),
+        no_verdict: (!document.trusted).then(|| no_verdict(document, &trust)),
+        answer: if document.trusted { answer::answer(document) } else { Vec::new() },
+        tables: table::tables(document, table::first_columns),
+        why_in_brief: why::in_brief(&load_views, &why),
+        next: why::next(&why, &open_ratios),
+        why,
+        open: open_ratios.into_iter().chain(study::skipped(document)).collect(),
+        trust,
+        study: study::study(document),
+        loads: load_views,
+        findings: finding_lines(document, |finding| finding.load.is_none()),
+        skipped: document.skipped.clone(),
+    }
+}
+
+fn no_verdict(document: &ResultDocument, trust: &Trust) -> String {
+    let first =
+        || document.why_not.first().map(reasons::doubt).unwrap_or_else(|| "nothing was measured".to_owned());
+    trust.remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text))
+}
+
+fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {
+    // Without a capacity on both sides there is no ratio.
+    let has_ratio = |comparison: &&Comparison| {
+        load.workload.capacity().is_none() || comparison.ratio(Metric::Capacity).is_some()
+    };
+    let comparisons = document.comparisons_under(&load.name).filter(has_ratio);
+    LoadView {
+        words: load_words(load),
+        capacity: capacity::sentences(document, load),
+        comparisons: comparisons.map(|it| ratios::in_words(it, load.workload)).collect(),
+        request_times: request_time::under(document, load),
+        not_sampled: request_time::not_sampled(document, load),
+        run_delays: run_delays::sentences(document, load),
+        pauses: pause_ledger::under(document, load),
+        findings: finding_lines(document, |finding| finding.load.as_ref() == Some(&load.name)),
+    }
+}
+
+fn finding_lines(document: &ResultDocument, wanted: impl Fn(&Finding) -> bool) -> Vec<FindingLine> {
+    let line = |finding: &Finding| {
+        let FindingWords { sentence, advice, evidence, .. } = finding_words(finding);
+        FindingLine { variant: finding.variant.clone().unwrap_or_default(), sentence, advice, evidence }
+    };
+    document.findings.iter().filter(|finding| wanted(finding)).map(line).collect()
+}
+
+/// Each text once, in the order of its first appearance.
+pub(crate) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    texts.for_each(|text| {
+        if !seen.contains(&text) {
+            seen.push(text);
+        }
+    });
+    seen
+}
+
+/// A sentence with a capital at its beginning.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

@@ -1,0 +1,178 @@
+//! Published beside measured, the claims, and what did not run.
+
+use super::distinct;
+use crate::load_words::load_words;
+use crate::published;
+use crate::published::{PublishedRow, Reproduced, TOLERANCE};
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
+use threadcount_model::experiment::Unavailable;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+
+/// What was published or claimed before, beside what was measured.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StudyView {
+    /// `27 of 39 published figures within 10 %`, `claims: 6 hold, 1 does not`; empty: nothing was.
+    pub brief: Vec<String>,
+    /// The published throughputs (of a benchmark the scores), a sentence each.
+    pub published: Vec<String>,
+    pub claims: Vec<ClaimLine>,
+}
+
+/// A claim, as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ClaimLine {
+    /// As written; the statement, if it is not testable.
+    pub claim: String,
+    /// The statement of the study, paraphrased.
+    pub says: Option<String>,
+    /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
+    pub verdict: &'static str,
+    /// Tested, trusted, and does not hold.
+    pub fails: bool,
+    /// `measured 1.98, published 1.99`, with [`OPEN`] if the intervals leave it open; or why it was not tested.
+    pub figures: String,
+}
+
+#[must_use]
+pub fn study(document: &ResultDocument) -> StudyView {
+    let rows = published::rows(document);
+    let of_rate = rows.iter().filter(|row| matches!(row.metric, Metric::Rate | Metric::Score));
+    let unavailable = document.experiment.unavailable.iter().map(unavailable_line);
+    StudyView {
+        brief: tally(&rows).into_iter().chain(claims_in_brief(document)).collect(),
+        published: of_rate.map(|row| published_line(document, row)).collect(),
+        claims: document.claims.iter().map(claim_line).chain(unavailable).collect(),
+    }
+}
+
+/// Of the figures that were measured; `None`: none was.
+fn tally(rows: &[PublishedRow]) -> Option<String> {
+    let measured: Vec<&PublishedRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
+    let count =
+        |wanted: fn(Reproduced) -> bool| measured.iter().filter(|row| wanted(row.reproduced())).count();
+    let within = count(|it| matches!(it, Reproduced::Yes | Reproduced::Indicative { within: true }));
+    let indicative = count(|it| matches!(it, Reproduced::Indicative { .. }));
+    let doubtful = count(|it| it == Reproduced::NoVerdict);
+    let mut notes = Vec::new();
+    match indicative {
+        0 => {}
+        all if all == measured.len() => notes.push("one run each".to_owned()),
+        some => notes.push(format!("{some} of one run each")),
+    }
+    if doubtful > 0 {
+        notes.push(format!("{doubtful} without a verdict"));
+    }
+    let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
+    let all = figures::plural(measured.len(), "published figure");
+    (!measured.is_empty()).then(|| format!("{within} of {all} within {}{notes}", figures::percent(TOLERANCE)))
+}
+
+/// `claims: 6 hold, 1 does not, 1 inconclusive`.
+fn claims_in_brief(document: &ResultDocument) -> Option<String> {
+    let count =
+        |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
+    let judged = |verdict: ClaimVerdict| count(&|it| it.doubt.is_none() && it.verdict() == verdict);
+    let plural = |number: usize, one: &str, several: &str| {
+        let words = if number == 1 { one } else { several };
+        (number > 0).then(|| format!("{number} {words}"))
+    };
+    let parts = [
+        plural(judged(ClaimVerdict::Holds), "holds", "hold"),
+        plural(judged(ClaimVerdict::DoesNotHold), "does not", "do not"),
+        plural(judged(ClaimVerdict::Indicative), "indicative (one run)", "indicative (one run)"),
+        plural(judged(ClaimVerdict::NotDecided), "inconclusive", "inconclusive"),
+        plural(
+            count(&|it| it.doubt.is_some() && it.verdict() != ClaimVerdict::NotTried),
+            "without a verdict",
+            "without a verdict",
+        ),
+        plural(count(&|it| it.verdict() == ClaimVerdict::NotTried), "not tested", "not tested"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("claims: {}", parts.join(", ")))
+}
+
+fn published_line(document: &ResultDocument, row: &PublishedRow) -> String {
+    let load = document.experiment.load(&row.load);
+    let load = load.map_or_else(|| row.load.clone(), load_words);
+    let measured = match (row.measured, row.ratio()) {
+        (Some(measured), Some(ratio)) => format!(
+            "measured {} ({}): {}",
+            figures::figure(row.metric, measured),
+            published::share(ratio),
+            row.reproduced().words()
+        ),
+        _ => "not measured".to_owned(),
+    };
+    let published = figures::figure(row.metric, row.published);
+    format!("{}, {load}: published {published}, {measured}", row.variant)
+}
+
+/// The verdict on a statement that is not testable.
+pub const UNAVAILABLE: &str = "not testable here";
+
+#[must_use]
+pub fn claim_words(claim: &ClaimResult) -> &'static str {
+    match claim.verdict() {
+        verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
+        ClaimVerdict::Holds => "holds",
+        ClaimVerdict::DoesNotHold => "does not hold",
+        ClaimVerdict::Indicative if claim.holds == Some(true) => "indicative: would hold",
+        ClaimVerdict::Indicative => "indicative: would not hold",
+        ClaimVerdict::NotDecided => "inconclusive",
+        ClaimVerdict::NotTried => "not tested",
+    }
+}
+
+/// The note on a claim that only the means decide, because one run has no interval.
+pub const OPEN: &str = "one run: indicative only";
+
+/// Whether it was tested and the intervals leave it open.
+#[must_use]
+pub const fn is_open(claim: &ClaimResult) -> bool {
+    matches!(claim.verdict(), ClaimVerdict::Indicative)
+}
+
+fn claim_line(claim: &ClaimResult) -> ClaimLine {
+    let measured = claim.measured.map(|value| format!("measured {}", figures::plain(value)));
+    let published = claim.published.map(|value| format!("published {}", figures::plain(value)));
+    let open = is_open(claim).then(|| OPEN.to_owned());
+    let why = claim.why.as_ref().map(reasons::not_tried);
+    let parts = [measured, published, why, open, claim.doubt.as_ref().map(reasons::doubt)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    ClaimLine {
+        claim: claim.claim.clone(),
+        says: claim.says.clone(),
+        verdict: claim_words(claim),
+        fails: claim.doubt.is_none() && claim.is_denied(),
+        figures: parts.join(", "),
+    }
+}
+
+fn unavailable_line(it: &Unavailable) -> ClaimLine {
+    ClaimLine {
+        claim: it.what.clone(),
+        says: None,
+        verdict: UNAVAILABLE,
+        fails: false,
+        figures: it.why.clone(),
+    }
+}
+
+/// `nginx, php did not run: there is no nginx on this machine`.
+#[must_use]
+pub fn skipped(document: &ResultDocument) -> Vec<String> {
+    let reasons = distinct(document.skipped.iter().map(|skipped| skipped.why.clone()));
+    let line = |why: String| {
+        let names = document.skipped.iter().filter(|skipped| skipped.why == why).map(|skipped| {
+            let under = skipped.load.as_ref().map_or_else(String::new, |load| format!(" under {load}"));
+            format!("{}{under}", skipped.variant)
+        });
+        format!("{} did not run: {why}", names.collect::<Vec<_>>().join(", "))
+    };
+    reasons.into_iter().map(line).collect()
+}
