@@ -64,7 +64,7 @@ const FIRST: &str = "Begin with:
     threadcount run tomcat-blocking --quick
   The load generator alone:
     threadcount load http://localhost:8080/
-  What this machine can do:
+  The state of this machine:
     threadcount check";
 
 /// Exit code: the disk became full. What was measured is kept.

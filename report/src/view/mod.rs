@@ -113,7 +113,11 @@ pub fn view(document: &ResultDocument) -> View {
         why_in_brief: why::in_brief(&load_views, &why),
         next: why::next(&why, &open_ratios),
         why,
-        open: open_ratios.into_iter().chain(study::skipped(document)).collect(),
+        open: open_ratios
+            .into_iter()
+            .chain(trust::unseen(&document.experiment))
+            .chain(study::skipped(document))
+            .collect(),
         trust,
         study: study::study(document),
         loads: load_views,

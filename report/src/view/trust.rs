@@ -45,14 +45,13 @@ pub fn trust(document: &ResultDocument) -> Trust {
     let doubts = doubts(&document.experiment, &document.records);
     let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
     let sent = Sent::of(&document.records);
-    let unseen = unseen(&document.experiment);
     let divided = divided_by(&document.records);
     let basis = [health(document)].into_iter().chain(sent.in_flight()).chain(divided);
     Trust {
         grade,
         lowered_by: lowered_by(document, grade, &doubts),
         requests: sent.sentence(&document.records),
-        basis: basis.chain(rounds(document)).chain(shares(document)).chain(unseen).collect(),
+        basis: basis.chain(rounds(document)).chain(shares(document)).collect(),
         remarks: remarks(document),
         all_remarks: document.why_not.iter().map(reasons::doubt).chain(warnings(&document.records)).collect(),
         observation: observations(document),
@@ -209,19 +208,15 @@ fn warnings(records: &[Record]) -> Vec<String> {
 }
 
 /// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
-fn unseen(experiment: &Experiment) -> Option<String> {
+pub(super) fn unseen(experiment: &Experiment) -> Option<String> {
     let targets: Vec<&str> = experiment
         .variants
         .iter()
         .filter(|variant| variant.target().is_some())
         .map(|variant| variant.name.as_str())
         .collect();
-    (!targets.is_empty()).then(|| {
-        format!(
-            "of {} only responses were seen: what the servers used, and what ran beside them, is not known",
-            targets.join(" and ")
-        )
-    })
+    (!targets.is_empty())
+        .then(|| format!("only responses of {} were seen, not what the servers used", targets.join(" and ")))
 }
 
 #[cfg(test)]

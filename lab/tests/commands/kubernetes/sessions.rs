@@ -58,7 +58,7 @@ fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
     }
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(in_one_line.contains("of one and other only responses were seen"), "{shown}");
+    assert!(in_one_line.contains("only responses of one and other were seen"), "{shown}");
     assert_eq!(api.jobs(), 1, "one Job for all loads");
     let container = &api.job().unwrap()["spec"]["template"]["spec"]["containers"][0];
     assert_eq!((container["stdin"].as_bool(), container["args"][0].as_str()), (Some(true), Some("worker")));
