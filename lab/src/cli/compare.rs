@@ -94,9 +94,8 @@ impl CompareCommand {
             return attached_load::run(service, &self.urls, &self.load);
         }
         let experiment = self.experiment()?;
-        let can_switch = matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_));
         if self.crossover.crossover {
-            if !can_switch {
+            if !self.can_switch() {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
             let out = self.args.out_folder(&experiment.name, false);
@@ -110,22 +109,18 @@ impl CompareCommand {
             return Ok(ExitCode::SUCCESS);
         }
         self.args.check_folder(&experiment.name, false)?;
-        let out = self.args.out_folder(&experiment.name, false);
-        // A number of rounds, and a choice of Java versions, are about fresh JVMs.
-        let is_first = can_switch
-            && self.args.resume.is_none()
-            && !self.crossover.no_crossover
-            && self.runs.is_none()
-            && self.service.surroundings().jdks.len() < 2;
-        let crossover = match is_first {
-            true => crossover::before_fresh_jvms(&experiment, &self.crossover, &out)?,
-            false => None,
-        };
-        let fresh_jvms = self.args.run(experiment, false)?;
-        if let Some(crossover) = &crossover {
-            crossover::print_confirmation(crossover, fresh_jvms.document())?;
-        }
-        Ok(exit_code(&[fresh_jvms]))
+        Ok(exit_code(&[self.args.run(experiment, false)?]))
+    }
+
+    /// The kind of thread of its servers can be switched while they run.
+    fn can_switch(&self) -> bool {
+        matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_))
+    }
+
+    /// A number of rounds, and a choice of Java versions, are about fresh JVMs.
+    fn has_crossover_first(&self) -> bool {
+        let is_one_java = self.service.surroundings().jdks.len() < 2;
+        self.can_switch() && !self.crossover.no_crossover && self.runs.is_none() && is_one_java
     }
 
     /// The same, to go on with its result.
@@ -173,6 +168,7 @@ impl CompareCommand {
             surroundings: self.service.surroundings(),
             load,
             runs: self.runs.map(NonZeroU32::get),
+            crossover: self.has_crossover_first(),
             budget_s: budget_s.or(is_service.then_some(BUDGET_OF_A_SERVICE_S)),
             warmup: self.warmup,
             ready: self.ready.clone(),

@@ -6,9 +6,10 @@ use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use threadcount_judge::result::ResultDocument;
 use threadcount_load::plan::LoadPlan;
@@ -30,7 +31,7 @@ const BUDGET: Duration = Duration::from_secs(75);
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 
 /// `--crossover` and what belongs to it.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
     /// Compare kinds of thread inside one JVM: they are switched every second or so under one load, and set back at the end. Tomcat
@@ -42,7 +43,7 @@ pub struct CrossoverOptions {
     pub no_crossover: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N [default: own, virtual, and
     /// platform-N with a thread per client where the own pool is smaller]
-    #[arg(long, value_name = "KIND,...", value_delimiter = ',', conflicts_with = "no_crossover")]
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
     treatments: Vec<Treatment>,
     /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures
     #[arg(long, requires = "crossover")]
@@ -107,30 +108,29 @@ pub(super) fn started(
     finish(&of_first_variant(experiment, options, budget, out, &stop)?, options)
 }
 
-/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
-/// printed.
+/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed and kept in the folder. `None`: there is
+/// none, and the reason is printed.
 ///
 /// # Errors
-/// The user stops it.
+/// The answer cannot be written.
 pub(super) fn before_fresh_jvms(
     experiment: &Experiment,
-    options: &CrossoverOptions,
-    out: &Path,
+    folder: &Path,
+    stop: &AtomicBool,
 ) -> miette::Result<Option<CrossoverDocument>> {
-    let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let document = match of_first_variant(experiment, options, None, out, &stop) {
+    let options = CrossoverOptions::default();
+    let document = match of_first_variant(experiment, &options, None, folder, stop) {
         Ok(document) => document,
-        Err(why) if stop.load(Ordering::Relaxed) => return Err(why),
         Err(why) => {
             anstream::eprintln!("No crossover inside one JVM: {why}");
             return Ok(None);
         }
     };
-    finish(&document, options)?;
-    if stop.load(Ordering::Relaxed) {
-        return Err(miette!("interrupted by the user"));
-    }
-    anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads. --crossover ends here.");
+    let file = folder.join("crossover").join("crossover.json");
+    let json = serde_json::to_vec_pretty(&document).into_diagnostic()?;
+    fs::write(&file, json).into_diagnostic().wrap_err_with(|| format!("cannot write {}", file.display()))?;
+    finish(&document, &options)?;
+    anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads.");
     Ok(Some(document))
 }
 

@@ -1,5 +1,6 @@
 //! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
+use super::crossover;
 use super::progress::Progress;
 use super::resume::Earlier;
 use super::{DISK_FULL, FAILED, NOT_JUDGED, interrupt};
@@ -221,6 +222,11 @@ impl ExperimentArgs {
         };
         tell_masked(&experiment, &command);
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+        let has_crossover = experiment.crossover && earlier.is_none() && !self.sends_elsewhere();
+        let crossover = match has_crossover {
+            true => crossover::before_fresh_jvms(&experiment, folder.path(), &interrupted)?,
+            false => None,
+        };
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
@@ -240,6 +246,9 @@ impl ExperimentArgs {
         let page = report::write(&document, Format::Html, folder.path());
         // Before an error about the page: the figures are there.
         show(&document, page.as_deref().ok());
+        if let Some(crossover) = &crossover {
+            crossover::print_confirmation(crossover, &document)?;
+        }
         let disk_full = document.rounds.iter().any(|done| done.why == RoundsEnd::DiskFull)
             || page.as_ref().is_err_and(ReportError::is_disk_full);
         match page {

@@ -454,7 +454,7 @@ mod tests {
             differences: Vec::new(),
             ratios: vec![ratio(Metric::Rate, 100.0, 100.0, Verdict::NoDifference)],
         };
-        let headline = |comparison: &Comparison| in_words(&comparison, CLOSED).lines[0].phrase.text("x");
+        let headline = |comparison: &Comparison| in_words(comparison, CLOSED).lines[0].phrase.text("x");
         assert_eq!(headline(&comparison), "b has the same throughput as a", "within the margin");
         comparison.ratios[0].interval = Some(Interval { low: 0.97, high: 1.034, confidence: 0.95 });
         assert_eq!(headline(&comparison), "b has the same throughput as a, no difference larger than 4 %");
