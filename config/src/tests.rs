@@ -423,7 +423,7 @@ fn a_variant_says_how_much_the_probe_watches_in_it_or_leaves_it_to_the_command_l
 fn a_label_has_room_beside_the_figures() {
     let (marked, says) =
         mistake("threads: virtual,", "threads: virtual, label: a text of more than 24 characters,");
-    assert_eq!(marked, "a text of more than 24 characters");
+    assert_eq!(marked, "a");
     assert!(says.contains("1 to 24 characters"), "{says}");
 }
 
