@@ -13,7 +13,16 @@ pub struct Interval {
     pub confidence: f64,
 }
 
+/// A ratio whose interval reaches beyond its half or its double should not be acted on.
+const UNREADABLE: f64 = 2.0;
+
 impl Interval {
+    /// Whether the ratio in it is known well enough to be shown.
+    #[must_use]
+    pub fn is_readable(&self, ratio: f64) -> bool {
+        self.high <= ratio * UNREADABLE && self.low >= ratio / UNREADABLE
+    }
+
     /// The largest difference that it does not rule out, up or down: 0.05 for 5 %.
     #[must_use]
     pub fn largest_difference(&self) -> f64 {

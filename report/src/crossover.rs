@@ -13,9 +13,6 @@ use threadcount_stats::crossover::agreement::{Agreement, agreement};
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::ratio::WIDEST;
 
-/// Beyond it an interval says too little to be shown.
-const UNREADABLE: f64 = 2.0;
-
 /// Columns of a line, and of its label.
 const WIDTH: usize = 100;
 const LABEL: usize = 8;
@@ -232,8 +229,7 @@ fn shown(ratio: &CrossoverRatio) -> String {
 /// The interval, if anybody should act on it.
 fn readable(ratio: &CrossoverRatio) -> Option<String> {
     let interval = ratio.interval?;
-    let is_narrow = interval.high <= ratio.ratio * UNREADABLE && interval.low >= ratio.ratio / UNREADABLE;
-    is_narrow.then(|| figures::interval(interval))
+    interval.is_readable(ratio.ratio).then(|| figures::interval(interval))
 }
 
 fn times(ratio: f64) -> String {

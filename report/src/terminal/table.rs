@@ -10,6 +10,7 @@ const GAP: usize = 2;
 /// Longer names of variants are cut, and longer labels.
 const LONGEST_NAME: usize = 28;
 const LONGEST_LABEL: usize = 24;
+const SHORTEST_LABEL: usize = 11;
 /// What a narrow terminal has no room for, the least important first; 0 is the label. `--details` has all.
 const DISPENSABLE: [Option<Metric>; 9] = [
     Some(Metric::CpuPerRequest),
@@ -74,7 +75,7 @@ fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
             RatioCell::Baseline => f64::INFINITY,
             _ if best.as_ref() == Some(&row.variant) => f64::MAX,
             RatioCell::Ratio { value, .. } => value.max(f64::MIN_POSITIVE).ln().abs(),
-            RatioCell::None => 0.0,
+            RatioCell::Unreadable(_) | RatioCell::None => 0.0,
         };
         let own = telling(&rows[row]);
         let before = rows.iter().enumerate().filter(|(other, it)| (telling(it), row) > (own, *other));
@@ -137,7 +138,7 @@ impl Grid {
             }
             match metric {
                 Some(metric) => grid.columns.retain(|(other, _)| *other != metric),
-                None => grid.label = 0,
+                None => grid.label = grid.narrower_label(tables, most),
             }
         }
         grid.name += grid.room_for_loads(tables, most);
@@ -149,6 +150,13 @@ impl Grid {
         let words = tables.iter().map(|table| width_of(&table.words)).max().unwrap_or(0);
         let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
         words.saturating_sub(self.name + self.label).min(most.saturating_sub(used))
+    }
+
+    /// The label cut to what fits; 0: so little that it says nothing.
+    fn narrower_label(&self, tables: &[LoadTable], most: usize) -> usize {
+        let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
+        let left = self.label.saturating_sub(used.saturating_sub(most));
+        if left >= SHORTEST_LABEL + GAP { left } else { 0 }
     }
 
     fn width(&self, table: &LoadTable) -> usize {
@@ -202,7 +210,7 @@ impl Grid {
             Tone::Strong,
         )];
         if self.label > 0 {
-            let label = cut(&row.label, LONGEST_LABEL);
+            let label = cut(&row.label, self.label - GAP);
             pieces.push(Piece::new(&format!("  {label:<width$}", width = self.label - GAP), Tone::Dim));
         }
         let tone = match &row.ratio {

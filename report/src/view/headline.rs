@@ -12,7 +12,7 @@ use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_stats::ratio::MARGIN;
+use threadcount_stats::ratio::{MARGIN, WIDEST};
 
 /// The comparison that a load's answer is about.
 #[derive(Clone, Copy)]
@@ -84,10 +84,11 @@ fn of_comparisons<'a>(
     .collect()
 }
 
-/// Do both have the same verdict, and intervals that overlap? Beside a variant that is better, one that is not shown to be is
-/// no equal, however wide its interval.
+/// Do both have the same verdict, intervals that overlap, and ratios that are near each other? Beside a variant that is better, one
+/// that is not shown to be is no equal, and one with a wide interval does not do as well because of its width.
 fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
-    a.direction() == b.direction() && overlap(a.ratio, b.ratio)
+    let is_near = (a.ratio.ratio / b.ratio.ratio).ln().abs() <= WIDEST.ln_1p();
+    a.direction() == b.direction() && is_near && overlap(a.ratio, b.ratio)
 }
 
 fn overlap(a: &Ratio, b: &Ratio) -> bool {

@@ -5,10 +5,11 @@ use super::label::label;
 use crate::load_words::load_words;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
-use threadcount_model::comparison::{Comparison, Verdict};
+use threadcount_model::comparison::{Comparison, Ratio, Verdict};
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
 use threadcount_stats::no_overload::BEHIND_MS;
 use threadcount_stats::runs::{complete, figures as figures_of, mean};
 use threadcount_stats::tail::largest_percentile;
@@ -60,6 +61,8 @@ pub enum RatioCell {
         /// Neither a difference nor its absence was shown.
         inconclusive: bool,
     },
+    /// Compared, with a ratio that should not be acted on. The reason.
+    Unreadable(&'static str),
     /// Not compared.
     None,
 }
@@ -73,6 +76,7 @@ impl RatioCell {
             Self::Ratio { ratio, interval: Some(interval), .. } => format!("{ratio}x {interval}"),
             Self::Ratio { ratio, runs: 0 | 1, .. } => format!("{ratio}x (1 run)"),
             Self::Ratio { ratio, .. } => format!("{ratio}x (no interval)"),
+            Self::Unreadable(why) => (*why).to_owned(),
             Self::None => String::new(),
         }
     }
@@ -210,6 +214,20 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     let compared: Option<&Comparison> = here().find(|comparison| comparison.variant == variant);
     let ratio = compared.and_then(|comparison| comparison.ratio(load.workload.answer()));
     let shown = ratio.filter(|ratio| ratio.ratio.is_finite() && ratio.ratio > 0.0);
+    let is_cold = |name: &str| {
+        let is_of_it = |run: &&Record| run.variant == name && run.load == load.name;
+        let warm_up = |run: &Record| run.warm_up.as_ref().and_then(|it| it.levelled);
+        document.records.iter().filter(is_of_it).any(|run| warm_up(run) == Some(false))
+    };
+    match (shown, compared) {
+        (Some(Ratio { ratio, interval: Some(interval), .. }), _) if !interval.is_readable(*ratio) => {
+            return RatioCell::Unreadable("too few runs");
+        }
+        (Some(Ratio { interval: None, .. }), Some(it)) if is_cold(&it.variant) || is_cold(&it.baseline) => {
+            return RatioCell::Unreadable("still warming up");
+        }
+        _ => {}
+    }
     shown.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
         value: ratio.ratio,
         ratio: figures::ratio(ratio.ratio),

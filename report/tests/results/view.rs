@@ -77,7 +77,7 @@ fn the_order_is_question_setting_answer_tables_why_open_trust_study_and_report()
         "400 clients ",
         "1,000 clients",
         "Why     platform: all 200 pool threads are busy. 200 / 50.2 ms = 3,984/s is their maximum.",
-        "        platform (400 clients): 101 ms per request = 50 ms sleeping + 51 ms waiting without a thread.",
+        "        platform (400 clients): 101 ms per request = 50 ms sleeping + 51 ms waiting without a",
         "Open ",
         "Trust   good: 2,141,197 requests, none failed.",
         "Study   6 of 7 published figures within 10 %. Claims: 1 holds",
@@ -129,7 +129,7 @@ fn what_does_not_lower_the_trust_is_in_the_details() {
         assert!(details(&documents::demo(), STYLE).contains(detail), "{detail}");
     }
     let details = details(&real(), STYLE);
-    assert_eq!(details.matches("still warming up").count(), 4, "{details}");
+    assert_eq!(details.matches("still warming up when").count(), 4, "{details}");
 }
 
 #[test]
