@@ -13,7 +13,7 @@ use super::placeholders::{BackendAddress, Placeholders, new_secret};
 use super::readiness::Question;
 use super::request_thread;
 use super::running_server::RunningServer;
-use super::server_process::ServerProcess;
+use super::server_process::{ServerProcess, WillNotBeReady};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -29,6 +29,12 @@ use threadcount_model::record::{BackendFacts, RequestThread, ServerFacts};
 /// A server that is not ready after this time has failed to start.
 pub const READY_LIMIT: Duration = Duration::from_secs(180);
 
+/// A server that is not ready after this time is looked into, once.
+const LOOKED_INTO_AFTER: Duration = Duration::from_secs(20);
+
+/// Looks into the process with this id: the diagnosis by line where it hangs, `None` where it does not, or nothing can be said.
+pub type HangCheck = fn(u32) -> Option<Vec<String>>;
+
 /// Starts servers with what this machine has.
 #[derive(Clone, Debug)]
 pub struct Launcher {
@@ -42,6 +48,8 @@ pub struct Launcher {
     pub health_paths: Vec<String>,
     /// The instruments in each JVM.
     pub instruments: Instruments,
+    /// For a server that does not become ready.
+    pub hang_check: Option<HangCheck>,
 }
 
 impl Launcher {
@@ -53,6 +61,7 @@ impl Launcher {
             ready_within: READY_LIMIT,
             health_paths: Vec::new(),
             instruments: Instruments::NONE,
+            hang_check: None,
         }
     }
 
@@ -241,10 +250,17 @@ impl Launcher {
         }
         let log = folder.join("server.log");
         let mut process = start_pinned(variant, &spec, &log)?;
-        let in_vain = &mut || behind.has_exited().is_some();
+        let mut hang_check = self.hang_check;
+        let looked_into = &mut |pid: u32, after: Duration| {
+            if behind.has_exited().is_some() {
+                return Some(WillNotBeReady::InVain);
+            }
+            let check = hang_check.take_if(|_| after >= LOOKED_INTO_AFTER)?;
+            check(pid).map(WillNotBeReady::Hangs)
+        };
         let question = Question { path: &spec.ready, is_of_health: self.health_paths.contains(&spec.ready) };
         let ready =
-            process.wait_until_ready(&url, question, self.ready_within, start.interrupted, in_vain)?;
+            process.wait_until_ready(&url, question, self.ready_within, start.interrupted, looked_into)?;
         let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
         Ok(Started { spec, process, url, ready, log, command })
     }

@@ -51,13 +51,16 @@ pub enum ServerError {
     Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
     #[error("What the server needs has ended")]
     InVain,
+    /// It does not come any more: its threads wait for each other, for example.
+    #[error("After {after_s} s the server does not respond at {url}, because it hangs; its log is {log}")]
+    Hangs { url: String, after_s: u64, log: String, diagnosis: Vec<String> },
     /// The user stopped us while we waited.
     #[error("Stopped while the server was starting")]
     Interrupted,
 }
 
 impl ServerError {
-    /// The last lines of the server's log, where it has one.
+    /// The last lines of the server's log, where it has one; of a server that hangs, the diagnosis.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
         match self {
@@ -65,6 +68,7 @@ impl ServerError {
             | Self::OldJava { log_tail, .. }
             | Self::NotReady { log_tail, .. }
             | Self::Unhealthy { log_tail, .. } => log_tail,
+            Self::Hangs { diagnosis, .. } => diagnosis,
             Self::Log { .. } | Self::NotStarted { .. } | Self::InVain | Self::Interrupted => &[],
         }
     }
@@ -77,6 +81,15 @@ fn needed_java(log: &[String]) -> Option<u16> {
     let version = refused.split("class file version ").nth(1)?;
     let digits: String = version.chars().take_while(char::is_ascii_digit).collect();
     digits.parse::<u16>().ok()?.checked_sub(44)
+}
+
+/// Why a process will not become ready.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WillNotBeReady {
+    /// A server behind it has ended.
+    InVain,
+    /// The diagnosis, by line.
+    Hangs(Vec<String>),
 }
 
 /// How a server ended.
@@ -151,15 +164,15 @@ impl ServerProcess {
     /// Requests a path until a response says ready, or a connection until one is accepted. Returns the time since the start.
     ///
     /// # Errors
-    /// When the server ends, is not ready within the limit, has no such path of its health, `interrupted` becomes true, or `in_vain` says that it waits for something
-    /// that will not come.
+    /// When the server ends, is not ready within the limit, has no such path of its health, `interrupted` becomes true, or `looked_into` finds why
+    /// it will not become ready; that gets the id of the process and the time since its start.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
         question: Question<'_>,
         limit: Duration,
         interrupted: &AtomicBool,
-        in_vain: &mut dyn FnMut() -> bool,
+        looked_into: &mut dyn FnMut(u32, Duration) -> Option<WillNotBeReady>,
     ) -> Result<Duration, ServerError> {
         let url = readiness::words(base, question.path);
         let mut mistaken_since = None;
@@ -191,8 +204,12 @@ impl ServerProcess {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(ServerError::Interrupted);
             }
-            if in_vain() {
-                return Err(ServerError::InVain);
+            match looked_into(self.pid(), after) {
+                None => {}
+                Some(WillNotBeReady::InVain) => return Err(ServerError::InVain),
+                Some(WillNotBeReady::Hangs(diagnosis)) => {
+                    return Err(ServerError::Hangs { url, after_s: after.as_secs(), log, diagnosis });
+                }
             }
             if after > limit {
                 let limit_s = limit.as_secs();

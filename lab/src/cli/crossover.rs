@@ -4,6 +4,7 @@ use super::attached_load::{self, Attachment};
 use super::load_options::LoadOptions;
 use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
+use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs;
@@ -145,7 +146,11 @@ fn of_first_variant(
     let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
         return Err(miette!("nothing is to be started"));
     };
-    let launcher = Launcher { health_paths: experiment.health_paths(), ..Launcher::of_this_machine() };
+    let launcher = Launcher {
+        health_paths: experiment.health_paths(),
+        hang_check: Some(hang_diagnosis),
+        ..Launcher::of_this_machine()
+    };
     launcher.prepare(variant).into_diagnostic()?;
     anstream::eprintln!("starting {}", variant.name);
     let mut server =

@@ -10,6 +10,7 @@ use crate::run;
 use crate::run::Runner;
 use crate::run::sender::{LoadSender, ThisProcess};
 use crate::run::session::resume;
+use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::{Path, PathBuf};
@@ -192,7 +193,12 @@ impl ExperimentArgs {
         let probe = if self.no_probe { ProbeChoice::Off } else { self.probe };
         let instruments = Instruments { probe, jfr: self.jfr, jvm_log: !self.no_jvm_log };
         let health_paths = experiment.health_paths();
-        let launcher = Launcher { instruments, health_paths, ..Launcher::of_this_machine() };
+        let launcher = Launcher {
+            instruments,
+            health_paths,
+            hang_check: Some(hang_diagnosis),
+            ..Launcher::of_this_machine()
+        };
         for variant in &mut experiment.variants {
             if let Some(why) = &variant.skipped {
                 anstream::eprintln!("{} is skipped: {why}", variant.name);

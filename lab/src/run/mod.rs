@@ -22,7 +22,7 @@ pub mod sender;
 pub(crate) mod server_seconds;
 pub mod session;
 mod settle;
-mod silence;
+pub mod silence;
 pub(crate) mod steady;
 mod warm_up;
 pub mod watch;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use threadcount_diagnose::verdict::Verdict;
 use threadcount_diagnose::{Options, gather, judge};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::{LoadOutcome, Second};
@@ -115,6 +116,15 @@ impl fmt::Display for Hang {
 fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<Vec<String>> {
     let gathered = gather(jvm, Options { agent }, interrupted).ok()?;
     Some(diagnosis::text(&judge(&gathered.evidence)).lines().map(str::to_owned).collect())
+}
+
+/// What `threadcount diagnose` prints of the JVM below a process, by line. `None`: it does not hang, or it cannot be looked into.
+pub fn hang_diagnosis(pid: u32) -> Option<Vec<String>> {
+    let jvm = ProcessTree::rooted_at(pid).java_pid()?;
+    let gathered = gather(jvm, Options { agent: true }, &Arc::default()).ok()?;
+    let verdicts = judge(&gathered.evidence);
+    let hangs = verdicts.iter().any(Verdict::is_trouble);
+    hangs.then(|| diagnosis::text(&verdicts).lines().map(str::to_owned).collect())
 }
 
 #[cfg(test)]

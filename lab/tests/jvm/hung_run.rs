@@ -4,7 +4,8 @@ use crate::{java, one_session};
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 /// Two requests at once; from the fortieth on each takes two monitors, every second one in the opposite order, and waits for the other.
 const DEADLOCKED: &str = "
@@ -44,20 +45,8 @@ class Deadlocked {
 
 #[test]
 fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosis() {
-    java::probe();
-    let jdk = java::jdk();
-    let classes = one_session::compiled(&jdk.home, "Deadlocked.java", DEADLOCKED);
     let folder = tempfile::tempdir().unwrap();
-    let (file, out) = (folder.path().join("mine.yaml"), folder.path().join("out"));
-    let command =
-        format!("{} -Xmx32m -cp {} Deadlocked {{port}}", jdk.java().display(), classes.path().display());
-    let text = format!(
-        "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{command}\"}}}}\n\
-         loads: [{{clients: 2, duration: 4s}}]\n"
-    );
-    fs::write(&file, text).unwrap();
-    let run =
-        Command::new(cargo_bin("threadcount")).arg("run").arg(&file).arg("--out").arg(&out).output().unwrap();
+    let (run, out) = run_of(DEADLOCKED, "Deadlocked", folder.path());
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(1), "{said}");
     let document: Value =
@@ -66,4 +55,73 @@ fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosi
     let why = failure["why"].as_str().unwrap();
     assert!(why.contains("no response") && why.contains("Deadlock: 2 threads wait"), "{why}");
     assert!(failure["log_tail"].to_string().contains("Deadlocked.crossed"), "{failure}");
+}
+
+/// Its two threads wait for each other's monitor before it listens; with another name it listens after 25 s.
+const NEVER_READY: &str = "
+import com.sun.net.httpserver.HttpServer;
+import java.util.concurrent.CountDownLatch;
+
+class Starting {
+    static final Object ORDERS = new Object(), STOCK = new Object();
+    static final CountDownLatch BOTH = new CountDownLatch(2);
+
+    public static void main(String[] port) throws Exception {
+        if (HANGS) {
+            Thread.ofPlatform().start(() -> load(ORDERS, STOCK));
+            load(STOCK, ORDERS);
+        }
+        Thread.sleep(25_000);
+        var server = HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9);
+        server.createContext(\"/\", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write(\"ok\".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+
+    static void load(Object first, Object second) {
+        synchronized (first) {
+            BOTH.countDown();
+            try { BOTH.await(); } catch (InterruptedException never) { throw new IllegalStateException(never); }
+            synchronized (second) { System.out.println(\"never\"); }
+        }
+    }
+}";
+
+#[test]
+fn a_jvm_that_deadlocks_before_it_is_ready_is_a_failed_run_with_its_diagnosis_and_one_that_starts_slowly_runs()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, out) = run_of(&NEVER_READY.replace("HANGS", "true"), "Starting", folder.path());
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{said}");
+    let document: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
+    let failure = &document["records"][0]["failure"];
+    assert!(failure["why"].as_str().unwrap().contains("because it hangs"), "{failure}");
+    assert!(failure["log_tail"].to_string().contains("Starting.load"), "{failure}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (run, _) = run_of(&NEVER_READY.replace("HANGS", "port.length > 9"), "Starting", folder.path());
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// One run of two clients for four seconds, and its folder.
+fn run_of(source: &str, class: &str, folder: &Path) -> (Output, PathBuf) {
+    java::probe();
+    let jdk = java::jdk();
+    let classes = one_session::compiled(&jdk.home, &format!("{class}.java"), source);
+    let (file, out) = (folder.join("mine.yaml"), folder.join("out"));
+    let command =
+        format!("{} -Xmx32m -cp {} {class} {{port}}", jdk.java().display(), classes.path().display());
+    let text = format!(
+        "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{command}\"}}}}\n\
+         loads: [{{clients: 2, duration: 4s}}]\n"
+    );
+    fs::write(&file, text).unwrap();
+    let run =
+        Command::new(cargo_bin("threadcount")).arg("run").arg(&file).arg("--out").arg(&out).output().unwrap();
+    (run, out)
 }

@@ -84,7 +84,7 @@ impl Server {
             Question { path: "/", is_of_health: false },
             Duration::from_secs(120),
             &AtomicBool::new(false),
-            &mut || false,
+            &mut |_, _| None,
         );
         ready.unwrap_or_else(|error| panic!("{error}: {:?}", error.log_tail()));
         Self { process, port, _folder: folder }
