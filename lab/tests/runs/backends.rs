@@ -52,13 +52,21 @@ fn backend<'a>(record: &'a Record, name: &str) -> &'a BackendFigures {
     record.backends.iter().find(|backend| backend.name == name).expect("its figures")
 }
 
+/// What `report --details` prints of the result, in one line.
+fn details(folder: &Path) -> String {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    let output = command.arg("report").arg(folder.join("out")).arg("--details").output().unwrap();
+    String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn backends_are_handed_on_observed_and_stopped_with_sigterm() {
     let folder = tempfile::tempdir().unwrap();
     let output = experiment(folder.path(), "5", "");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(stdout.contains(" cores: load generator ") && stdout.contains(", line "), "{stdout}");
+    let details = details(folder.path());
+    assert!(details.contains(" cores: load generator ") && details.contains(", line "), "{details}");
     let records = records(folder.path());
     assert_eq!(records.len(), 2);
     for record in &records {
@@ -101,9 +109,8 @@ fn roles_are_pinned_to_their_cores_or_all_of_them_run_anywhere() {
     let record = &records(folder.path())[0];
     assert_eq!((&backend(record, "line").cores, &backend(record, "idle").cores), (&vec![last], &own));
     assert_eq!(record.resource_limits.as_ref().unwrap().server.affinity_cpus, 1);
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let words = stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(&format!("on core {first}, server ")), "{stdout}");
+    let details = details(folder.path());
+    assert!(details.contains(&format!("on core {first}, server ")), "{details}");
 
     let folder = tempfile::tempdir().unwrap();
     let output = experiment(folder.path(), "0", "cores: {server: 1000}");

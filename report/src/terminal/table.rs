@@ -75,7 +75,7 @@ fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
             RatioCell::Baseline => f64::INFINITY,
             _ if best.as_ref() == Some(&row.variant) => f64::MAX,
             RatioCell::Ratio { value, .. } => value.max(f64::MIN_POSITIVE).ln().abs(),
-            RatioCell::Unreadable(_) | RatioCell::None => 0.0,
+            RatioCell::Unreadable { .. } | RatioCell::None => 0.0,
         };
         let own = telling(&rows[row]);
         let before = rows.iter().enumerate().filter(|(other, it)| (telling(it), row) > (own, *other));

@@ -62,7 +62,9 @@ pub enum RatioCell {
         inconclusive: bool,
     },
     /// Compared, with a ratio that should not be acted on. The reason.
-    Unreadable(&'static str),
+    Unreadable {
+        why: &'static str,
+    },
     /// Not compared.
     None,
 }
@@ -76,7 +78,7 @@ impl RatioCell {
             Self::Ratio { ratio, interval: Some(interval), .. } => format!("{ratio}x {interval}"),
             Self::Ratio { ratio, runs: 0 | 1, .. } => format!("{ratio}x (1 run)"),
             Self::Ratio { ratio, .. } => format!("{ratio}x (no interval)"),
-            Self::Unreadable(why) => (*why).to_owned(),
+            Self::Unreadable { why } => (*why).to_owned(),
             Self::None => String::new(),
         }
     }
@@ -221,10 +223,10 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     };
     match (shown, compared) {
         (Some(Ratio { ratio, interval: Some(interval), .. }), _) if !interval.is_readable(*ratio) => {
-            return RatioCell::Unreadable("too few runs");
+            return RatioCell::Unreadable { why: "too few runs" };
         }
         (Some(Ratio { interval: None, .. }), Some(it)) if is_cold(&it.variant) || is_cold(&it.baseline) => {
-            return RatioCell::Unreadable("still warming up");
+            return RatioCell::Unreadable { why: "still warming up" };
         }
         _ => {}
     }
