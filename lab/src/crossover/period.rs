@@ -20,9 +20,9 @@ const LONGEST_FOR_P99: Duration = Duration::from_millis(1_500);
 const WASHOUT_RESPONSES: f64 = 3.0;
 /// ... and so long at least and at most.
 const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
-/// Requests that are starved by those of the other kind are waited for so long: a session of washouts has few blocks.
+/// Requests that are starved by those of the other kind are all waited for so long: a session of washouts has few blocks.
 const STARVED: Duration = Duration::from_secs(1);
-/// A period counts with so large a part of the clients still on the kind of thread before: its ratio is off by at most this part of it.
+/// Then so large a part of the clients may still be on the kind of thread before: a ratio is off by at most this part of its effect.
 const LARGEST_REST: f64 = 0.05;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -194,12 +194,16 @@ fn unique_number() -> u32 {
 /// that lasts for a minute would leave out every period. False: too many still run or wait.
 fn wash_out(subject: &Subject<'_>, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
     let few = u64::from(subject.clients / 100).max(1);
+    let rest = (f64::from(subject.clients) * LARGEST_REST) as u64;
     wait(least)?;
     let mut waited = least;
     loop {
         let left = subject.session.status()?.previous.map_or(0, |it| it.running + it.queued);
-        if left <= few || waited >= least.max(STARVED) {
-            return Ok(left <= few.max((f64::from(subject.clients) * LARGEST_REST) as u64));
+        if left <= few || (waited >= STARVED && left <= rest) {
+            return Ok(true);
+        }
+        if waited >= WASHOUT.1 {
+            return Ok(false);
         }
         wait(LOOK_EVERY)?;
         waited += LOOK_EVERY;
