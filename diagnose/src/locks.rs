@@ -20,7 +20,7 @@ pub struct LockWait {
     pub value: i64,
     /// Whether a method on its stack gives permits back; of a semaphore.
     pub gives_back: bool,
-    /// Threads that have it or give it: owner, readers, whoever computes the result.
+    /// Threads that have it or give it: the owner, the readers, the thread that computes the result.
     pub givers: Vec<u64>,
     /// The pool in whose queue the task is that gives it.
     pub pool: Option<String>,

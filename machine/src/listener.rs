@@ -1,24 +1,25 @@
 //! The process that listens at a port of this machine.
 
+use super::process_sockets::socket_inodes;
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-use procfs::process::{FDTarget, all_processes};
+use procfs::process::all_processes;
 
 /// Its id; `None`: nobody listens there, or nobody whose files we may see.
 #[must_use]
 pub fn listener(port: u16) -> Option<u32> {
+    listeners(port).next()
+}
+
+/// All of them: what a process started before it listened has the socket too.
+pub(super) fn listeners(port: u16) -> impl Iterator<Item = u32> {
     let entries = tcp().unwrap_or_default().into_iter().chain(tcp6().unwrap_or_default());
     let is_it = |entry: &TcpNetEntry| entry.state == TcpState::Listen && entry.local_address.port() == port;
     let inodes: Vec<u64> = entries.filter(is_it).map(|entry| entry.inode).collect();
-    if inodes.is_empty() {
-        return None;
-    }
-    all_processes().ok()?.flatten().find_map(|process| {
-        let files = process.fd().ok()?.flatten();
-        let mut sockets = files.filter_map(|file| match file.target {
-            FDTarget::Socket(inode) => Some(inode),
-            _ => None,
-        });
-        sockets.any(|inode| inodes.contains(&inode)).then_some(process.pid as u32)
+    let processes = (!inodes.is_empty()).then(all_processes).and_then(Result::ok);
+    let holds = move |inode: u64| inodes.contains(&inode);
+    processes.into_iter().flatten().flatten().filter_map(move |process| {
+        let holds_one = socket_inodes(&process)?.any(&holds);
+        holds_one.then_some(process.pid.unsigned_abs())
     })
 }
 

@@ -1,6 +1,7 @@
 //! The TCP sockets of a process: what it listens at, who is connected, and what lies unread.
 
-use super::tcp_counters::{self, TcpCounters};
+use super::sock_diag::{Ports, counters_by_ports};
+use super::tcp_counters::TcpCounters;
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::{FDTarget, Process};
 use std::collections::{HashMap, HashSet};
@@ -36,10 +37,10 @@ impl ProcessSockets {
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let process = Process::new(i32::try_from(pid).ok()?).ok()?;
-        let inodes: HashSet<u64> = process.fd().ok()?.flatten().filter_map(|it| socket(&it.target)).collect();
+        let inodes: HashSet<u64> = socket_inodes(&process)?.collect();
         let entries: Vec<TcpNetEntry> =
             [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten().collect();
-        let counters = if is_our_network(pid) { tcp_counters::read() } else { HashMap::new() };
+        let counters = if is_our_network(pid) { counters_by_ports() } else { HashMap::new() };
         Some(of_entries(&entries, &inodes, &counters))
     }
 }
@@ -47,7 +48,7 @@ impl ProcessSockets {
 fn of_entries(
     entries: &[TcpNetEntry],
     inodes: &HashSet<u64>,
-    counters: &HashMap<tcp_counters::Ports, TcpCounters>,
+    counters: &HashMap<Ports, TcpCounters>,
 ) -> ProcessSockets {
     let is_own = |entry: &&TcpNetEntry| inodes.contains(&entry.inode);
     let listening: HashSet<u16> = entries
@@ -78,8 +79,12 @@ fn of_entries(
     sockets
 }
 
-fn socket(target: &FDTarget) -> Option<u64> {
-    if let FDTarget::Socket(inode) = target { Some(*inode) } else { None }
+/// The inodes of a process's sockets; `None`: its files cannot be seen.
+pub(super) fn socket_inodes(process: &Process) -> Option<impl Iterator<Item = u64> + use<>> {
+    Some(process.fd().ok()?.flatten().filter_map(|file| match file.target {
+        FDTarget::Socket(inode) => Some(inode),
+        _ => None,
+    }))
 }
 
 fn is_our_network(pid: u32) -> bool {

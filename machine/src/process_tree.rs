@@ -6,7 +6,8 @@ use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
 use super::io_calls::{IoAccount, IoCalls};
 use super::jvm_threads::{JvmCpu, JvmThreads};
 use super::open_files::OpenFiles;
-use procfs::process::{FDInfo, FDTarget, Process, Stat, all_processes};
+use super::process_sockets::socket_inodes;
+use procfs::process::{Process, Stat, all_processes};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What the tree uses at one moment. A process that ends while it is read is left out.
@@ -125,12 +126,7 @@ impl ProcessTree {
 
     /// The inodes of all their sockets.
     pub(crate) fn socket_inodes(&self) -> HashSet<u64> {
-        let files = self.members.values().filter_map(|process| process.fd().ok()).flatten().flatten();
-        let inode = |file: FDInfo| match file.target {
-            FDTarget::Socket(inode) => Some(inode),
-            _ => None,
-        };
-        files.filter_map(inode).collect()
+        self.members.values().filter_map(socket_inodes).flatten().collect()
     }
 
     /// The members of the tree, by pid and start time.

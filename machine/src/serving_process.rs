@@ -1,11 +1,12 @@
 //! The processes of this machine that serve another one: its database, its neighbours.
 //!
-//! A server's own connections lead to them: the far end of each has a port at which somebody listens here. Who answers it belongs to
-//! the server, and is no interference.
+//! A server's own connections lead to them: the far end of each has a port at which a process listens here. That process belongs
+//! to the server, and is no interference.
 
+use super::listener::listeners;
 use super::process_tree::ProcessTree;
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-use procfs::process::{FDTarget, Process, all_processes};
+use procfs::process::Process;
 use std::collections::BTreeSet;
 
 /// A process that serves another one.
@@ -21,43 +22,29 @@ pub struct ServingProcess {
 /// The processes of this machine that the process tree of `client` is connected to, without its own and ours.
 #[must_use]
 pub fn serving_processes(client: u32) -> Vec<ServingProcess> {
-    let members: BTreeSet<u32> =
-        ProcessTree::rooted_at(client).members().iter().map(|&(pid, _)| pid.unsigned_abs()).collect();
-    let own: BTreeSet<u64> = members.iter().flat_map(|&pid| sockets(pid)).collect();
+    let tree = ProcessTree::rooted_at(client);
+    let members: BTreeSet<u32> = tree.members().iter().map(|&(pid, _)| pid.unsigned_abs()).collect();
+    let own = tree.socket_inodes();
     let entries: Vec<TcpNetEntry> =
         tcp().unwrap_or_default().into_iter().chain(tcp6().unwrap_or_default()).collect();
-    let listening = |port: u16| {
-        let is_it = move |it: &&TcpNetEntry| it.state == TcpState::Listen && it.local_address.port() == port;
-        entries.iter().filter(is_it).map(|it| it.inode).collect::<Vec<u64>>()
-    };
     let is_own = |it: &&TcpNetEntry| it.state == TcpState::Established && own.contains(&it.inode);
     // Of a connection within this machine the far end has an entry too.
     let is_local = |it: &&TcpNetEntry| entries.iter().any(|far| far.local_address == it.remote_address);
     let ports: BTreeSet<u16> =
         entries.iter().filter(is_own).filter(is_local).map(|it| it.remote_address.port()).collect();
     let found = ports.into_iter().filter_map(|port| {
-        let pid = root_of_listeners(&listening(port))?;
+        let pid = root_of_listeners(port)?;
         let is_another = pid != std::process::id() && !members.contains(&pid);
         is_another.then(|| ServingProcess { pid, name: name(pid), port })
     });
     found.collect()
 }
 
-/// The first of the processes that hold a listening socket; those that it started have it too.
-fn root_of_listeners(inodes: &[u64]) -> Option<u32> {
-    let holds = |pid: &u32| sockets(*pid).any(|inode| inodes.contains(&inode));
-    let processes = all_processes().ok()?.flatten().map(|it| it.pid.unsigned_abs());
-    let holders: Vec<u32> = processes.filter(holds).collect();
+/// The first of the processes that listen at a port; those that it started do so too.
+fn root_of_listeners(port: u16) -> Option<u32> {
+    let listeners: Vec<u32> = listeners(port).collect();
     let parent = |pid: u32| Process::new(pid as i32).and_then(|it| it.stat()).map_or(0, |it| it.ppid as u32);
-    holders.iter().copied().find(|&pid| !holders.contains(&parent(pid)))
-}
-
-fn sockets(pid: u32) -> impl Iterator<Item = u64> {
-    let files = Process::new(pid as i32).and_then(|it| it.fd()).into_iter().flatten().flatten();
-    files.filter_map(|file| match file.target {
-        FDTarget::Socket(inode) => Some(inode),
-        _ => None,
-    })
+    listeners.iter().copied().find(|&pid| !listeners.contains(&parent(pid)))
 }
 
 fn name(pid: u32) -> String {

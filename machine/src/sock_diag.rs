@@ -1,11 +1,14 @@
 //! TCP sockets of this network namespace by the kernel's `NETLINK_SOCK_DIAG` (sock_diag(7)), as `ss` reads them.
 
+use super::tcp_counters::TcpCounters;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
+use std::collections::HashMap;
 
 /// The kernel's numbers of the states.
 const ESTABLISHED: u8 = 1;
+const CLOSE_WAIT: u8 = 8;
 const LISTEN: u8 = 10;
 const BY_FAMILY: u16 = 20;
 const DONE: u16 = 3;
@@ -24,6 +27,7 @@ const MESSAGE_BYTES: usize = 72;
 pub(super) struct TcpSocket {
     pub state: SocketState,
     pub local_port: u16,
+    pub remote_port: u16,
     /// 0: no process has it; nobody has accepted it yet.
     pub inode: u64,
     /// Of a listening socket: the longest accept queue.
@@ -34,22 +38,24 @@ pub(super) struct TcpSocket {
     congestion_window: u32,
     segment_bytes: u32,
     unsent_bytes: u32,
-    since_sent_ms: u32,
-    since_received_ms: u32,
-    has_received: bool,
+    counters: Option<TcpCounters>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SocketState {
     #[default]
     Established,
+    /// The other side sends no more.
+    CloseWait,
     Listen,
 }
 
 impl TcpSocket {
     /// Has something arrived since something was sent? A client that sends again at once does so in the same tick of the kernel's clock.
     pub fn has_request(&self) -> bool {
-        self.has_received && (self.unread_bytes > 0 || self.since_received_ms <= self.since_sent_ms)
+        self.counters.is_some_and(|it| {
+            it.received_bytes > 0 && (self.unread_bytes > 0 || it.since_received_ms <= it.since_sent_ms)
+        })
     }
 
     /// Does less than a segment wait for the acknowledgement of one that was sent?
@@ -59,7 +65,16 @@ impl TcpSocket {
     }
 }
 
-/// Those that listen and those that are established; `None`: the kernel does not answer.
+/// Local port and remote port: enough to tell connections of one listening port on loopback apart.
+pub(super) type Ports = (u16, u16);
+
+/// What is counted of all connections; empty where the kernel does not say it.
+pub(super) fn counters_by_ports() -> HashMap<Ports, TcpCounters> {
+    let sockets = tcp_sockets().unwrap_or_default().into_iter();
+    sockets.filter_map(|it| Some(((it.local_port, it.remote_port), it.counters?))).collect()
+}
+
+/// Those that listen and those that a process may still write to; `None`: the kernel does not answer.
 pub(super) fn tcp_sockets() -> Option<Vec<TcpSocket>> {
     let mut sockets = of_family(AddressFamily::INET)?;
     // A kernel without IPv6 has none.
@@ -102,7 +117,7 @@ fn request(family: u8) -> Vec<u8> {
     request.extend(DUMP.to_ne_bytes());
     request.extend([0; 8]);
     request.extend([family, TCP, 1 << (INFO - 1) | 1 << (MEMORY - 1), 0]);
-    request.extend((1u32 << ESTABLISHED | 1 << LISTEN).to_ne_bytes());
+    request.extend((1u32 << ESTABLISHED | 1 << CLOSE_WAIT | 1 << LISTEN).to_ne_bytes());
     request.resize(BYTES, 0);
     request
 }
@@ -114,12 +129,14 @@ fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
     }
     let state = match message[1] {
         ESTABLISHED => SocketState::Established,
+        CLOSE_WAIT => SocketState::CloseWait,
         LISTEN => SocketState::Listen,
         _ => return None,
     };
     let mut socket = TcpSocket {
         state,
         local_port: u16::from_be_bytes([message[4], message[5]]),
+        remote_port: u16::from_be_bytes([message[6], message[7]]),
         unread_bytes: number(message, 56),
         send_queue: number(message, 60),
         inode: u64::from(number(message, 68)),
@@ -133,10 +150,8 @@ fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
             INFO => {
                 socket.segment_bytes = number(value, 16);
                 socket.unacknowledged_segments = number(value, 24);
-                socket.since_sent_ms = number(value, 44);
-                socket.since_received_ms = number(value, 52);
                 socket.congestion_window = number(value, 80);
-                socket.has_received = number(value, 128) > 0 || number(value, 132) > 0;
+                socket.counters = TcpCounters::of_info(value);
                 socket.unsent_bytes = number(value, 144);
             }
             MEMORY => socket.drops = number(value, 32),
@@ -154,4 +169,29 @@ fn number(bytes: &[u8], at: usize) -> u32 {
 
 fn half(bytes: &[u8], at: usize) -> u16 {
     bytes.get(at..at + 2).and_then(|it| it.try_into().ok()).map_or(0, u16::from_ne_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    #[test]
+    fn bytes_are_counted_at_the_end_that_received_them() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut accepted, from) = listener.accept().unwrap();
+        client.write_all(b"twelve bytes").unwrap();
+        accepted.read_exact(&mut [0; 12]).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let counters = counters_by_ports()[&(port, from.port())];
+        assert_eq!((counters.received_bytes, counters.sent_bytes), (12, 0));
+        assert!(counters.since_received_ms <= counters.since_sent_ms);
+    }
+
+    #[test]
+    fn a_message_that_is_cut_off_is_no_socket() {
+        assert_eq!(tcp_socket(&[ESTABLISHED; MESSAGE_BYTES - 1]), None);
+    }
 }

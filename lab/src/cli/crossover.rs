@@ -7,12 +7,12 @@ use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
 use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result_folder;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_machine::probe::jar;
@@ -127,10 +127,13 @@ pub(super) fn before_fresh_jvms(
             return Ok(None);
         }
     };
+    // Before an error about the file: the figures are there.
+    finish(&document, &options)?;
     let file = folder.join("crossover").join("crossover.json");
     let json = serde_json::to_vec_pretty(&document).into_diagnostic()?;
-    fs::write(&file, json).into_diagnostic().wrap_err_with(|| format!("cannot write {}", file.display()))?;
-    finish(&document, &options)?;
+    result_folder::replace(&file, &json)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("cannot write {}", file.display()))?;
     anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads.");
     Ok(Some(document))
 }

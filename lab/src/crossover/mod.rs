@@ -92,13 +92,11 @@ pub fn run(
     let server = server_on(session, order.port)?;
     watch(CrossoverEvent::Found(&server));
     let own_threads = u32::try_from(server.own_max_threads).ok();
-    let order = &match order.treatments.is_empty() {
-        true => {
-            let treatments = usual_treatments(own_threads, order.plan.connections.get());
-            CrossoverOrder { treatments, ..order.clone() }
-        }
-        false => order.clone(),
-    };
+    let mut order = order.clone();
+    if order.treatments.is_empty() {
+        order.treatments = usual_treatments(own_threads, order.plan.connections.get());
+    }
+    let order = &order;
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
     session.switch_to(baseline, order.port)?;
     if !order.beside_others {
