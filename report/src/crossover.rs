@@ -139,10 +139,10 @@ fn answers(document: &CrossoverDocument) -> Vec<String> {
 
 /// `virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99 within 1 %.`
 fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
-    let first = part(&comparison.rate, "throughput", &format!(" of {baseline}"));
+    let first = part(&comparison.rate, "throughput", Some(baseline));
     let times = [
-        comparison.p50.as_ref().map(|it| part(it, "median response time", "")),
-        comparison.p99.as_ref().map(|it| part(it, "p99", "")),
+        comparison.p50.as_ref().map(|it| part(it, "median response time", None)),
+        comparison.p99.as_ref().map(|it| part(it, "p99", None)),
     ];
     let mut parts: Vec<String> = std::iter::once(first).chain(times.into_iter().flatten()).collect();
     let last = parts.pop().unwrap_or_default();
@@ -150,13 +150,15 @@ fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
     format!("{} has {all}.", comparison.treatment)
 }
 
-fn part(ratio: &CrossoverRatio, noun: &str, of: &str) -> String {
+/// `baseline`: where it is named.
+fn part(ratio: &CrossoverRatio, noun: &str, baseline: Option<&str>) -> String {
+    let with = |word: &str| baseline.map_or_else(String::new, |baseline| format!(" {word} {baseline}"));
     match (ratio.verdict, ratio.interval) {
-        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}{of}", times(ratio.ratio)),
+        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}{}", times(ratio.ratio), with("of")),
         (Verdict::NoDifference, Some(interval)) => {
-            format!("the same {noun}{of} within {}", bound(interval.largest_difference()))
+            format!("the same {noun}{} within {}", with("as"), bound(interval.largest_difference()))
         }
-        _ => format!("an inconclusive {noun}"),
+        _ => format!("an inconclusive {noun}{}", with("against")),
     }
 }
 
