@@ -30,7 +30,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Send one load after the other, each a share, as standard input says; print lines for `threadcount merge`
 ///
 /// This is what the pods of `run --kubernetes` and `compare --kubernetes` are. It ends with its input, with SIGTERM, or after
-/// an hour without an order; docs/reference/formats.md has the format. Exit code: 0 done, 2 bad usage.
+/// an hour without an order; docs/contributing/share-format.md has the format. Exit code: 0 done, 2 bad usage.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WorkerCommand {

@@ -1,4 +1,4 @@
-//! The lines in which a process tells of its share. docs/reference/formats.md has the format.
+//! The lines in which a process tells of its share. docs/contributing/share-format.md has the format.
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond};
 use crate::share::LoadShare;

@@ -1,4 +1,4 @@
-//! What a process is told that sends several loads, one after the other: one line of JSON each. docs/reference/formats.md has the format.
+//! What a process is told that sends several loads, one after the other: one line of JSON each. docs/contributing/share-format.md has the format.
 
 use super::load_plan::{LoadPlanError, load_plan};
 use serde::{Deserialize, Serialize};
