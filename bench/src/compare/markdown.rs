@@ -66,9 +66,10 @@ fn head(of: &Comparison) -> String {
          - {}, {} min: `{}`\n\
          - {}, {} cores, {:.0} GiB, Linux {}, {}\n\
          - the server is pinned to core {}, each client to core {}; the clients alternate over the rounds (A B C, C B A, ..)\n\
-         - CPU per request is the client process's user and system time (wait4), including its start, divided by the responses \
-         that the *server* counted; figures are medians over the rounds, shares medians of the \
-         ratios within them, with the interval that holds the median with at least 95 % (order statistics)\n",
+         - CPU per request is user and system time of the client process (wait4), including its start, divided by the responses \
+         that the *server* counted\n\
+         - figures are medians over the rounds, and shares medians of the ratios within them\n\
+         - an interval holds the median with at least 95 % (order statistics)\n",
         of.date,
         (of.took_s / 60.0).round(),
         of.command,
@@ -97,8 +98,9 @@ fn goal_table(of: &Comparison) -> String {
     });
     format!(
         "## Goals\n\n{}\n\
-         The floor is the same figure of the bare loop, which neither parses nor records; for the truth server it is the timing of the server \
-         and the machine themselves. A limit below the floor cannot be reached on this machine.\n",
+         The floor is the same figure of the bare loop, which neither parses nor records. For the truth server it is the timing of the server \
+         and the machine. A limit below the floor cannot be reached on this machine. A row is no later than h2load if its real \
+         lateness (p99) is up to 5 % more.\n",
         table(&["goal", "limit", "measured", "reached", "floor"], rows)
     )
 }
@@ -168,12 +170,12 @@ fn open_table(of: &Comparison) -> String {
     };
     format!(
         "## Open loop at 5,000 requests/s\n\n{}\n\
-         Real lateness is measured at the server, by its clock, against an even schedule of 5,000/s that \
-         begins as late as possible without any early request. A generator that sends in groups is late by up to the time \
-         that a group covers: h2load checks the schedules of all connections together, at most every 10 ms. Send \
+         Real lateness is measured at the server, by its clock, against an even schedule of 5,000/s. That schedule begins as late as \
+         possible without any early request. A generator that sends in groups is late by up to the time that a group covers. \
+         h2load checks the schedules of all connections together, at most every 10 ms. Send \
          lag is the generator's own figure; only threadcount has it. The bare sleeping loop wakes once per request, \
-         when it is due (with 1 ms or 10 ms: for all requests due within that time), and never for a response, so it does not know \
-         when responses arrive. Threadcount wakes as often, because the kernel stamps the responses.\n",
+         when it is due. With 1 ms or 10 ms it wakes for all requests due within that time. It never wakes for a response, so it does \
+         not know when responses arrive. Threadcount wakes as often, because the kernel stamps the responses.\n",
         table(&columns, of.open.iter().map(cells))
     )
 }
@@ -213,7 +215,7 @@ const TRUTH_COLUMNS: [&str; 8] = ["tool", "p50", "p90", "p95", "p99", "p99.9", "
 fn truth_table(of: &Comparison) -> String {
     format!(
         "## Response times reported for a server that stalls 200 ms in every 2 s, at 2,000 requests/s\n\n{}\n\
-         Milliseconds; **bold** is off by more than 2 % and more than 1 ms; – is not printed. A closed loop has no \
+         Times are in milliseconds. **Bold** is off by more than 2 % and more than 1 ms. A tool does not print figures marked –. A closed loop has no \
          rate: its response times leave out the queueing of requests that it did not send during the stall. The true p90 lies \
          exactly where the queueing begins: each 0.05 % of the requests that the machine itself delays moves it by 1 ms. \
          The server itself: from reading a request to writing its response. Servers and open loads have real-time priority \
@@ -229,8 +231,8 @@ fn machine_lateness(of: &Comparison) -> String {
         return String::new();
     };
     format!(
-        " The bare sleeping loop, which only sends the same {} requests when they are due, sent {late} of them more \
-         than 1 ms late: this delay by the machine alone puts p90 at {p90_ms:.1} ms.",
+        " The bare sleeping loop only sends the same {} requests when they are due. It sent {late} of them more \
+         than 1 ms late. This delay by the machine alone puts p90 at {p90_ms:.1} ms.",
         thousands(Some(requests as f64))
     )
 }
@@ -260,7 +262,8 @@ const MEMORY_COLUMNS: [&str; 7] = [
 fn memory_table(of: &Comparison) -> String {
     format!(
         "## Memory: closed loop against a server that takes 300 ms\n\n{}\n\
-         Open at once is the highest number of connections at the server; peak memory is the peak resident set of the client; the rate is measured at the server; the possible rate is connections / 0.3 s.\n",
+         Open at once is the highest number of connections at the server. Peak memory is the peak resident set of the client. The rate is \
+         measured at the server, and the possible rate is connections / 0.3 s.\n",
         table(&MEMORY_COLUMNS, of.memory.iter().map(memory_cells))
     )
 }

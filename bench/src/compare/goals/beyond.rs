@@ -16,7 +16,7 @@ pub fn closed(of: &Comparison) -> Vec<Goal> {
         .map(|(connections, body)| {
             let rows = with(&of.cost, connections, 1, body);
             let what = format!(
-                "CPU per request of {} as a share of {}'s, closed loop, {} connections, {}-byte responses",
+                "CPU per request of {} / {}'s, closed loop, {} connections, {}-byte responses",
                 Threadcount::IO_URING,
                 bare::NAME,
                 thousands(&connections.to_string()),
@@ -43,7 +43,7 @@ pub fn lateness(of: &Comparison) -> Goal {
         cost_ratio(&of.open, &cheapest.tool, "h2load")
     };
     let goal = most_costly(
-        "CPU per request of the cheapest row that is no later than h2load (real lateness p99, up to 5 % more) as a share of h2load's, open loop at 5,000/s",
+        "CPU per request of the cheapest row that is no later than h2load / h2load's, open loop at 5,000/s",
         1.0,
         ratio(&ours),
     );
