@@ -15,7 +15,7 @@ const WANTED_JAVA: [u16; 2] = [21, 25];
 /// The Tomcat lines that experiments ask for.
 const WANTED_TOMCAT: [&str; 3] = ["11.0", "10.1", "10.0"];
 
-/// Look at this machine: Java runtimes, Tomcat, the web applications, the kernel's limits
+/// Check this machine: Java runtimes, Tomcat, the web applications, the kernel's limits
 ///
 /// Exit code: 0 everything is there, 1 something is missing.
 #[derive(Args, Debug)]

@@ -31,8 +31,8 @@ const SOMEWHERE: &str = "http://127.0.0.1:1";
 
 /// Compare servers of your own: a Spring Boot jar, a WAR, or commands, JVM or not
 ///
-/// Exit code: 0 done, 1 --fail-if or a run failed or nothing was measured, 2 bad usage or input, 3 a --fail-if could not
-/// be judged (its figures cannot be trusted, or were not measured), or a variant has no expected response.
+/// Exit code 0: done. 1: --fail-if or a run failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if could not
+/// be judged, or a variant has no expected response. Figures that are not trusted, or were not measured, are not judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
@@ -51,11 +51,11 @@ pub struct CompareCommand {
     /// Exact number of rounds [default: until the result is conclusive, at most 15]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Time budget, e.g. 10m: start no round that would end later; the first one always runs [default: none for --variant,
-    /// else 5m]
+    /// Time budget, e.g. 10m. No round starts that would end later; the first one always runs
+    /// [default: none for --variant, else 5m]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up with the same load; auto: until the server is warm, within the budget; 0s: none
+    /// Longest warm-up with the same load. `auto`: until the server is warm, within the budget. `0s`: none
     #[arg(long, value_name = "TIME", default_value = "auto", value_parser = parse::warm_up)]
     warmup: WarmUpTime,
     #[command(flatten)]

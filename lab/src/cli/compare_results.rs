@@ -14,11 +14,11 @@ use threadcount_model::parse;
 /// Figures of variants and loads that both have, B divided by A, with intervals. Results of another machine or of other
 /// loads are not compared unless you say --anyway.
 ///
-/// Each side is one session: what differs from session to session (another hour, another start of the machine) is not in the
+/// Each side is one session. Differences from session to session (another hour, another start of the machine) are not in the
 /// intervals.
 ///
-/// Exit code: 0 done, 1 something got worse by more than --worse-by, 2 bad usage or input, or not comparable, 3 something that
-/// --worse-by asks for is undecided or could not be judged.
+/// Exit code 0: done. 1: a figure is worse by more than --worse-by. 2: bad usage or input, or not comparable. 3: a figure of
+/// --worse-by is undecided or could not be judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
@@ -31,9 +31,9 @@ pub struct CompareResultsCommand {
     /// Compare although the machine or the loads differ; the differences are printed first
     #[arg(long)]
     anyway: bool,
-    /// Exit with 1 if the rate (or the capacity) is lower or the 99th percentile (or a benchmark's time) higher by more than
-    /// this, e.g. 5%, beyond doubt; with 3 if that is undecided (the interval reaches to both sides) or cannot be judged: a
-    /// failed run, no trust, too few runs
+    /// Exit with 1 if throughput (or the capacity) is lower by more than this, e.g. 5%, beyond chance. The same if p99 (or a
+    /// benchmark's time) is higher. Exit with 3 if that is undecided, because the interval reaches to both sides. The same if
+    /// it cannot be judged: a failed run, no trust, too few runs
     #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
     /// Print it as JSON (threadcount/compare-results/1)

@@ -35,15 +35,15 @@ const PRINTED_EVERY: Duration = Duration::from_secs(10);
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
-    /// Compare kinds of thread inside one JVM: they are switched every second or so under one load, and set back at the end. Tomcat
-    /// 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
+    /// Compare kinds of thread inside one JVM. They are switched about once per second under one load, and reset at the end.
+    /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
     #[arg(long, conflicts_with = "no_crossover")]
     pub crossover: bool,
     /// With --spring-boot or --war: compare fresh JVMs alone. Otherwise a crossover comes first, and fresh JVMs confirm it
     #[arg(long)]
     pub no_crossover: bool,
-    /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N [default: own, virtual, and
-    /// platform-N with a thread per client where the own pool is smaller]
+    /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N. Without it: own,
+    /// virtual, and, where the own pool is smaller, platform-N with a thread per client
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
     treatments: Vec<Treatment>,
     /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures

@@ -24,7 +24,7 @@ const LONGEST_SESSION_S: i64 = 24 * 3_600;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub struct KubernetesOptions {
-    /// Send the load from pods of a cluster, each a share of it; CONTEXT of the kubeconfig [default: the current one]
+    /// Send the load from pods of a cluster, each a share of it. CONTEXT is one of the kubeconfig [default: the current one]
     #[arg(long, value_name = "CONTEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     kubernetes: Option<String>,
     /// How many pods [default: 2]

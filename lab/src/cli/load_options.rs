@@ -45,8 +45,8 @@ pub struct AskedLoad {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How much")]
 struct PaceOptions {
-    /// Connections. Without a rate each sends when its response is complete (closed loop); with a rate, the maximum of
-    /// requests in flight [default: 64; with a rate those of two seconds, 64 to 4000]
+    /// Connections. Without a rate each sends when its response is complete (closed loop). With a rate it is the maximum of
+    /// requests in flight. [default: 64, with a rate those of two seconds from 64 to 4000]
     #[arg(short, long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k

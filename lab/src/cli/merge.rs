@@ -14,7 +14,7 @@ use threadcount_machine::freed_memory;
 
 /// Merge the results of processes that shared a load: the same figures as if one had sent it
 ///
-/// Exit code: 0 all shares are there and all responses as expected, 1 failures, interrupted, or shares missing, 2 bad usage or
+/// Exit code 0: all shares are there and all responses as expected. 1: failures, interrupted, or shares missing. 2: bad usage or
 /// input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]

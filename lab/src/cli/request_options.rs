@@ -18,8 +18,8 @@ pub struct RequestOptions {
     /// A header, e.g. 'Accept: text/html'; repeatable
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
-    /// The body, or @FILE. In path, headers and body {rand:1:1000} is a random number, {seq:1} a counter,
-    /// {csv:FILE:COLUMN} the next value of a CSV file, {capture:NAME} a captured value
+    /// The body, or @FILE. In path, headers and body {rand:1:1000} is a random number and {seq:1} a counter.
+    /// {csv:FILE:COLUMN} is the next value of a CSV file, {capture:NAME} a captured value
     #[arg(short = 'b', long, visible_alias = "body", value_name = "TEXT|@FILE")]
     data: Option<String>,
     /// Requests from a file in vegeta's format, instead of URLs

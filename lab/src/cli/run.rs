@@ -21,9 +21,9 @@ use threadcount_report::claims_table;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code: 0 done, 1 a claim, a --fail-if or a run failed or nothing was measured, 2 bad usage or input, 3 a claim of
-/// your own or a --fail-if could not be judged (its figures are not trusted, or were not measured), or a variant has no
-/// expected response.
+/// Exit code 0: done. 1: a claim, a --fail-if or a run failed, or nothing was measured. 2: bad usage or input. 3: a claim of
+/// your own or a --fail-if could not be judged, or a variant has no expected response. Figures that are not trusted, or were not
+/// measured, are not judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
@@ -50,7 +50,7 @@ pub struct RunCommand {
     /// Time budget, e.g. 10m: start no round that would end later; the first round of each load always runs
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up, instead of the experiment's; auto: until the server is warm, within the budget; 0s: none
+    /// Longest warm-up, instead of the experiment's. `auto`: until the server is warm, within the budget. `0s`: none
     #[arg(long, value_name = "TIME", value_parser = parse::warm_up)]
     warmup: Option<WarmUpTime>,
     #[command(flatten)]

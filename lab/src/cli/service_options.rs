@@ -37,27 +37,29 @@ pub struct ServiceOptions {
     /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
     #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, group = "compared")]
     variants: Vec<(String, String)>,
-    /// A name and the base URL of a server that runs already, on this machine or another one: it is loaded and not observed. The first is
-    /// the baseline
+    /// A name and the base URL of a server that runs already, here or elsewhere. It is loaded and not observed. The first
+    /// is the baseline
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url, group = "compared")]
     target_urls: Vec<(String, String)>,
-    /// The runnable jar of a Spring Boot application (3.2 or newer): platform threads, virtual ones, and virtual ones with at
-    /// most 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
+    /// The runnable jar of a Spring Boot application (3.2 or newer). Variants: platform, virtual, and virtual with at most
+    /// 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
     #[arg(long, value_name = "APP.jar", group = "compared")]
     spring_boot: Option<PathBuf>,
-    /// A web application, on a Tomcat 11 that is fetched: its platform threads, virtual ones, and virtual ones with at most
-    /// 200 requests at once
+    /// A web application, on a Tomcat 11 that is downloaded. Variants: platform, virtual, and virtual with at most 200
+    /// requests at once
     #[arg(long, value_name = "APP.war", group = "compared")]
     war: Option<PathBuf>,
-    /// A name and the runnable jar of a Quarkus application, once for each way it was built, e.g. worker=a/quarkus-run.jar with
-    /// quarkus.virtual-threads.enabled=false and virtual=b/quarkus-run.jar. It gets its port by QUARKUS_HTTP_PORT. The first is the baseline
+    /// A name and the runnable jar of a Quarkus application, once per build. Example: worker=a/quarkus-run.jar (built with
+    /// quarkus.virtual-threads.enabled=false) and virtual=b/quarkus-run.jar. It gets its port by QUARKUS_HTTP_PORT. The
+    /// first is the baseline
     #[arg(long, value_name = "NAME=APP.jar", value_parser = named_jar, group = "compared")]
     quarkus: Vec<(String, PathBuf)>,
-    /// The runnable jar of a Helidon 4 application that reads `server` from its configuration: virtual threads, and virtual threads with
-    /// at most 200 requests at once. It gets its port and its limit by SERVER_PORT and SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
+    /// The runnable jar of a Helidon 4 application that reads `server` from its configuration. Variants: virtual, and virtual
+    /// with at most 200 requests at once. It gets its port by SERVER_PORT and its limit by
+    /// SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
     #[arg(long, value_name = "APP.jar", group = "compared")]
     helidon: Option<PathBuf>,
-    /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080: it is loaded and
+    /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080. It is loaded and
     /// observed, and nothing is compared
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]

@@ -15,8 +15,8 @@ const AUTO: &str = "auto";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Share of a load")]
 pub struct ShareOptions {
-    /// Send share INDEX, from 0, of COUNT, and print lines for `threadcount merge`. auto: from JOB_COMPLETION_INDEX and
-    /// THREADCOUNT_SHARES (Kubernetes) or SLURM_PROCID and SLURM_NTASKS (Slurm)
+    /// Send share INDEX, from 0, of COUNT, and print lines for `threadcount merge`. `auto`: from JOB_COMPLETION_INDEX
+    /// and THREADCOUNT_SHARES (Kubernetes) or SLURM_PROCID and SLURM_NTASKS (Slurm)
     #[arg(long, value_name = "INDEX/COUNT|auto", conflicts_with_all = ["json", "hlog"])]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     share: Option<String>,

@@ -12,7 +12,7 @@ use threadcount_model::parse;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Address and TLS")]
 pub struct TransportOptions {
-    /// Connect to another host and port than those of the URL, e.g. example.com:443:localhost:8443; empty parts match
+    /// Connect to another host and port than those of the URL, e.g. example.com:443:localhost:8443. Empty parts match
     /// any, or stay the same. `Host`, SNI and the name in the certificate stay those of the URL. May be repeated
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = AddressOverride::connect_to)]
     connect_to: Vec<AddressOverride>,
@@ -47,26 +47,26 @@ pub struct ResponseOptions {
     /// A text, or regex:PATTERN, that the body of each response must contain; otherwise the request has failed
     #[arg(long, value_name = "TEXT|regex:PATTERN")]
     expect_body: Option<BodyCheck>,
-    /// A value from responses that later requests on the same connection send as {capture:NAME}: NAME=header:FIELD,
+    /// A value from responses that later requests on the same connection send as {capture:NAME}. NAME=header:FIELD,
     /// NAME=regex:PATTERN with one group, or NAME=json:/POINTER. May be repeated
     #[arg(long, value_name = "NAME=WHERE")]
     capture: Vec<Capture>,
     /// Send the cookies that the server sets, each connection its own
     #[arg(long)]
     cookies: bool,
-    /// Write one line per request to a CSV file (compressed where it ends with .csv.gz): times in seconds since the
-    /// start, status, outcome, connection, target, bytes
+    /// Write one line per request to a CSV file (compressed where it ends with .csv.gz). Its columns are times in seconds
+    /// since the start, status, outcome, connection, target, bytes
     #[arg(long, value_name = "FILE", value_parser = parse::log_file)]
     log: Option<PathBuf>,
     /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time)]
     grace: Option<Duration>,
-    /// Run the load for this long before counting: figures without the opening of connections and the first requests on
-    /// each, e.g. 2s [default: 0s]
+    /// Run the load for this long before counting, e.g. 2s. Figures are then without the opening of connections and the first
+    /// requests on each [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["requests", "ramp", "steps"])]
     lead_in: Option<Duration>,
-    /// Let a request that is due wait up to this long for others that leave with it: less CPU, and up to this much send
-    /// lag, which is measured as ever, e.g. 1ms (needs --rate, --ramp or --steps) [default: 0s]
+    /// Let a request that is due wait up to this long, e.g. 1ms, for others that leave with it. It costs less CPU, and up to
+    /// this much send lag, which is measured. Needs --rate, --ramp or --steps [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule")]
     lateness: Option<Duration>,
 }

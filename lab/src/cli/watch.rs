@@ -35,8 +35,8 @@ const REACTION: Duration = Duration::from_millis(100);
 /// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
 ///
 /// A screen in a terminal; elsewhere a line per second, and one whenever the limits change.
-/// Loads a small agent into the JVM, which prints a warning about that on its standard error (JEP 451), and takes it
-/// out again. Needs Java 21 or newer and the same user. Exit code: 0 done, 2 bad usage or input.
+/// Loads a small agent into the JVM, and removes it at the end. The JVM prints a warning on its standard error (JEP 451).
+/// Needs Java 21 or newer and the same user. Exit code: 0 done, 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchCommand {

@@ -34,7 +34,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WorkerCommand {
-    /// Send share INDEX, from 0, of COUNT. auto: from JOB_COMPLETION_INDEX and THREADCOUNT_SHARES (Kubernetes) or
+    /// Send share INDEX, from 0, of COUNT. `auto`: from JOB_COMPLETION_INDEX and THREADCOUNT_SHARES (Kubernetes) or
     /// SLURM_PROCID and SLURM_NTASKS (Slurm)
     #[arg(long, value_name = "INDEX/COUNT|auto")]
     share: String,
