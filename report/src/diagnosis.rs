@@ -85,7 +85,7 @@ fn headline(verdict: &Verdict) -> String {
             plural(*carriers as u64, "carrier")
         ),
         Verdict::CarriersHeld { held_by, seconds, .. } => format!(
-            "Carriers held: {} stayed on {} for {seconds:.1} s; no other virtual thread runs.",
+            "Carriers held: {} stayed on {} for {seconds:.1} s. No other virtual thread runs.",
             plural(held_by.len() as u64, "virtual thread"),
             carriers(held_by.len())
         ),
@@ -102,7 +102,7 @@ fn headline(verdict: &Verdict) -> String {
             }
         ),
         Verdict::CarriersSpinning { held_by, seconds, .. } => format!(
-            "Carriers held: {} computed without a break for {seconds:.1} s on {}; no other virtual thread runs.",
+            "Carriers held: {} computed without a break for {seconds:.1} s on {}. No other virtual thread runs.",
             plural(held_by.len() as u64, "virtual thread"),
             carriers(held_by.len())
         ),
@@ -119,16 +119,16 @@ fn headline(verdict: &Verdict) -> String {
             address(peer.as_deref())
         ),
         Verdict::Inconclusive { missing, snapshots, .. } => format!(
-            "Inconclusive: {} of the 3 thread dumps that a verdict needs; {}.",
+            "Inconclusive: {} of the 3 thread dumps that a verdict needs. {}.",
             snapshots,
             match missing {
-                Missing::Time => "the JVM responded too slowly for more",
+                Missing::Time => "The JVM responded too slowly for more",
                 Missing::HeapIsShort =>
-                    "the others were left out, as the heap is nearly full or collections take much of the time",
+                    "The others were left out, as the heap is nearly full or collections take much of the time",
             }
         ),
         Verdict::PoolExhausted { what, waiters, holders, waits_in: Some(waits_in), peer, .. } => format!(
-            "Exhausted by something slow: {} for {what}, and {} in the code that holds it {waits_in}{}.",
+            "Exhausted by something slow: {} for {what}. {} in the code that holds it {waits_in}{}.",
             waits(*waiters),
             if holders.len() == 1 {
                 "1 thread is".to_owned()
@@ -188,7 +188,7 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             if !owners_known {
                 lines.push(
-                    "This Java does not say who owns the monitors; no other thread that may own one is in this code, so they own them.".into(),
+                    "This Java does not report owners of monitors. No other thread that may own one is in this code, so they own them.".into(),
                 );
             }
             lines
@@ -197,7 +197,7 @@ fn evidence(verdict: &Verdict) -> Vec<String> {
             let lock = lock.as_deref().unwrap_or("unknown; the snapshot of locks is missing");
             let mut lines = vec![format!("lock: {lock}")];
             lines.push(owner.as_ref().map_or_else(
-                || "owner: nobody; it was given back, and the next in its queue has no carrier".to_owned(),
+                || "owner: none; it was given back, and the next in its queue has no carrier".to_owned(),
                 |owner| format!("owner, without a carrier: {}", place(owner)),
             ));
             lines.extend(named("holds a carrier", pinned));
@@ -424,38 +424,38 @@ fn group(group: &Group) -> String {
 fn advice(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
         Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
-            "hold no lock while waiting for a result, and give tasks that wait for tasks a pool of their own; restart the JVM meanwhile",
+            "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
         ),
         Verdict::Deadlock { .. } => Some(
-            "take these locks in the same order everywhere, or use tryLock with a limit; restart the JVM meanwhile",
+            "take these locks in the same order everywhere, or use tryLock with a limit. Restart the JVM meanwhile",
         ),
         Verdict::PoolWaitsForItself { .. } => Some(
-            "use the first one for both, or give it back before the second is taken; a larger pool only moves the limit",
+            "use the first one for both, or give it back before the second is taken. A larger pool only moves the limit",
         ),
         Verdict::DeadEnd { end: DeadEnd::Nobody { peers, .. }, .. } if !peers.is_empty() => {
-            Some("a time limit for the wait, and a look at the machine that does not answer")
+            Some("a time limit for the wait, and check the machine that does not respond")
         }
         Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. } => Some(
-            "look for the path on which it is not given, as after an error or the end of its thread; and a time limit for the wait",
+            "find the path on which it is not given, as after an error or the end of its thread. Set a time limit for the wait",
         ),
         Verdict::DeadEnd { end: DeadEnd::Outside { .. }, .. } => Some(
-            "a time limit for what the last thread does, and nothing held meanwhile; see who is at the other end",
+            "a time limit for what the last thread does, and nothing held meanwhile. Check the other end",
         ),
-        Verdict::RequestsStand { .. } => {
-            Some("the same command with --out, for all stacks. Long polls without a time limit look the same")
-        }
+        Verdict::RequestsStand { .. } => Some(
+            "the same command with --out, for all stacks. Long polls without a time limit appear the same",
+        ),
         Verdict::LockWithoutRunnableOwner { .. } => Some(
-            "Java 24 or newer, where `synchronized` does not pin; before, a ReentrantLock instead of `synchronized` around this \
-             call, or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
+            "Java 24 or newer, where `synchronized` does not pin. Before, a ReentrantLock instead of `synchronized` around this \
+             call. Or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
              not recover; restart it",
         ),
         Verdict::CarriersHeld { java, .. } if java.is_some_and(|it| it >= 24) => Some(
             "do what they do there, in native code or while a class begins, on a platform thread. This JVM may not recover; restart it",
         ),
         Verdict::CarriersHeld { .. } => Some(
-            "where they are in `synchronized`: Java 24 or newer, which does not pin there, or a ReentrantLock instead; else what they \
-             do there on a platform thread. Whoever would let them go on, such as the one that is to give a connection back, may have no \
-             carrier: then this JVM does not recover; restart it",
+            "where they are in `synchronized`: Java 24 or newer, which does not pin there, or a ReentrantLock instead. Elsewhere, do \
+             that work on a platform thread. The thread that would let them continue may have no carrier. Then this JVM does \
+             not recover; restart it",
         ),
         Verdict::LeakedPermits { .. } => Some(
             "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
@@ -466,28 +466,28 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
              restart it",
         ),
         Verdict::CarriersSpinning { .. } => Some(
-            "run computations on platform threads, or as many at a time as leave a carrier free; a loop that waits for a flag \
+            "run computations on platform threads, or as many at a time as leave a carrier free. A loop that waits for a flag \
              needs a lock or a queue",
         ),
         Verdict::PoolExhausted { .. } => Some(
-            "a limit for the time that the holders wait (connect and read timeouts), and for the wait for the pool; a larger \
-             pool only if what they wait for can do more at once",
+            "limits for the wait of the holders (connect and read timeouts), and for the wait for the pool. A larger \
+             pool helps only if what they wait for can do more at once",
         ),
         Verdict::GcThrashing { .. } => {
-            Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
+            Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
         Verdict::Unresponsive { .. } => Some(
-            "look at its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`); a thread that does not reach a \
-             safepoint, a swapping or a throttled machine does this",
+            "list its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`). A thread that does not reach a \
+             safepoint causes this, and so does a swapping or a throttled machine",
         ),
         Verdict::Stuck { .. } => Some(
-            "connect and read timeouts, and a look at what they wait for. If these are connections that are idle, nothing is wrong",
+            "connect and read timeouts, and check what they wait for. If these are connections that are idle, nothing is wrong",
         ),
         Verdict::Inconclusive { missing: Missing::Time, .. } => {
             Some("the same command again, or `top -H -p PID`")
         }
         Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
-            Some("a larger -Xmx, or find what lives: `jcmd PID GC.class_histogram` lists it by class")
+            Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
         Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
@@ -498,6 +498,14 @@ fn advice(verdict: &Verdict) -> Option<&'static str> {
 mod tests {
     use super::*;
     use threadcount_diagnose::frame::Frame;
+    use threadcount_model::sample::prose::assert_plain;
+
+    /// The text, each sentence of it plain.
+    fn text(verdicts: &[Verdict]) -> String {
+        let text = super::text(verdicts);
+        assert_plain(&text);
+        text
+    }
 
     fn at(id: u64, name: &str) -> ThreadAt {
         ThreadAt { thread: ThreadName { id, name: name.into(), is_virtual: true }, at: None }

@@ -88,12 +88,11 @@ mod tests {
 
     #[test]
     fn a_cold_variant_beside_a_warm_one_is_said() {
-        let expected = "not equally warm: its warm-up ended before steady state in 3 of 3 runs, that of a did not; a \
-            difference may be that of a warm and a cold JVM; use a longer `warmup`";
+        let expected = "not equally warm: its warm-up ended before steady state in 3 of 3 runs, and that of a did not. A difference may be that of a warm and a cold JVM. Use a longer `warmup`";
         assert_eq!(doubts("lll", "uuu", "lul"), [format!("b under c4: {expected}")]);
         let of_baseline = doubts("ulu", "lll", "l?l");
         assert_eq!(of_baseline.len(), 1, "{of_baseline:?}");
-        let beginning = "a under c4: not equally warm: its warm-up ended before steady state in 2 of 3 runs, those of b and \
+        let beginning = "a under c4: not equally warm: its warm-up ended before steady state in 2 of 3 runs, and those of b and \
             c did not";
         assert!(of_baseline[0].starts_with(beginning), "{of_baseline:?}");
     }

@@ -172,7 +172,7 @@ fn open_table(of: &Comparison) -> String {
         "## Open loop at 5,000 requests/s\n\n{}\n\
          Real lateness is measured at the server, by its clock, against an even schedule of 5,000/s. That schedule begins as late as \
          possible without any early request. A generator that sends in groups is late by up to the time that a group covers. \
-         h2load checks the schedules of all connections together, at most every 10 ms. Send \
+         The tool h2load checks the schedules of all connections together, at most every 10 ms. Send \
          lag is the generator's own figure; only threadcount has it. The bare sleeping loop wakes once per request, \
          when it is due. With 1 ms or 10 ms it wakes for all requests due within that time. It never wakes for a response, so it does \
          not know when responses arrive. Threadcount wakes as often, because the kernel stamps the responses.\n",

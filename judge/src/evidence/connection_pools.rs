@@ -72,7 +72,7 @@ pub(crate) fn mean(pools: &[&FullPool]) -> Option<FullPool> {
 /// `all 10 of orders are in use in 97 % of its readings, and 31 wait for one`.
 pub(crate) fn full_pool(pool: &FullPool) -> String {
     format!(
-        "all {} of {} are in use in {} of its readings, and {} wait for one",
+        "All {} of {} are in use in {} of its readings, and {} wait for one",
         whole(pool.connections),
         pool.name,
         percent(pool.full_share),

@@ -241,10 +241,12 @@ impl<'a> VariantRuns<'a> {
 pub(crate) mod stage {
     use super::VariantRuns;
     use crate::finding::Finding;
+    use crate::words::finding::FindingWords;
     use threadcount_config as config;
     use threadcount_model::experiment::Experiment;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
+    use threadcount_model::sample::prose::assert_plain;
 
     /// A rule.
     type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
@@ -298,13 +300,22 @@ pub(crate) mod stage {
         find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records))
     }
 
-    /// The report's sentence.
-    pub(crate) fn sentence(finding: &Finding) -> String {
-        crate::words::finding::words(finding).sentence
+    /// The words of a finding, each sentence of them plain.
+    fn words(finding: &Finding) -> FindingWords {
+        let words = crate::words::finding::words(finding);
+        for text in [&words.sentence, &words.brief].into_iter().chain(&words.advice) {
+            assert_plain(text);
+        }
+        words
     }
 
-    /// What the report advises.
+    /// The report's sentence.
+    pub(crate) fn sentence(finding: &Finding) -> String {
+        words(finding).sentence
+    }
+
+    /// The report's advice.
     pub(crate) fn advice(finding: &Finding) -> String {
-        crate::words::finding::words(finding).advice.unwrap_or_default()
+        words(finding).advice.unwrap_or_default()
     }
 }

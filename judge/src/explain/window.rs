@@ -55,7 +55,7 @@ mod tests {
         let pins = vec![site(Some("Shop.save:7"), None, None, 100, 9_000.0)];
         let second = |t: i32| PinSample { t_s: f64::from(t), pinned_ms: 900.0, count: 10 };
         let jvm = JvmReadings { pins, pins_series: (0..10).map(second).collect(), ..java("21.0.8") };
-        let expected = "virtual threads are pinned at Shop.save:7: 45 % of the time of 2 carriers";
+        let expected = "virtual threads are pinned at Shop.save:7, for 45 % of the time of 2 carriers";
         let carriers = vec![carriers(2, 2, 0); 8];
         let found = found(&window(0.3, 0.2, JvmReadings { carriers, ..jvm }));
         assert_eq!(found, [(Rule::PinnedCarriers, expected.to_owned())]);
@@ -64,10 +64,10 @@ mod tests {
     #[test]
     fn a_full_pool_of_connections_and_one_of_threads_are_named() {
         let connections = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..java("25") };
-        let expected = "requests wait for a connection: all 10 of shop are in use in 100 % of its readings, and 31 wait for one";
+        let expected = "requests wait for a connection. All 10 of shop are in use in 100 % of its readings, and 31 wait for one";
         assert_eq!(found(&window(0.3, 0.2, connections)), [(Rule::Waiting, expected.to_owned())]);
         let threads = JvmReadings { pools: vec![pool(PoolKind::Tomcat, 10, 0)], ..java("25") };
-        let expected = "all 10 pool threads are busy; pool full in 100 % of its readings (JMX)";
+        let expected = "all 10 pool threads are busy. The pool is full in 100 % of its readings (JMX)";
         assert_eq!(found(&window(0.3, 0.2, threads)), [(Rule::PoolCeiling, expected.to_owned())]);
     }
 
@@ -118,7 +118,7 @@ mod tests {
             (Rule::Gc, "garbage collection pauses stop the server for 40 % of the time".to_owned()),
             (
                 Rule::CpuCeiling,
-                "the CPU is full, 1.95 of 2 cores: this JVM 1.20, other processes 0.75".to_owned(),
+                "the CPU is full, 1.95 of 2 cores. In cores: this JVM 1.20, other processes 0.75".to_owned(),
             ),
         ];
         assert_eq!(found(&window(1.95, 1.2, jvm)), expected);

@@ -39,8 +39,8 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 impl Words for AcceptQueueOverflow {
     fn sentence(&self, runs: Option<RunsShowing>) -> String {
         format!(
-            "the accept queue overflowed {} times{}, and {} connection attempts were retried after 1 s: a limit of the \
-             backlog, not of the thread model",
+            "the accept queue overflowed {} times{}, and {} connection attempts were retried after 1 s. The limit is the \
+             backlog, not the thread model",
             count(self.overflows),
             in_runs(runs),
             count(self.syn_retransmits)

@@ -74,8 +74,8 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 impl Words for AllocationStalls {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "threads wait for memory that the garbage collector has not freed yet, {} each time and up to {}: at least one \
-             thread waits in {} of the time",
+            "threads wait for memory that the garbage collector has not freed, {} each time, at most {}. At least one thread \
+             waits in {} of the time",
             ms(self.mean_ms),
             ms(self.longest_ms),
             percent(self.waiting_share)
@@ -116,8 +116,7 @@ mod tests {
     #[test]
     fn threads_that_wait_in_a_third_of_the_time_are_named() {
         let finding = found(find, "clients: 200", stalled(55.0, 500, 5_000.0, 0.31)).expect("a finding");
-        let expected = "threads wait for memory that the garbage collector has not freed yet, 10.0 ms each time and up to 80.0 ms: at \
-            least one thread waits in 31 % of the time";
+        let expected = "threads wait for memory that the garbage collector has not freed, 10.0 ms each time, at most 80.0 ms. At least one thread waits in 31 % of the time";
         assert_eq!(sentence(&finding), expected);
     }
 

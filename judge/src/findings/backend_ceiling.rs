@@ -78,7 +78,7 @@ const fn figures_of(limit: BackendLimit) -> [f64; 2] {
 impl Words for BackendCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "limited by the backend `{}`: {}; {}/s say nothing about the server's threads",
+            "limited by the backend `{}`: {}. {}/s is not the limit of the server's threads",
             self.backend,
             reasons::backend_limit(&self.limit),
             figures::whole(self.rate_per_s)
@@ -147,13 +147,12 @@ mod tests {
     #[test]
     fn a_proxy_that_burns_cpu_is_named_as_the_limit() {
         let finding = found(find, "clients: 50", with_backend(1.5, 1.95, 0.1)).expect("a finding");
-        let expected = "limited by the backend `proxy`: it uses 1.50 of the 1.95 cores in use on its 2 cores, which are full; \
-            800/s say nothing about the server's threads";
+        let expected = "limited by the backend `proxy`: it uses 1.50 of 1.95 cores in use on its 2 full cores. 800/s is not the limit of the server's threads";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("a faster `proxy`"), "{}", advice(&finding));
         let finding = found(find, "clients: 50", with_backend(1.02, 1.5, 0.99)).expect("a finding");
-        let expected = "limited by the backend `proxy`: one of its threads does nearly all of its work and uses 0.99 of a \
-            core; 800/s say nothing about the server's threads";
+        let expected = "limited by the backend `proxy`: one of its threads does nearly all work and uses 0.99 of a \
+            core. 800/s is not the limit of the server's threads";
         assert_eq!(sentence(&finding), expected);
     }
 

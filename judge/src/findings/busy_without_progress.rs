@@ -109,8 +109,8 @@ fn fact(found: &[RunWithoutProgress]) -> Option<Fact> {
 impl Words for BusyWithoutProgress {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled; \
-             {:.2} cores{}",
+            "running threads do no work in {} of the samples: they yield (Thread.yield) at {} or are being rescheduled. \
+             The server uses {:.2} cores{}",
             percent(self.without_work_share),
             place(&self.site),
             self.server_cpu_cores,
@@ -120,7 +120,7 @@ impl Words for BusyWithoutProgress {
 
     fn advice(&self) -> Option<String> {
         Some(format!(
-            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {}: a \
+            "a blocking wait (a lock's condition, a queue, LockSupport.park) instead of Thread.yield in a loop at {}. A \
              blocked virtual thread costs no CPU",
             place(&self.site)
         ))
@@ -168,7 +168,7 @@ mod tests {
     fn a_yield_storm_is_named_with_its_site() {
         let finding = found(find, "clients: 20", storm(60, 35, 1.9)).expect("a finding");
         let expected = "running threads do no work in 95 % of the samples: they yield (Thread.yield) at \
-            shop.Poll.until:31 or are being rescheduled; 1.90 cores for 160/s";
+            shop.Poll.until:31 or are being rescheduled. The server uses 1.90 cores for 160/s";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("instead of Thread.yield"));
     }

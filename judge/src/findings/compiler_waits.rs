@@ -82,7 +82,7 @@ fn waits(record: &Record) -> Option<CompilerWaits> {
 impl Words for CompilerWaits {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "the JIT compiler waits for a core: {} of its threads could run and {} did, so that code stays slow {}x as long",
+            "the JIT compiler waits for a core: {} of its threads could run and {} did. Code stays slow {}x as long",
             number(self.waiting_threads + self.running_threads),
             number(self.running_threads),
             number(self.times_as_long())
@@ -132,7 +132,7 @@ mod tests {
         let finding = found(find, "clients: 20", with(Some(0.12), Some(0.73))).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "the JIT compiler waits for a core: 0.850 of its threads could run and 0.120 did, so that code stays slow 7.08x as long"
+            "the JIT compiler waits for a core: 0.850 of its threads could run and 0.120 did. Code stays slow 7.08x as long"
         );
         assert!(advice(&finding).contains("warmup"), "{}", advice(&finding));
     }

@@ -83,8 +83,8 @@ fn on_cpu_share(time: &RequestTime) -> Option<f64> {
 impl Words for CpuBound {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "requests compute: {} of their {} they run or wait for a core, so threads of another kind change nothing: the same {} as {} \
-             within {} {}",
+            "requests compute: for {} of their {} they run or wait for a core. Threads of another kind change nothing: the same {} \
+             as {} within {} {}",
             percent(self.on_cpu_share),
             ms(self.service_time_ms),
             metric_noun(self.metric),
@@ -155,7 +155,7 @@ mod tests {
     #[test]
     fn requests_that_compute_are_named_where_another_kind_of_thread_changes_nothing() {
         let found = found(BOTH, [400.0, 408.0], 18.0);
-        let expected = "requests compute: 90 % of their 49.0 ms they run or wait for a core, so threads of another kind change nothing: \
+        let expected = "requests compute: for 90 % of their 49.0 ms they run or wait for a core. Threads of another kind change nothing: \
             the same throughput as platform within 7 % [0.98, 1.06]";
         assert_eq!(found.iter().map(sentence).collect::<Vec<_>>(), [expected]);
         assert_eq!(found[0].variant.as_deref(), Some("virtual"));

@@ -112,7 +112,7 @@ impl Words for CpuCeiling {
             String::new()
         };
         format!(
-            "the CPU is full, {:.2} of {} cores: {} {:.2}{}{}{}, other processes {:.2}{}",
+            "the CPU is full, {:.2} of {} cores. In cores: {} {:.2}{}{}{}, other processes {:.2}{}",
             cpu.in_use_cores,
             whole(cpu.machine_cores),
             if self.rate_per_s.is_some() { "server" } else { "this JVM" },
@@ -151,7 +151,7 @@ impl Words for CpuCeiling {
                 "a larger heap (-Xmx) or fewer allocations, as much of the CPU time is garbage collection"
             }
             Some(CpuPart::Compilation) if self.rate_per_s.is_none() => {
-                "a look after the warm-up, as much of the CPU time is compilation"
+                "the same after the warm-up, as much of the CPU time is compilation"
             }
             None if self.rate_per_s.is_none() => "more cores, or a CPU profile of what uses them",
             Some(CpuPart::Compilation) => "a longer `warmup`, as much of the CPU time is compilation",
@@ -193,7 +193,7 @@ fn nearness(ceiling: &CpuCeiling) -> String {
         return String::new();
     };
     format!(
-        "; {}/s is {} of the {}/s that {} clients can request at {} each",
+        ". {}/s is {} of the {}/s that {} clients can request at {} each",
         whole(rate_per_s),
         percent(rate_per_s / limit.rate_per_s),
         whole(limit.rate_per_s),
@@ -217,8 +217,7 @@ mod tests {
     #[test]
     fn a_full_machine_is_named_with_its_shares() {
         let finding = found(find, "clients: 1000", full()).expect("a finding");
-        let expected = "the CPU is full, 1.94 of 2 cores: server 1.40, load generator 0.35, other processes \
-            0.19; 18,100/s is 91 % of the 19,960/s that 1,000 clients can request at 50.1 ms each";
+        let expected = "the CPU is full, 1.94 of 2 cores. In cores: server 1.40, load generator 0.35, other processes 0.19. 18,100/s is 91 % of the 19,960/s that 1,000 clients can request at 50.1 ms each";
         assert_eq!(sentence(&finding), expected);
     }
 

@@ -83,7 +83,7 @@ fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
 impl Words for DelayedTail {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "{} delay {} of the requests beyond the 99th percentile ({}, median {}), by {} on average; the longest is {}",
+            "{} delay {} of the requests beyond p99. The p99 is {}, the median {}, the mean delay {}, and the longest pause {}",
             cause_words(self.cause).long,
             percent(self.requests_share),
             ms(self.p99_ms),
@@ -102,8 +102,8 @@ impl Words for DelayedTail {
                 "the reasons of the safepoints in the JVM's log (-Xlog:safepoint): thread dumps, heap inspections, and agents stop all threads"
             }
             PauseCause::TimeToSafepoint => {
-                "to find the thread that stops late (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=10): a long copy of an array, a page \
-                 fault in a mapped file, or a full machine"
+                "to find the thread that stops late (-XX:+SafepointTimeout -XX:SafepointTimeoutDelay=10). It may be a long copy of an \
+                 array, a page fault in a mapped file, or a full machine"
             }
             PauseCause::AllocationStall => {
                 "a larger heap (-Xmx), more threads for the collector (-XX:ConcGCThreads)"
@@ -173,8 +173,8 @@ mod tests {
     fn a_cause_of_most_of_the_slowest_requests_is_named() {
         let safepoints = delayed(PauseCause::OtherSafepoint, 0.9, 88.0, 400);
         let finding = found(alone, "clients: 200", safepoints).expect("a finding");
-        let expected = "stops of all threads for other reasons than garbage collection delay 90 % of the requests beyond the 99th \
-            percentile (88.0 ms, median 50.0 ms), by 31.0 ms on average; the longest is 44.0 ms";
+        let expected = "stops of all threads for other reasons than garbage collection delay 90 % of the requests beyond p99. The p99 is \
+            88.0 ms, the median 50.0 ms, the mean delay 31.0 ms, and the longest pause 44.0 ms";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("-Xlog:safepoint"), "{finding:?}");
     }

@@ -98,7 +98,7 @@ impl Words for CarrierFileIo {
         let library = self.site.top.as_ref().filter(|top| self.site.application.as_ref() != Some(top));
         let library = library.map_or_else(String::new, |frame| format!(" in {frame}"));
         format!(
-            "virtual threads wait for files and keep their carrier: {} of {} carriers, {} of it at {} ({}{library})",
+            "virtual threads wait for files and keep their carrier: {} of {} carriers. {} of it is at {} ({}{library})",
             number(self.waiting_carriers),
             whole(self.carriers),
             percent(self.site_share),
@@ -109,7 +109,7 @@ impl Words for CarrierFileIo {
 
     fn advice(&self) -> Option<String> {
         Some(format!(
-            "the work with files at {} on platform threads of a pool of its own, or fewer and larger writes: no Java leaves the carrier \
+            "the work with files at {} on platform threads of a pool of its own, or fewer and larger writes. No Java leaves the carrier \
              for a file",
             place(self)
         ))
@@ -165,7 +165,7 @@ mod tests {
             let finding = found(find, "clients: 5", with(java, 12_000.0, 40.0)).expect("a finding");
             assert_eq!(
                 sentence(&finding),
-                "virtual threads wait for files and keep their carrier: 1.20 of 2 carriers, 100 % of it at shop.Orders.save:42 (write \
+                "virtual threads wait for files and keep their carrier: 1.20 of 2 carriers. 100 % of it is at shop.Orders.save:42 (write \
                  /data/shop.mv.db in org.h2.store.fs.disk.FileDisk.write:7)"
             );
             let advice = advice(&finding);
@@ -192,7 +192,7 @@ mod tests {
         let silent = [
             ("files in memory, or of platform threads", with("25.0.3", 0.0, 40.0)),
             ("a little, and others wait", with("25.0.3", 1_800.0, 40.0)),
-            ("somewhat more, and nobody waits", with("25.0.3", 4_800.0, 0.3)),
+            ("somewhat more, and no thread waits", with("25.0.3", 4_800.0, 0.3)),
             ("no probe", Record { jvm: None, ..with("25.0.3", 12_000.0, 40.0) }),
         ];
         for (what, record) in silent {

@@ -77,7 +77,7 @@ impl Words for GeneratorBottleneck {
         match &self.limited {
             LimitedGenerator::Own { why } => {
                 let why = why.as_deref().unwrap_or("the reason is not known");
-                format!("the load generator was the bottleneck{runs}, so no verdict is drawn: {why}")
+                format!("the load generator was the bottleneck{runs}: {why}. There is no verdict")
             }
             LimitedGenerator::External { full_processes, processes } => {
                 let share = percent(self.cpu_share);
@@ -89,7 +89,7 @@ impl Words for GeneratorBottleneck {
                     ),
                 };
                 format!(
-                    "the load tool was the bottleneck{runs}: {used}, so the figures are those of the tool, not of the \
+                    "the load tool was the bottleneck{runs}: {used}. The figures are those of the tool, not of the \
                      server"
                 )
             }
@@ -130,8 +130,7 @@ mod tests {
             load.generator.why = Some("it used 97 % of a core".to_owned());
         });
         let finding = found(find, "clients: 64", record).expect("a finding");
-        let expected = "the load generator was the bottleneck in 3 of 3 runs, so no verdict is \
-            drawn: it used 97 % of a core";
+        let expected = "the load generator was the bottleneck in 3 of 3 runs: it used 97 % of a core. There is no verdict";
         assert_eq!(sentence(&finding), expected);
     }
 

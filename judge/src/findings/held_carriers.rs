@@ -103,7 +103,7 @@ pub(crate) fn core_wait_share(carriers: &[CarrierRunTime]) -> Option<f64> {
 impl Words for HeldCarriers {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "virtual threads wait for a carrier for up to {} (p99 {}), because others stay on theirs: they {} at {} for {} and longer",
+            "virtual threads wait for a carrier for up to {} (p99 {}), because others stay on theirs. Those {} at {} for {} and longer",
             ms(self.virtual_delay.max_ms),
             ms(self.virtual_delay.p99_ms),
             does(self.place.state),
@@ -116,10 +116,10 @@ impl Words for HeldCarriers {
         let at = place(&self.place);
         Some(match self.place.state {
             ThreadState::Running => format!(
-                "the work of {at} on a platform thread of a pool of its own, or a wait that blocks (a lock's condition, a queue) if it spins"
+                "the work of {at} on a platform thread of a pool of its own. If it spins, a wait that blocks (a lock's condition, a queue)"
             ),
             _ => format!(
-                "the call at {at} on a platform thread of a pool of its own: it does not leave its carrier"
+                "the call at {at} on a platform thread of another pool, as it does not leave its carrier"
             ),
         })
     }
@@ -178,13 +178,12 @@ mod tests {
             found(find, "clients: 20", with(ThreadState::Running, 1_600.0, 1_800.0)).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "virtual threads wait for a carrier for up to 1.98 s (p99 1.80 s), because others stay on theirs: they compute or \
-             spin at shop.Poll.until:31 for 1.60 s and longer"
+            "virtual threads wait for a carrier for up to 1.98 s (p99 1.80 s), because others stay on theirs. Those compute or spin at shop.Poll.until:31 for 1.60 s and longer"
         );
         assert!(advice(&finding).contains("platform thread"), "{}", advice(&finding));
         let file = found(find, "clients: 20", with(ThreadState::File, 1_600.0, 1_800.0)).expect("a finding");
         assert!(
-            sentence(&file).contains("they read or write a file at shop.Poll.until:31"),
+            sentence(&file).contains("Those read or write a file at shop.Poll.until:31"),
             "{}",
             sentence(&file)
         );

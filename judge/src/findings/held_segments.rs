@@ -79,7 +79,7 @@ impl Words for HeldSegments {
                 whole(self.connections)
             ),
         };
-        format!("{what}: small writes wait for a delayed acknowledgement (Nagle's algorithm)")
+        format!("{what}. Small writes wait for a delayed acknowledgement (Nagle's algorithm)")
     }
 
     fn advice(&self) -> Option<String> {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn forty_milliseconds_in_the_sockets_are_named_with_the_option_that_ends_them() {
         let finding = found(find, "clients: 20", record(12.4)).expect("a finding");
-        let expected = "responses wait 40.0 ms of 64.0 ms in the server's sockets: small writes wait for a delayed \
+        let expected = "responses wait 40.0 ms of 64.0 ms in the server's sockets. Small writes wait for a delayed \
             acknowledgement (Nagle's algorithm)";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("TCP_NODELAY"));

@@ -79,10 +79,10 @@ impl Words for ResourceLimit {
                 percent(open as f64 / at_most as f64)
             ),
             Self::SourcePorts { failed_requests, ports: 0, .. } => {
-                format!("{} requests failed for lack of a source port", count(failed_requests))
+                format!("{} requests failed without a source port", count(failed_requests))
             }
             Self::SourcePorts { failed_requests, time_wait, ports } => format!(
-                "{} requests failed for lack of a source port: {} connections in TIME_WAIT, of {} ports",
+                "{} requests failed without a source port: {} connections in TIME_WAIT, of {} ports",
                 count(failed_requests),
                 count(time_wait),
                 count(ports)
@@ -169,7 +169,7 @@ mod tests {
             |record| found(find, "clients: 64", record).map(|it| sentence(&it)).unwrap_or_default();
         let ports = Record { network: waiting(28_000).network, ..failed(FailureCause::NoPortLeft, 12) };
         let expected =
-            "12 requests failed for lack of a source port: 28,000 connections in TIME_WAIT, of 28,232 ports";
+            "12 requests failed without a source port: 28,000 connections in TIME_WAIT, of 28,232 ports";
         assert!(sentence(ports).starts_with(expected));
         let own = sentence(failed(FailureCause::NoFileDescriptorLeft, 3));
         assert!(own.starts_with("3 requests failed because the load generator reached its limit"), "{own}");

@@ -124,7 +124,7 @@ const fn name(memory: GrowingMemory) -> &'static str {
 impl Words for MemoryGrowth {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "{} grew throughout the measured window: from {} to {} in {:.0} s, {:.1} MB/s",
+            "{} grew throughout the window: from {} to {} in {:.0} s, {:.1} MB/s",
             name(self.memory),
             mb(self.from_bytes),
             mb(self.to_bytes),
@@ -140,7 +140,7 @@ impl Words for MemoryGrowth {
                  GC.class_histogram)"
             }
             GrowingMemory::ResidentSet => {
-                "a longer measurement, to see whether it reaches a steady state; in a JVM, jcmd PID VM.native_memory, as \
+                "a longer measurement, to see whether it reaches a steady state. In a JVM, jcmd PID VM.native_memory, as \
                  the heap does not explain it"
             }
         };
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_heap_that_keeps_more_after_each_collection_is_named_with_its_pace() {
         let finding = found(find, "clients: 9", heap(|step| 50_000_000 + u64::from(step) * 5_000_000));
-        let expected = "the heap after full collections grew throughout the measured window: from 50.0 MB to 130 MB in 10 s, 8.0 MB/s";
+        let expected = "the heap after full collections grew throughout the window: from 50.0 MB to 130 MB in 10 s, 8.0 MB/s";
         assert_eq!(sentence(&finding.expect("a finding")), expected);
     }
 

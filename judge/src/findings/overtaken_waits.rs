@@ -97,8 +97,8 @@ mod tests {
         let finding = Finding { variant: None, load: None, runs: None, fact };
         assert_eq!(
             sentence(&finding),
-            "some starve waiting for the monitor of Object; 31 of 40 turns were those of requests that had come after \
-             one that still waited, for up to 2.10 s: at shop.Orders.list:31 they overtake those at shop.Orders.find:42"
+            "some starve waiting for the monitor of Object. 31 of 40 turns went to requests that came after one that still \
+             waited, for up to 2.10 s. Those at shop.Orders.list:31 overtake those at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair lock"), "{}", advice(&finding));
         let silent: [(&str, Change); 4] = [

@@ -119,7 +119,7 @@ impl Words for PoolCeiling {
             _ => {}
         }
         if let Some(full) = self.full_share {
-            sentence.push_str(&format!("; pool full in {} of its readings (JMX)", percent(full)));
+            sentence.push_str(&format!(". The pool is full in {} of its readings (JMX)", percent(full)));
         }
         sentence
     }
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn the_pools_own_count_stands_beside_the_arithmetic() {
         let finding = found(find, "clients: 400", counted(platform(), 19)).expect("a finding");
-        let end = "3,984/s at most; pool full in 95 % of its readings (JMX)";
+        let end = "3,984/s at most. The pool is full in 95 % of its readings (JMX)";
         assert!(sentence(&finding).ends_with(end), "{}", sentence(&finding));
         let Fact::PoolCeiling(ceiling) = finding.fact else { panic!("{finding:?}") };
         assert_eq!(ceiling.shown_by, PoolEvidence::Arithmetic);
@@ -211,7 +211,7 @@ mod tests {
         let unequal = with_pool(run(2000.0, 5.0, 200.0, 0.9), Some(200), 223);
         assert_eq!(found(find, "clients: 400", unequal.clone()), None, "by arithmetic alone");
         let finding = found(find, "clients: 400", counted(unequal, 20)).expect("a finding");
-        let expected = "all 200 pool threads are busy, 100 ms per request: 200 / 100 ms = 2,000/s; pool full in \
+        let expected = "all 200 pool threads are busy, 100 ms per request: 200 / 100 ms = 2,000/s. The pool is full in \
             100 % of its readings (JMX)";
         assert_eq!(sentence(&finding), expected);
     }
@@ -224,7 +224,7 @@ mod tests {
     #[test]
     fn look_alikes_are_left_alone() {
         let silent = [
-            ("a pool that says it has threads to spare", "clients: 400", counted(platform(), 6)),
+            ("a pool that has free threads", "clients: 400", counted(platform(), 6)),
             (
                 "a pool that is full at times",
                 "clients: 400",

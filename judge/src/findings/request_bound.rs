@@ -131,10 +131,10 @@ impl Words for RequestBound {
             BoundEffect::Saves { goodput_per_s, unlimited_goodput_per_s, behind_ms, unlimited_behind_ms } => {
                 let behind =
                     behind_ms.zip(unlimited_behind_ms).map_or_else(String::new, |(with, without)| {
-                        format!("; behind for {} instead of {}", ms(with), ms(without))
+                        format!(". It is behind for {} instead of {}", ms(with), ms(without))
                     });
                 format!(
-                    "a limit of {limit} requests at once saves the service in this overload: {} expected responses per second, {} with \
+                    "a limit of {limit} requests at once saves the service in this overload: goodput {}/s, {}/s with \
                      {unlimited}{behind}",
                     whole(goodput_per_s),
                     whole(unlimited_goodput_per_s)
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn what_a_limit_saves_in_an_overload_is_named() {
         let finding = found(BOTH, OVERLOAD, [71.0, 258.0], &[1.0]).expect("a finding");
-        let expected = "a limit of 200 requests at once saves the service in this overload: 258 expected responses per second, 71 with \
+        let expected = "a limit of 200 requests at once saves the service in this overload: goodput 258/s, 71/s with \
             virtual (1 run)";
         assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("bounded")));
         assert!(advice(&finding).contains("limit-virtual-threads"), "{}", advice(&finding));

@@ -79,7 +79,7 @@ impl Words for CpuThrottling {
             number(self.quota_cores),
             percent(self.throttled_share),
             ms(self.period_ms),
-            if self.generator_shares_quota { "; the load generator is under the same quota" } else { "" }
+            if self.generator_shares_quota { ". The load generator is under the same quota" } else { "" }
         )
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let expected = "limited by a CPU quota of 0.500 cores: the server was throttled in 92 % of the periods of 100 ms";
         assert_eq!(sentence(&finding), expected);
         let shared = found(find, "clients: 200", limited(92, true)).expect("a finding");
-        assert!(sentence(&shared).ends_with("; the load generator is under the same quota"), "{shared:?}");
+        assert!(sentence(&shared).ends_with(". The load generator is under the same quota"), "{shared:?}");
     }
 
     #[test]

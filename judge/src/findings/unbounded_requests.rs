@@ -91,8 +91,8 @@ fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
 impl Words for UnboundedRequests {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "no limit of the requests at once is known, and they fill the heap: {} of {} are live, with the stacks of {} parked virtual \
-             threads; {} with {}",
+            "no limit of requests is known, and they fill the heap: {} of {} are live. Stacks of {} parked virtual threads \
+             are part of it. It is {} with {}",
             mb(self.live_bytes),
             mb(self.heap_bytes),
             whole(self.virtual_thread_stacks),
@@ -102,8 +102,8 @@ impl Words for UnboundedRequests {
     }
 
     fn advice(&self) -> Option<String> {
-        let advice = "a limit for virtual threads (docs/how-to/limit-virtual-threads.md), or a lower one: what cannot be served is refused at \
-                      once; a larger heap lets more requests in, until it is full as well";
+        let advice = "a limit for virtual threads (docs/how-to/limit-virtual-threads.md), or a lower one. Requests beyond it are refused at \
+                      once. A larger heap lets more requests in, until it is full as well";
         Some(advice.to_owned())
     }
 
@@ -153,8 +153,8 @@ mod tests {
     fn a_heap_full_of_requests_is_named_beside_that_of_the_variant_with_fewest() {
         let records = [server("platform", 0, 112), server("it", 1_597, 266)];
         let finding = found("virtual", &records).expect("a finding");
-        let expected = "no limit of the requests at once is known, and they fill the heap: 266 MB of 268 MB are live, with the \
-            stacks of 1,597 parked virtual threads; 112 MB with platform (1 run)";
+        let expected = "no limit of requests is known, and they fill the heap: 266 MB of 268 MB are live. Stacks of \
+            1,597 parked virtual threads are part of it. It is 112 MB with platform (1 run)";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("a limit"), "{}", advice(&finding));
     }

@@ -52,7 +52,8 @@ pub fn words(finding: &Finding) -> FindingWords {
 
 /// The fact is the first clause of a sentence; what follows explains it.
 fn first_clause(sentence: &str) -> &str {
-    sentence.split_once("; ").map_or(sentence, |(first, _)| first)
+    let (first, _) = sentence.split_once(". ").unwrap_or((sentence, ""));
+    first.split_once("; ").map_or(first, |(first, _)| first)
 }
 
 /// What a finding of a single run, or of some of several, has to say behind its sentence.
@@ -126,8 +127,7 @@ mod tests {
         };
         assert_eq!(
             sentence(1, 1),
-            "the load tool was the bottleneck: it used 99 % of a core and can use no more than one, so the figures are \
-             those of the tool, not of the server"
+            "the load tool was the bottleneck: it used 99 % of a core and can use no more than one. The figures are those of the tool, not of the server"
         );
         assert!(
             sentence(2, 5).contains("2 of its 5 processes used up to 99 % of a core"),

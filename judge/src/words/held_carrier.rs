@@ -14,7 +14,7 @@ pub const fn does(state: ThreadState) -> &'static str {
     match state {
         ThreadState::File => "read or write a file",
         ThreadState::Native => "wait in native code",
-        ThreadState::NameLookup => "look up the name of a host",
+        ThreadState::NameLookup => "resolve the name of a host",
         ThreadState::Running => "compute or spin",
         _ => "wait without leaving it",
     }

@@ -37,7 +37,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
     match reason {
         DoubtReason::SingleRun => "they show directions, not how sure they are",
         DoubtReason::RunInterrupted | DoubtReason::NeverRan => {
-            "they rest on the runs that were complete; nothing is said of what did not run"
+            "they rest on the complete runs, and leave out what did not run"
         }
         DoubtReason::NoOverload => "they are those of servers that keep up, not of an overload",
         DoubtReason::RateMissed { .. } => {
@@ -63,7 +63,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
 /// The doubt in a few words, for a column: without figures and advice, which the result's own report has.
 #[must_use]
 pub fn doubt_in_short(doubt: &Doubt) -> String {
-    format!("{} under {}: {}", doubt.variant, doubt.load, in_short(&doubt.reason))
+    format!("{} ({} under {})", in_short(&doubt.reason), doubt.variant, doubt.load)
 }
 
 /// The problem in a few words.
@@ -86,9 +86,7 @@ pub const fn in_short(reason: &DoubtReason) -> &'static str {
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
         DoubtReason::UnequallyWarm { .. } => "not as warm as what it is compared with",
-        DoubtReason::CompilerBusy { .. } => {
-            "the compiler was busy while measuring: CPU per request is not that of a warm server"
-        }
+        DoubtReason::CompilerBusy { .. } => "the compiler was busy while measuring",
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
     }
@@ -113,14 +111,14 @@ pub fn reason(doubt: &Doubt) -> String {
             format!("the backend `{backend}` was the limit, not the server's threads: {}", backend_limit(by))
         }
         DoubtReason::RequestsFailed { failed, sent, cause } => format!(
-            "{} of {} requests failed ({}), most of them: {}",
+            "{} of {} requests failed ({}), mostly {}",
             figures::count(*failed),
             figures::count(*sent),
             figures::percent(*failed as f64 / (*sent).max(1) as f64),
             cause.as_deref().unwrap_or("unknown")
         ),
         DoubtReason::AcceptQueueOverflow { overflows } => format!(
-            "the server's accept queue overflowed {}, and such connections are retried after 1 s; set `accept_count` \
+            "the server's accept queue overflowed {}, and such connections are retried after 1 s. Set `accept_count` \
              above the number of clients",
             figures::plural(*overflows as usize, "time")
         ),
@@ -135,7 +133,7 @@ pub fn reason(doubt: &Doubt) -> String {
             format!("left out of the figures: {}", interference(by))
         }
         DoubtReason::NoOverload => {
-            "this load was no overload on this machine: no variant was behind, and no request failed; raise its rate".to_owned()
+            "this load was no overload on this machine: no variant was behind, and no request failed. Raise its rate".to_owned()
         }
         DoubtReason::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
             let rate = |rate: f64| figures::figure(Metric::Rate, rate);
@@ -153,16 +151,16 @@ pub fn reason(doubt: &Doubt) -> String {
         DoubtReason::UnequallyWarm { than, judged_runs } => {
             let whose = if than.len() == 1 { "that" } else { "those" };
             format!(
-                "not equally warm: its warm-up ended before steady state in {} of {}, {whose} of {} did not; a difference may \
-                 be that of a warm and a cold JVM; use a longer `warmup`",
+                "not equally warm: its warm-up ended before steady state in {} of {}, and {whose} of {} did not. A difference may \
+                 be that of a warm and a cold JVM. Use a longer `warmup`",
                 doubt.runs,
                 figures::plural(*judged_runs as usize, "run"),
                 names(than)
             )
         }
         DoubtReason::CompilerBusy { share } => format!(
-            "the JVM's compiler took {} of the server's CPU while measuring, so CPU per request is not that of a warm \
-             server; use a longer `warmup`",
+            "the JVM's compiler took {} of the server's CPU while measuring. CPU per request is not that of a warm server. Use a \
+             longer `warmup`",
             figures::percent(*share)
         ),
         DoubtReason::WideSpread { metric, share } => format!(
@@ -171,7 +169,7 @@ pub fn reason(doubt: &Doubt) -> String {
             figures::plural(doubt.runs as usize, "run"),
             figures::percent(*share)
         ),
-        DoubtReason::SingleRun => "one valid run: no interval; use --runs 3 or more".to_owned(),
+        DoubtReason::SingleRun => "one valid run: no interval. Use --runs 3 or more".to_owned(),
     }
 }
 
@@ -182,11 +180,11 @@ pub fn backend_limit(limit: &BackendLimit) -> String {
         BackendLimit::Cpu { cpu_cores, cores_in_use, cores: 1 } => {
             format!("it uses {cpu_cores:.2} of the {cores_in_use:.2} in use of its core, which is full")
         }
-        BackendLimit::Cpu { cpu_cores, cores_in_use, cores } => format!(
-            "it uses {cpu_cores:.2} of the {cores_in_use:.2} cores in use on its {cores} cores, which are full"
-        ),
+        BackendLimit::Cpu { cpu_cores, cores_in_use, cores } => {
+            format!("it uses {cpu_cores:.2} of {cores_in_use:.2} cores in use on its {cores} full cores")
+        }
         BackendLimit::OneThread { thread_cores, .. } => {
-            format!("one of its threads does nearly all of its work and uses {thread_cores:.2} of a core")
+            format!("one of its threads does nearly all work and uses {thread_cores:.2} of a core")
         }
         BackendLimit::Connections { connections, limit } => format!(
             "{} of the {} connections that it accepts are open, and requests wait for one",
@@ -302,8 +300,8 @@ mod tests {
         let about = Doubt { variant: "cpp".to_owned(), load: "ab".to_owned(), runs: 2, reason };
         assert_eq!(
             doubt(&about),
-            "cpp under ab: 10 of 1,000 requests failed (1.0 %), most of them: timeout (and in 1 more of its runs)"
+            "cpp under ab: 10 of 1,000 requests failed (1.0 %), mostly timeout (and in 1 more of its runs)"
         );
-        assert_eq!(doubt_in_short(&about), "cpp under ab: requests failed");
+        assert_eq!(doubt_in_short(&about), "requests failed (cpp under ab)");
     }
 }

@@ -204,7 +204,7 @@ fn buffers_that_each_virtual_thread_makes_anew_are_named_and_buffers_of_requests
         let busy = Busy::start(feature, &["0", "cached", &cores]);
         let watch = Watch::start(&busy.pid(), &[]);
         let lines = watch.until("caches", |line| line.contains("limit: ") && line.contains(cached));
-        let asked = "MB/s (byte[]) asked for at Busy$Requests.answer:";
+        let asked = "MB/s (byte[]) at Busy$Requests.answer:";
         assert!(lines.last().unwrap().contains(asked), "{lines:?}");
         watch.leave();
     }

@@ -70,7 +70,7 @@ fn failed_requests_end_the_trust_with_their_cause() {
         load.failures.insert("connection refused".into(), 9);
         load.failures.insert("timeout".into(), 1);
     });
-    let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), most of them: connection \
+    let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), mostly connection \
         refused (and in 1 more of its runs)";
     assert_eq!(judged(&twice(&record)), (false, expected.into()));
 }
@@ -181,8 +181,7 @@ fn a_backend_that_is_the_limit_ends_the_trust_with_its_reason_and_a_busy_one_doe
     };
     let (trusted, sentences) = judged(&twice(&with(1.3, 1.9)));
     assert!(!trusted);
-    let expected = "a under c4: the backend `proxy` was the limit, not the server's threads: it uses 1.30 of the 1.90 cores \
-        in use on its 2 cores, which are full (and in 1 more of its runs)";
+    let expected = "a under c4: the backend `proxy` was the limit, not the server's threads: it uses 1.30 of 1.90 cores in use on its 2 full cores (and in 1 more of its runs)";
     assert_eq!(sentences, expected);
     assert_eq!(judged(&twice(&with(0.9, 1.5))), (true, String::new()));
 }

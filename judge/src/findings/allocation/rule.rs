@@ -173,9 +173,9 @@ mod tests {
         assert_eq!(finding.variant.as_deref(), Some("virtual"));
         assert_eq!(
             sentence(finding),
-            "each request allocates 11.5 kB, 4.60x as much as with platform (2.50 kB); 100 % of the difference: a processor \
-             of the Connector (request, response and their buffers) is made anew for each request beyond 200 in flight, and \
-             398 are (1 run)"
+            "each request allocates 11.5 kB, 4.60x as much as with platform (2.50 kB). 100 % of the difference are processors of the \
+             Connector (request, response and their buffers). A new one is made for each request beyond 200 in flight, and 398 are \
+             in flight (1 run)"
         );
         assert!(advice(finding).starts_with("processorCache=\"-1\""), "{}", advice(finding));
         assert_eq!(finding.runs, Some(RunsShowing { showing: 1, complete: 1 }));
@@ -185,8 +185,7 @@ mod tests {
     fn a_servlet_that_allocates_by_itself_is_named_with_its_line() {
         let own = explained("virtual", &[(PAGE, 2_500.0), ("shop.Cart.copy:59", 40_000.0)]);
         let found = found("", &[platform(), own]);
-        let expected = "each request allocates 42.5 kB, 17.0x as much as with platform (2.50 kB); of the difference \
-                        100 % at shop.Cart.copy:59 (byte[]) (1 run)";
+        let expected = "each request allocates 42.5 kB, 17.0x as much as with platform (2.50 kB). The difference: 100 % at shop.Cart.copy:59 (byte[]) (1 run)";
         assert_eq!(sentence(&found[0]), expected);
         assert!(!advice(&found[0]).contains("processorCache"), "{}", advice(&found[0]));
     }
@@ -196,7 +195,7 @@ mod tests {
         for server in [", server: {processor_cache: unlimited}", ", server: {processor_cache: 400}"] {
             let found = found(server, &[platform(), anew("virtual")]);
             assert!(
-                sentence(&found[0]).contains("of the difference 56 % at org.apache"),
+                sentence(&found[0]).contains("The difference: 56 % at org.apache"),
                 "{}",
                 sentence(&found[0])
             );
@@ -226,7 +225,7 @@ mod tests {
         let [platform_advice, virtual_advice] = advised.as_slice() else { panic!("{advised:?}") };
         assert!(platform_advice.contains("a larger heap"), "it allocates least: {platform_advice}");
         assert!(!virtual_advice.contains("-Xmx"), "{virtual_advice}");
-        assert!(virtual_advice.contains("they allocate more than with platform"), "{virtual_advice}");
+        assert!(virtual_advice.contains("They allocate more than with platform"), "{virtual_advice}");
         let alike = gc_advice(&[platform(), explained("virtual", &[(PAGE, 2_600.0)])]);
         assert!(alike.iter().all(|advice| advice.contains("-Xmx")), "a look-alike: {alike:?}");
     }

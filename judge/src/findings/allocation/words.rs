@@ -17,7 +17,7 @@ impl Words for AllocationDifference {
             memory(least)
         );
         let reason = self.processors.map(made_anew).or_else(|| places(&self.sites));
-        reason.map_or_else(|| difference.clone(), |reason| format!("{difference}; {reason}"))
+        reason.map_or_else(|| difference.clone(), |reason| format!("{difference}. {reason}"))
     }
 
     fn advice(&self) -> Option<String> {
@@ -46,8 +46,8 @@ impl Words for AllocationDifference {
 
 fn made_anew(processors: ProcessorsMadeAnew) -> String {
     format!(
-        "{} of the difference: a processor of the Connector (request, response and their buffers) is made anew for each \
-         request beyond {} in flight, and {} are",
+        "{} of the difference are processors of the Connector (request, response and their buffers). A new one is made for \
+         each request beyond {} in flight, and {} are in flight",
         percent(processors.share),
         whole(processors.cache.into()),
         whole(processors.in_flight)
@@ -56,7 +56,7 @@ fn made_anew(processors: ProcessorsMadeAnew) -> String {
 
 fn places(sites: &[AllocatingPlace]) -> Option<String> {
     let places: Vec<String> = sites.iter().map(place).collect();
-    (!places.is_empty()).then(|| format!("of the difference {}", places.join(", ")))
+    (!places.is_empty()).then(|| format!("The difference: {}", places.join(", ")))
 }
 
 /// `56 % at shop.Cart.copy:59 (byte[])`.
@@ -70,7 +70,7 @@ fn place(site: &AllocatingPlace) -> String {
 /// What to try where the heap is not too small.
 pub(crate) fn fewer_allocations(least_variant: &str) -> String {
     format!(
-        "fewer allocations per request: they allocate more than with {least_variant}, which is the reason; the size of the \
-         heap is not"
+        "fewer allocations per request. They allocate more than with {least_variant}, and the size of the heap is not the \
+         reason"
     )
 }

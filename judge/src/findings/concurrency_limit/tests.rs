@@ -71,7 +71,7 @@ fn elastic() -> ThreadFamily {
 fn a_pool_that_is_full_is_named_with_its_place_its_arithmetic_and_its_queue() {
     let finding = found(&record(vec![elastic()], vec![])).expect("a finding");
     let expected = "never more than 20 requests run at once (`boundedElastic-*`, all at Elastic.load:6) while 100 are in \
-        flight: 20 / 50.0 ms = 400/s; 80 wait in the queue of its ScheduledThreadPoolExecutor";
+        flight. 20 / 50.0 ms = 400/s. 80 wait in the queue of its ScheduledThreadPoolExecutor";
     assert_eq!(sentence(&finding), expected);
     assert_eq!(advice(&finding), "more threads for `boundedElastic-*`, or shorter work at Elastic.load:6");
 }
@@ -101,7 +101,7 @@ fn threads_that_give_what_requests_wait_for_are_the_limit_and_those_who_wait_are
     let waits = group(ThreadState::Future, "CommonPool.main:6", 99.0);
     let finding = found(&record(vec![common], vec![waits])).expect("a finding");
     let expected = "never more than 1 request runs at once (`ForkJoinPool.commonPool-worker-*`, at Elastic.load:6) while \
-        100 are in flight: 1 / 2.50 ms = 400/s; 99 are waiting for a result of another thread at CommonPool.main:6";
+        100 are in flight. 1 / 2.50 ms = 400/s. 99 are waiting for a result of another thread at CommonPool.main:6";
     assert_eq!(sentence(&finding), expected);
     assert!(advice(&finding).starts_with("an executor of its own"), "{}", advice(&finding));
 }
@@ -112,7 +112,7 @@ fn a_blocked_event_loop_is_called_that() {
     (loops.request_share, loops.is_event_loop) = (1.0, true);
     let finding = found(&record(vec![loops], vec![])).expect("a finding");
     let expected = "4 event loops `reactor-http-epoll-*` block at Elastic.load:6 (sleeping) while 100 requests are in \
-        flight: 4 / 10.0 ms = 400/s";
+        flight. 4 / 10.0 ms = 400/s";
     assert_eq!(sentence(&finding), expected);
     assert!(advice(&finding).starts_with("the blocking call"), "{}", advice(&finding));
 }
@@ -124,8 +124,8 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
         group(ThreadState::Sleep, "Shop.query:12", 10.0),
     ];
     let finding = found(&record(vec![], groups)).expect("a finding");
-    let expected = "never more than 10 requests run at once (all at Shop.query:12) while 100 are in flight: 10 / 25.0 ms = \
-        400/s; 90 are waiting for a permit of a Semaphore at Shop.page:9";
+    let expected = "never more than 10 requests run at once (all at Shop.query:12) while 100 are in flight. 10 / 25.0 ms = \
+        400/s. 90 are waiting for a permit of a Semaphore at Shop.page:9";
     assert_eq!(sentence(&finding), expected);
 }
 

@@ -38,7 +38,7 @@ impl ConcurrencyLimit {
 
     fn arithmetic(&self) -> String {
         self.rate_per_s.zip(self.runs_ms()).map_or_else(String::new, |(rate, runs_ms)| {
-            format!(": {} / {} = {}/s", whole(self.at_once), ms(runs_ms), whole(rate))
+            format!(". {} / {} = {}/s", whole(self.at_once), ms(runs_ms), whole(rate))
         })
     }
 
@@ -50,6 +50,34 @@ impl ConcurrencyLimit {
             format!("{} are {}{at}", whole(it.threads), what(&it.activity))
         });
         waiting.or(queue)
+    }
+
+    /// The limit and its arithmetic.
+    fn fact(&self) -> String {
+        let (most, in_flight) = (whole(self.at_once), whole(self.in_flight));
+        let one = self.at_once < 1.5;
+        let (requests, run) = if one { ("request", "runs") } else { ("requests", "run") };
+        let name = self.threads.as_ref().map(LimitedThreads::quoted);
+        match self.threads.as_ref().filter(|threads| threads.is_event_loop) {
+            Some(threads) => {
+                let (loops, block) = if one { ("loop", "blocks") } else { ("loops", "block") };
+                format!(
+                    "{most} event {loops} `{}` {block} at {} ({}) while {in_flight} requests are in flight{}",
+                    threads.name,
+                    self.place().unwrap_or("a place without a frame of the application"),
+                    what(&self.running),
+                    self.arithmetic()
+                )
+            }
+            None => {
+                let which: Vec<String> = name.into_iter().chain(self.at()).collect();
+                let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
+                format!(
+                    "never more than {most} {requests} {run} at once{which} while {in_flight} are in flight{}",
+                    self.arithmetic()
+                )
+            }
+        }
     }
 }
 
@@ -73,34 +101,12 @@ fn class(executor: &Executor) -> &str {
 
 impl Words for ConcurrencyLimit {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
-        let (most, in_flight) = (whole(self.at_once), whole(self.in_flight));
-        let one = self.at_once < 1.5;
-        let (requests, run) = if one { ("request", "runs") } else { ("requests", "run") };
-        let name = self.threads.as_ref().map(LimitedThreads::quoted);
-        let mut sentence = match self.threads.as_ref().filter(|threads| threads.is_event_loop) {
-            Some(threads) => {
-                let (loops, block) = if one { ("loop", "blocks") } else { ("loops", "block") };
-                format!(
-                    "{most} event {loops} `{}` {block} at {} ({}) while {in_flight} requests are in flight{}",
-                    threads.name,
-                    self.place().unwrap_or("a place without a frame of the application"),
-                    what(&self.running),
-                    self.arithmetic()
-                )
-            }
-            None => {
-                let which: Vec<String> = name.into_iter().chain(self.at()).collect();
-                let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
-                format!(
-                    "never more than {most} {requests} {run} at once{which} while {in_flight} are in flight{}",
-                    self.arithmetic()
-                )
-            }
-        };
-        if let Some(others) = self.others() {
-            sentence.push_str(&format!("; {others}"));
-        }
-        sentence
+        let fact = self.fact();
+        self.others().map_or_else(|| fact.clone(), |others| format!("{fact}. {others}"))
+    }
+
+    fn brief(&self) -> Option<String> {
+        Some(self.fact())
     }
 
     fn advice(&self) -> Option<String> {
@@ -116,7 +122,7 @@ impl Words for ConcurrencyLimit {
         let name = threads.quoted();
         Some(match &threads.executor {
             Some(executor) if executor.class == "ForkJoinPool.commonPool" => format!(
-                "an executor of its own for {place}: the common pool has a parallelism of {} on this machine",
+                "an executor of its own for {place}. The common pool has a parallelism of {} on this machine",
                 executor.size
             ),
             Some(executor) if executor.class.contains("ForkJoinPool") => format!(
@@ -124,7 +130,7 @@ impl Words for ConcurrencyLimit {
                 executor.size
             ),
             Some(executor) if executor.size < executor.maximum && executor.maximum < 1_000_000 => format!(
-                "a core size above {}: its unbounded queue keeps {name} from growing to {}",
+                "a core size above {}. Its unbounded queue keeps {name} from growing to {}",
                 executor.size, executor.maximum
             ),
             Some(_) => format!("more threads for {name}, or shorter work at {place}"),

@@ -202,8 +202,7 @@ mod tests {
     fn pauses_that_fall_on_the_slowest_responses_are_named() {
         let record = slow_at_5_and_12(&[(2.0, 8.0), (5.1, 330.0), (11.8, 340.0), (15.0, 9.0)]);
         let finding = found(find, "clients: 200", record).expect("a finding");
-        let expected = "garbage collection pauses explain the slowest responses in 2 of the 2 slowest seconds (up to 400 ms) and in \
-            0 % of the others; the longest pause is 340 ms";
+        let expected = "garbage collection pauses explain 2 of the 2 slowest seconds (up to 400 ms), and 0 % of the others. The longest pause is 340 ms";
         assert_eq!(sentence(&finding), expected);
     }
 
@@ -256,8 +255,8 @@ mod tests {
     #[test]
     fn a_steady_pause_in_every_second_that_sets_the_99th_percentile_is_named() {
         let finding = found(find, "clients: 200", steady(88.0)).expect("a finding");
-        let expected = "garbage collection pauses set the 99th percentile (88.0 ms, median 50.0 ms): they delay at least 2.1 % of the \
-            requests by 19.0 ms or more; the longest pause is 40.0 ms";
+        let expected = "garbage collection pauses set p99 (88.0 ms, median 50.0 ms). They delay at least 2.1 % of the \
+            requests by 19.0 ms or more. The longest pause is 40.0 ms";
         assert_eq!(sentence(&finding), expected);
         assert_eq!(found(find, "clients: 200", steady(300.0)), None, "something else makes 250 ms");
         assert_eq!(found(find, "clients: 200", steady(58.0)), None, "nothing waits for them");

@@ -11,8 +11,8 @@ impl Words for GcPauses {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         match (self.slow_seconds, self.tail) {
             (Some(slow), _) => format!(
-                "garbage collection pauses explain the slowest responses in {:.0} of the {:.0} slowest seconds (up to {}) \
-                 and in {} of the others; the longest pause is {}",
+                "garbage collection pauses explain {:.0} of the {:.0} slowest seconds (up to {}), and {} of the others. The longest \
+                 pause is {}",
                 slow.explained_seconds,
                 slow.seconds,
                 ms(slow.slowest_ms),
@@ -20,8 +20,8 @@ impl Words for GcPauses {
                 ms(self.longest_pause_ms)
             ),
             (None, Some(tail)) => format!(
-                "garbage collection pauses set the 99th percentile ({}, median {}): they delay at least {} of the requests by {} or \
-                 more; the longest pause is {}",
+                "garbage collection pauses set p99 ({}, median {}). They delay at least {} of the requests by {} or more. The longest \
+                 pause is {}",
                 ms(tail.p99_ms),
                 ms(tail.p50_ms),
                 percent(tail.delayed_share),

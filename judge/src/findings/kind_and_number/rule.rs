@@ -198,8 +198,8 @@ mod tests {
         assert_eq!((finding.variant.as_deref(), finding.load.as_deref()), (Some("virtual"), Some("load")));
         assert_eq!(
             sentence(finding),
-            "no pool of 1,000 threads was measured, so kind or number is open; each of the 1,000 requests in flight has a \
-             thread of its own, and with platform 200 of them have one"
+            "no pool of 1,000 threads was measured, so kind or number is open. Each of the 1,000 requests in flight has its own \
+             thread. With platform 200 of them have one"
         );
         assert!(advice(finding).contains("a variant with a platform pool of 1,000"), "{}", advice(finding));
     }
@@ -237,8 +237,8 @@ mod tests {
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(
             sentence(finding),
-            "no larger platform pool was measured, so kind or number is open; 5,000/s x 50.0 ms = 250 requests are in flight on \
-             average, each has a thread of its own, and with platform 200 of them have one"
+            "no larger platform pool was measured, so kind or number is open. On average 5,000/s x 50.0 ms = 250 requests are in \
+             flight, each with its own thread. With platform 200 of them have one"
         );
         assert!(
             advice(finding).starts_with("a variant with a platform pool of at least 298"),
@@ -292,7 +292,7 @@ mod tests {
             platform().into_iter().map(seen(false)).chain(threads().into_iter().map(seen(true))).collect();
         assert_eq!(find(&experiment, &experiment.loads[0], &records).len(), 1);
         let unknown = [platform(), threads()].concat();
-        assert_eq!(find(&experiment, &experiment.loads[0], &unknown), [], "nobody says which kind of thread");
+        assert_eq!(find(&experiment, &experiment.loads[0], &unknown), [], "unknown kind of thread");
     }
 
     #[test]

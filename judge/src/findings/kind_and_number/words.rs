@@ -12,8 +12,8 @@ impl Words for KindAndNumber {
         let (in_flight, threads) = (count(self.requests_in_flight.into()), count(self.pool_threads.into()));
         if let Some(arrivals) = &self.arrivals {
             return format!(
-                "no larger platform pool was measured, so kind or number is open; {}/s x {} = {} requests are in flight on \
-                 average, each has a thread of its own, and with {} {threads} of them have one",
+                "no larger platform pool was measured, so kind or number is open. On average {}/s x {} = {} requests are in flight, \
+                 each with its own thread. With {} {threads} of them have one",
                 whole(arrivals.rate_per_s),
                 ms(arrivals.service_time_ms),
                 whole(arrivals.in_flight()),
@@ -21,14 +21,14 @@ impl Words for KindAndNumber {
             );
         }
         format!(
-            "no pool of {in_flight} threads was measured, so kind or number is open; each of the {in_flight} requests in flight \
-             has a thread of its own, and with {} {threads} of them have one",
+            "no pool of {in_flight} threads was measured, so kind or number is open. Each of the {in_flight} requests in flight \
+             has its own thread. With {} {threads} of them have one",
             self.pool_variant
         )
     }
 
     fn advice(&self) -> Option<String> {
-        Some(format!("{}, which tells the kind of thread from the number", confounded_advice(self)))
+        Some(format!("{}, which separates the kind of thread from the number", confounded_advice(self)))
     }
 
     fn evidence(&self) -> Vec<String> {

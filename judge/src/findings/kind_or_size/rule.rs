@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn a_pool_as_large_as_the_clients_that_does_the_same_is_named() {
         let finding = found(VARIANTS, [7_800.0, 7_850.0, 7_820.0]).expect("a finding");
-        let expected = "a platform pool of 400 threads has the same throughput within 3 % [0.98, 1.02], with 423 OS \
+        let expected = "a platform pool of 400 threads has the same throughput within 3 % [0.98, 1.02]. It has 423 OS \
             threads and 1.30x the CPU per request [1.299, 1.301]";
         assert_eq!((sentence(&finding).as_str(), finding.variant.as_deref()), (expected, Some("virtual")));
     }

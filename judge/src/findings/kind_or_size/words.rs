@@ -19,7 +19,7 @@ impl Words for KindOrSize {
             format!(" and {cpu:.2}x the CPU per request{}", interval.unwrap_or_default())
         });
         format!(
-            "a platform pool of {} threads has {answer} {}, with {} OS threads{cpu}",
+            "a platform pool of {} threads has {answer} {}. It has {} OS threads{cpu}",
             count(self.pool_threads.into()),
             interval(self.interval),
             whole(self.pool_os_threads),

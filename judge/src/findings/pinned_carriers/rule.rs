@@ -239,9 +239,8 @@ mod tests {
     #[test]
     fn a_sleep_in_a_monitor_is_named_with_its_site_and_arithmetic() {
         let finding = found(find, "clients: 200", pinned("21.0.8+9", 19_900.0)).expect("a finding");
-        let expected = "virtual threads are pinned at shop.Orders.find:22 (the application is at shop.Sleep.sleep:9): \
-            100 % of the time of 2 carriers, all carriers at once for at least 99 %; \
-            2 / 49.8 ms = 40/s at most, 40/s measured";
+        let expected = "virtual threads are pinned at shop.Orders.find:22 (the application is at shop.Sleep.sleep:9), for 100 % of the time \
+            of 2 carriers. All carriers are pinned at once for at least 99 %. 2 / 49.8 ms = 40/s at most, 40/s measured";
         assert_eq!(sentence(&finding), expected);
         let advice = advice(&finding);
         assert!(
@@ -255,8 +254,8 @@ mod tests {
     #[test]
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = found(find, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
-        let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one and the \
-            server uses 0.05 cores (from the states of the carriers; this Java has no event for it); threads wait for monitor of shop.Orders at \
+        let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one. The \
+            server uses 0.05 cores. This is from the states of the carriers, because this Java has no event for it. Threads wait for monitor of shop.Orders at \
             shop.Orders.add:7";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("shop.Orders.add:7"));
@@ -289,8 +288,8 @@ mod tests {
     #[test]
     fn threads_that_keep_their_carriers_with_events_of_hardly_any_time_are_seen_in_samples() {
         let finding = found(find, "clients: 200", parked_again_and_again("21.0.8+9")).expect("a finding");
-        let expected = "virtual threads are pinned at shop.Stock.take:62 and shop.Orders.take:42: they wait there for 78 % of the time of 2 \
-            carriers, one of them for 23.4 s and longer, and others wait for a carrier for up to 23.2 s";
+        let expected = "virtual threads are pinned at shop.Stock.take:62 and shop.Orders.take:42, for 78 % of the time of 2 carriers. One of \
+            them stays for 23.4 s and longer, and others wait for a carrier for up to 23.2 s";
         assert_eq!(sentence(&finding), expected);
         assert!(
             advice(&finding).ends_with("instead of synchronized at shop.Stock.take:62"),
@@ -337,7 +336,7 @@ mod tests {
         }
         let finding = found(find, "clients: 200", silent).expect("a finding");
         assert!(
-            sentence(&finding).ends_with("all carriers at once for at least 99 %"),
+            sentence(&finding).ends_with("All carriers are pinned at once for at least 99 %"),
             "{}",
             sentence(&finding)
         );
@@ -376,7 +375,7 @@ mod tests {
             ("many short pins of the JVM's own", own_pins),
             ("carriers that run", without_events(carriers(2, 2, 198))),
             ("carriers that are free", without_events(carriers(0, 0, 0))),
-            ("nobody waits for a carrier", without_events(carriers(2, 0, 0))),
+            ("no thread waits for a carrier", without_events(carriers(2, 0, 0))),
             ("carriers that compute between two readings", full_cpu),
         ];
         for (what, record) in silent {

@@ -39,7 +39,7 @@ impl Words for PinnedCarriers {
                 .and_then(|site| site.reason.as_ref())
                 .map_or_else(|| "a native call or a class initializer".to_owned(), SiteReason::words);
             return Some(format!(
-                "the blocking call on a platform thread, or before the server takes requests: in this Java only native \
+                "the blocking call on a platform thread, or before the server takes requests. In this Java only native \
                  frames and class initializers pin ({what})"
             ));
         }
@@ -49,8 +49,8 @@ impl Words for PinnedCarriers {
             .or_else(|| site.or(self.wait.as_ref()).map(place))
             .unwrap_or_else(|| "the place that blocks".to_owned());
         Some(format!(
-            "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491), or a ReentrantLock instead \
-             of synchronized at {place}"
+            "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491). Or a ReentrantLock instead of \
+             synchronized at {place}"
         ))
     }
 
@@ -78,18 +78,18 @@ fn by_events(pinned: &PinnedCarriers) -> String {
     let site = pinned.site.as_ref().map(place_and_application).unwrap_or_default();
     let carriers = whole(worst.carriers);
     let mut sentence = format!(
-        "virtual threads are pinned at {site}: {} of the time of {carriers} carriers",
+        "virtual threads are pinned at {site}, for {} of the time of {carriers} carriers",
         percent(worst.pinned_share)
     );
     if worst.all_pinned_share >= LEAST_ALL_PINNED {
         let all = percent(worst.all_pinned_share);
-        sentence.push_str(&format!(", all carriers at once for at least {all}"));
+        sentence.push_str(&format!(". All carriers are pinned at once for at least {all}"));
     }
     if let Some((pin_ms, rate)) = worst.mean_pin_ms.zip(pinned.mean.rate_per_s) {
         let most = worst.carriers * 1_000.0 / pin_ms;
         if NEAR.contains(&(rate / most)) {
             sentence.push_str(&format!(
-                "; {carriers} / {} = {}/s at most, {}/s measured",
+                ". {carriers} / {} = {}/s at most, {}/s measured",
                 ms(pin_ms),
                 whole(most),
                 whole(rate)
@@ -105,8 +105,8 @@ fn by_samples(pinned: &PinnedCarriers) -> String {
     places.truncate(PLACES);
     let longest_ms = pinned.stood.iter().map(|it| it.longest_ms).fold(0.0, f64::max);
     format!(
-        "virtual threads are pinned at {}: they wait there for {} of the time of {} carriers, one of them for {} and longer, and \
-         others wait for a carrier for up to {}",
+        "virtual threads are pinned at {}, for {} of the time of {} carriers. One of them stays for {} and longer, and others wait \
+         for a carrier for up to {}",
         places.join(" and "),
         percent(pinned.worst.pinned_share),
         whole(pinned.worst.carriers),
@@ -118,11 +118,11 @@ fn by_samples(pinned: &PinnedCarriers) -> String {
 fn by_carriers(pinned: &PinnedCarriers) -> String {
     let worst = &pinned.worst;
     let place = pinned.wait.as_ref().map_or_else(String::new, |wait| {
-        format!("; threads wait for {} at {}", waits_for(wait), place(wait))
+        format!(". Threads wait for {} at {}", waits_for(wait), place(wait))
     });
     format!(
-        "all {} carriers are held in {} of the readings, while {} virtual threads wait for one and the server uses {:.2} \
-         cores (from the states of the carriers; this Java has no event for it){place}",
+        "all {} carriers are held in {} of the readings, while {} virtual threads wait for one. The server uses {:.2} cores. This \
+         is from the states of the carriers, because this Java has no event for it{place}",
         whole(worst.carriers),
         percent(worst.held_share.unwrap_or_default()),
         whole(worst.queued_threads.unwrap_or_default()),

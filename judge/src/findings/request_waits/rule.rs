@@ -245,7 +245,7 @@ mod tests {
         );
         assert!(advice(&finding).contains("larger pool"), "{}", advice(&finding));
         let lock = of(ThreadState::Lock, 30.0).expect("a finding");
-        assert!(sentence(&lock).ends_with("at shop.Orders.find:42; held at shop.Orders.save:88"));
+        assert!(sentence(&lock).ends_with("at shop.Orders.find:42. It is held at shop.Orders.save:88"));
         assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
     }
 
@@ -257,7 +257,7 @@ mod tests {
                 .starts_with("requests spend 90 % of their time waiting for a notification: 450 ms")
         );
         assert!(
-            advice(&condition).contains("more of what shop.Orders.find:42 waits for"),
+            advice(&condition).contains("if shop.Orders.find:42 waits for a pool, more of it"),
             "{}",
             advice(&condition)
         );
@@ -304,8 +304,7 @@ mod tests {
     #[test]
     fn the_size_of_the_pool_is_named_where_it_is_known_which_pool_is_meant() {
         let orders = || pool_of(PoolKind::Hikari, "orders", 10, 31);
-        let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
-             shop.Orders.find:42; all 10 of orders are in use in 100 % of its readings, and 31 wait for one";
+        let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42. All 10 of orders are in use in 100 % of its readings, and 31 wait for one";
         assert_eq!(sentence_beside(vec![orders()]), known);
         let idle = pool_of(PoolKind::Hikari, "reports", 0, 0);
         let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
@@ -328,8 +327,8 @@ mod tests {
         let full = response_beside(40.0, client(28));
         let response = "requests spend 100 % of their time waiting for a response to Jetty HttpClient: 500 ms of 500 ms, at \
              shop.Orders.find:42";
-        let in_use = "all 10 of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
-        assert_eq!(sentence(&full), format!("{response}; {in_use}"));
+        let in_use = "All 10 of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
+        assert_eq!(sentence(&full), format!("{response}. {in_use}"));
         assert!(advice(&full).starts_with("a larger pool, if the service that"), "{}", advice(&full));
         let few = response_beside(40.0, client(3));
         assert_eq!(sentence(&few), response, "three of thirty: another pool");
@@ -340,7 +339,7 @@ mod tests {
         assert_eq!(sentence(&response_beside(40.0, opening)), response, "they wait while one is opened");
         let once = response_beside(9.0, client(1));
         assert!(sentence(&once).ends_with("at shop.Orders.find:42"), "{}", sentence(&once));
-        assert!(advice(&once).starts_with("a look at the service that"), "{}", advice(&once));
+        assert!(advice(&once).starts_with("a faster service behind"), "{}", advice(&once));
         let of_threads = response_beside(40.0, pool_of(PoolKind::Jetty, "qtp", 10, 28));
         assert_eq!(sentence(&of_threads), response, "a server's threads");
     }
@@ -395,8 +394,7 @@ mod tests {
         let (sentence, advice) = said(&watched(groups, Vec::new())).expect("a finding");
         assert_eq!(
             sentence,
-            "40 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 40.0 of 100.0, on \
-             average; held at shop.Orders.pay:90"
+            "40 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 40.0 of 100.0, on average. It is held at shop.Orders.pay:90"
         );
         assert!(advice.contains("the lock at shop.Orders.save:88 held for a shorter time"), "{advice}");
     }

@@ -46,11 +46,11 @@ impl Words for RequestWaits {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let holder = self.part.activity.holder.as_ref();
         let is_held = matches!(self.part.activity.state, ThreadState::Lock | ThreadState::Monitor);
-        let pool = self.pool.as_ref().map(|pool| format!("; {}", full_pool(pool)));
+        let pool = self.pool.as_ref().map(|pool| format!(". {}", full_pool(pool)));
         format!(
             "{}{}{}",
             self.with_load().unwrap_or_else(|| self.without_load()),
-            holder.filter(|_| is_held).map_or_else(String::new, |holder| format!("; held at {holder}")),
+            holder.filter(|_| is_held).map_or_else(String::new, |holder| format!(". It is held at {holder}")),
             pool.unwrap_or_default()
         )
     }
@@ -75,24 +75,24 @@ impl Words for RequestWaits {
             }
             ThreadState::SocketWrite => {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
-                format!("a look at {peer}, which does not read what is sent to it, or less to send at {at}")
+                format!("to find why {peer} does not read, or less to send at {at}")
             }
             ThreadState::Connect => {
                 format!(
-                    "connections that {at} keeps, or a look at the accept queue of the other side (a SYN that is dropped is sent again after a second)"
+                    "connections that {at} keeps. Also check the accept queue of the other side: a dropped SYN is sent again after a second"
                 )
             }
             ThreadState::Socket => {
                 let peer = activity.peer.as_deref().unwrap_or("the other side");
-                format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
+                format!("a faster {peer}, which takes the time, or fewer calls of it at {at}")
             }
             ThreadState::Future if activity.waits_for_http() && self.pool.is_some() => {
                 format!(
-                    "a larger pool, if the service that {at} asks can serve it, or a look at that service, which takes the time"
+                    "a larger pool, if the service that {at} calls can serve it, or a faster service, which takes the time"
                 )
             }
             ThreadState::Future if activity.waits_for_http() => {
-                format!("a look at the service that {at} asks, which takes the time, or fewer calls of it")
+                format!("a faster service behind {at}, which takes the time, or fewer calls of it")
             }
             ThreadState::File => {
                 format!(
@@ -101,10 +101,10 @@ impl Words for RequestWaits {
             }
             ThreadState::Wait => {
                 format!(
-                    "more of what {at} waits for where it is a pool, or each held for a shorter time; else a look at who notifies it"
+                    "if {at} waits for a pool, more of it, or each held for a shorter time. Otherwise check what notifies it"
                 )
             }
-            _ => format!("a look at who is to give what {at} waits for"),
+            _ => format!("to find what has to end the wait at {at}"),
         })
     }
 

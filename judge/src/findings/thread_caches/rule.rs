@@ -154,9 +154,9 @@ mod tests {
         let finding = found(find, "clients: 20", with(20_000.0, &sites)).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "12.0 kB of the 20.0 kB that a request allocates are caches of its thread, which each virtual thread makes anew: 10.0 kB \
-             (byte[]) asked for at com.fasterxml.jackson.core.util.BufferRecycler.balloc:241, for shop.Orders.json:42; 2.00 kB \
-             (byte[]) asked for at shop.Dates.format:17, for shop.Orders.json:42"
+            "12.0 kB of the 20.0 kB that a request allocates are caches of its thread. Each virtual thread makes its own. 10.0 kB \
+             (byte[]) at com.fasterxml.jackson.core.util.BufferRecycler.balloc:241, for shop.Orders.json:42. 2.00 kB \
+             (byte[]) at shop.Dates.format:17, for shop.Orders.json:42"
         );
         assert!(advice(&finding).contains("JsonRecyclerPools"), "{}", advice(&finding));
         let other = found(find, "clients: 20", with(20_000.0, &[(Some(FORMAT), 0.5)])).expect("a finding");
@@ -175,9 +175,9 @@ mod tests {
         let finding = in_a_window(with(20_000.0, &sites)).expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "12.0 MB/s of the 20.0 MB/s that the JVM allocates are caches of threads, which each virtual thread makes anew: 10.0 MB/s \
-             (byte[]) asked for at com.fasterxml.jackson.core.util.BufferRecycler.balloc:241, for shop.Orders.json:42; 2.00 MB/s \
-             (byte[]) asked for at shop.Dates.format:17, for shop.Orders.json:42"
+            "12.0 MB/s of the 20.0 MB/s that the JVM allocates are caches of threads. Each virtual thread makes its own. 10.0 MB/s \
+             (byte[]) at com.fasterxml.jackson.core.util.BufferRecycler.balloc:241, for shop.Orders.json:42. 2.00 MB/s \
+             (byte[]) at shop.Dates.format:17, for shop.Orders.json:42"
         );
         let json = serde_json::to_value(&finding).expect("it is written");
         assert_eq!(json["figures"]["bytes_per_s"], 12_000_000.0);

@@ -15,17 +15,17 @@ impl Words for ThreadCaches {
             let application = it.application.as_ref().filter(|&frame| *frame != it.asked_by);
             let application = application.map_or_else(String::new, |frame| format!(", for {frame}"));
             let bytes = memory_or_rate(it.bytes_per_request, it.bytes_per_s);
-            format!("{bytes} ({}) asked for at {}{application}", it.class, it.asked_by)
+            format!("{bytes} ({}) at {}{application}", it.class, it.asked_by)
         };
         let (allocates, of_whom) = match self.all_bytes_per_request {
             Some(_) => ("a request allocates", "its thread"),
             None => ("the JVM allocates", "threads"),
         };
         format!(
-            "{} of the {} that {allocates} are caches of {of_whom}, which each virtual thread makes anew: {}",
+            "{} of the {} that {allocates} are caches of {of_whom}. Each virtual thread makes its own. {}",
             memory_or_rate(self.bytes_per_request, self.bytes_per_s),
             memory_or_rate(self.all_bytes_per_request, self.all_bytes_per_s),
-            self.places.iter().map(place).collect::<Vec<_>>().join("; ")
+            self.places.iter().map(place).collect::<Vec<_>>().join(". ")
         )
     }
 
@@ -36,7 +36,7 @@ impl Words for ThreadCaches {
                 "buffers that threads share: JsonFactory.builder().recyclerPool(JsonRecyclerPools.newConcurrentDequePool()) (Jackson \
                  2.16 or newer)"
             } else {
-                "objects that threads share (a pool, or immutable ones) instead of a ThreadLocal: a virtual thread serves one request \
+                "objects that threads share (a pool, or immutable ones) instead of a ThreadLocal. A virtual thread serves one request \
                  and uses its value once"
             }
             .to_owned(),

@@ -110,8 +110,8 @@ mod tests {
         let finding = finding.expect("a finding");
         assert_eq!(
             sentence(&finding),
-            "most requests are fast and some starve: service time p50 13.0 ms, p99 3.40 s; 90 % of the mean is spent waiting for \
-             what other requests hold, most of it at shop.Orders.find:42"
+            "most requests are fast and some starve: service time p50 13.0 ms, p99 3.40 s. They spend 90 % of the mean waiting for \
+             what others hold, most of it at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
     }
@@ -140,8 +140,8 @@ mod tests {
         let said = |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
         assert!(
             said(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
-                "; 31 of 40 turns were those of requests that had come after one that still waited, for up to 2.10 s: at \
-                 shop.Orders.list:31 they overtake those at shop.Orders.find:42"
+                ". 31 of 40 turns went to requests that came after one that still waited, for up to 2.10 s. Those at \
+             shop.Orders.list:31 overtake those at shop.Orders.find:42"
             ),
             "{}",
             said(with_turns(ThreadState::Monitor, 40, 31))

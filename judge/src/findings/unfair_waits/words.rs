@@ -12,12 +12,12 @@ use threadcount_model::record::wait_profile::ThreadState;
 pub(crate) fn who_overtakes(turns: &Turns) -> Option<String> {
     let places = turns.overtaker.as_ref().zip(turns.overtaken.as_ref());
     let places = places.map_or_else(String::new, |(one, other)| match one == other {
-        true => format!(": all of them at {one}"),
-        false => format!(": at {one} they overtake those at {other}"),
+        true => format!(". All of them are at {one}"),
+        false => format!(". Those at {one} overtake those at {other}"),
     });
     (turns.overtaking > 0).then(|| {
         format!(
-            "; {} of {} were those of requests that had come after one that still waited, for up to {}{places}",
+            ". {} of {} went to requests that came after one that still waited, for up to {}{places}",
             turns.overtaking,
             plural(turns.turns, "turn"),
             ms(turns.longest_ms)
@@ -32,16 +32,16 @@ pub(crate) const OVERTAKING: &str = "of them overtaking";
 pub(crate) const fn fairness(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Queue => {
-            "a queue that serves in order of arrival (new SynchronousQueue<>(true), LinkedBlockingQueue): the one here lets those who \
-             come later go first"
+            "a queue that serves in order of arrival (new SynchronousQueue<>(true), LinkedBlockingQueue). This one lets later \
+             requests go first"
         }
         ThreadState::Monitor => {
-            "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter time: a monitor does \
+            "a fair lock (new ReentrantLock(true)) instead of synchronized, or one that is held for a shorter time. A monitor does \
              not serve in order of arrival"
         }
         _ => {
-            "a fair lock or semaphore (fairness = true), or a pool that serves in order of arrival, or one that is held for a shorter \
-             time: without it those who come later may go first"
+            "a fair lock or semaphore (fairness = true), a pool in order of arrival, or one held for a shorter time. \
+             Otherwise later requests may go first"
         }
     }
 }
@@ -52,8 +52,8 @@ impl Words for UnfairWaits {
         let at = activity.application.as_ref().or(activity.library.as_ref());
         let at = at.map_or_else(String::new, |at| format!(", most of it at {at}"));
         format!(
-            "most requests are fast and some starve: service time p50 {}, p99 {}; {} of the mean is spent waiting for what other \
-             requests hold{at}{}",
+            "most requests are fast and some starve: service time p50 {}, p99 {}. They spend {} of the mean waiting for what others \
+             hold{at}{}",
             ms(self.p50_ms),
             ms(self.p99_ms),
             percent(self.waiting_share),

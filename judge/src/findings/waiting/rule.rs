@@ -140,8 +140,7 @@ mod tests {
         let record =
             waits(Some("shop.Orders.add:7"), SiteReason::Monitor("shop.Orders".to_owned()), 360_000.0);
         let finding = found(find, "clients: 40", record).expect("a finding");
-        let expected = "90 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders): \
-            36.0 threads of 40.0 requests, on average";
+        let expected = "90 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders). On average 36.0 threads of 40.0 requests wait there";
         assert_eq!(sentence(&finding), expected);
     }
 
@@ -163,8 +162,7 @@ mod tests {
         let unobserved = || Record { jvm: None, explaining: None, ..observed() };
         let records = [observed(), unobserved(), unobserved(), unobserved()];
         let finding = found_in(find, "clients: 40", &records).expect("a finding");
-        let expected = "50 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders): \
-            10.0 threads of 20.0 requests, on average (1 run)";
+        let expected = "50 % of the requests in flight wait at shop.Orders.add:7 (monitor of shop.Orders). On average 10.0 threads of 20.0 requests wait there (1 run)";
         assert_eq!(sentence(&finding), expected);
         assert_eq!(finding.runs, Some(RunsShowing { showing: 1, complete: 1 }));
     }
@@ -172,7 +170,7 @@ mod tests {
     #[test]
     fn a_pool_of_connections_in_full_use_is_named_with_those_who_wait() {
         let finding = found(find, "clients: 40", hikari(10, 31)).expect("a finding");
-        let expected = "requests wait for a connection: all 10 of Pool (shop) are in use in 100 % of its readings, and 31 wait \
+        let expected = "requests wait for a connection. All 10 of Pool (shop) are in use in 100 % of its readings, and 31 wait \
             for one";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("hikari.maximum-pool-size"));
@@ -185,7 +183,7 @@ mod tests {
         };
         assert!(
             of(SiteReason::ReadFrom("db:5432".to_owned()))
-                .is_some_and(|advice| advice.contains("a look at db:5432"))
+                .is_some_and(|advice| advice.contains("a faster db:5432"))
         );
         assert!(
             of(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
@@ -205,7 +203,7 @@ mod tests {
             Pool { max: Some(1), name: "jobs".to_owned(), samples: vec![few; 20], ..pools[0].clone() };
         pools.insert(0, of_jobs.clone());
         let finding = found(find, "clients: 40", record).expect("a finding");
-        assert!(sentence(&finding).contains("all 10 of Pool (shop)"), "{}", sentence(&finding));
+        assert!(sentence(&finding).contains("All 10 of Pool (shop)"), "{}", sentence(&finding));
         let alone = with(JvmReadings { pools: vec![of_jobs], ..JvmReadings::default() });
         assert_eq!(found(find, "clients: 40", alone), None, "2 of 40 requests");
     }
@@ -246,8 +244,8 @@ mod tests {
                 "idle threads of a pool",
                 waits(None, SiteReason::Park("java.util.concurrent.SynchronousQueue".to_owned()), 360_000.0),
             ),
-            ("a busy pool of connections that nobody waits for", hikari(10, 0)),
-            ("a pool with connections to spare", hikari(6, 0)),
+            ("a busy pool of connections that no thread waits for", hikari(10, 0)),
+            ("a pool with free connections", hikari(6, 0)),
             ("no probe", run(80.0, 50.1, 500.0, 0.2)),
         ];
         for (what, record) in silent {

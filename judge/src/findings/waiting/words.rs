@@ -20,10 +20,10 @@ const fn waiters(kind: PoolKind) -> &'static str {
 impl Words for WaitingPlace {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         match self {
-            Self::Pool(pool) => format!("requests wait for a connection: {}", full_pool(pool)),
+            Self::Pool(pool) => format!("requests wait for a connection. {}", full_pool(pool)),
             Self::Code { site, waiting_threads, requests_in_flight } => format!(
-                "{} of the requests in flight wait at {} ({}): {waiting_threads:.1} threads of {requests_in_flight:.1} \
-                 requests, on average",
+                "{} of the requests in flight wait at {} ({}). On average {waiting_threads:.1} threads of {requests_in_flight:.1} \
+                 requests wait there",
                 percent((waiting_threads / requests_in_flight).min(1.0)),
                 place(site),
                 waits_for(site)
@@ -69,13 +69,13 @@ impl Words for WaitingPlace {
 fn code_advice(reason: Option<&SiteReason>, at: &str) -> String {
     match reason {
         Some(SiteReason::ReadFrom(peer)) => {
-            format!("a look at {peer}, which takes the time, or fewer calls of it at {at}")
+            format!("a faster {peer}, which takes the time, or fewer calls of it at {at}")
         }
         Some(SiteReason::Monitor(_)) => {
             format!("the lock at {at} held for a shorter time, or by fewer requests")
         }
         _ => {
-            format!("a larger pool, if {at} takes from one; a lock held for a shorter time, if it takes one")
+            format!("a larger pool, if {at} takes from one. A lock held for a shorter time, if it takes one")
         }
     }
 }

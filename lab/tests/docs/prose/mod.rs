@@ -1,20 +1,21 @@
-//! How the project writes, checked: README, docs, CHANGELOG, the help of each command, the questions of the experiments.
+//! How the project writes, checked: README, docs, CHANGELOG, the help of each command, the questions of the experiments. The rules of a
+//! sentence are in `threadcount_model::sample::prose`; tests of findings and diagnoses check their sentences with them.
 //!
 //! `exceptions.txt` counts the breaches that each page still has. Counts only fall: `UPDATE_PROSE=1 ./dev test prose` lowers
 //! them to what is found, and nothing raises them.
 
 mod pieces;
 mod rules;
-mod sentences;
 
 use crate::generated;
 use crate::markdown::{ROOT, page_names};
 use clap::{Command, CommandFactory};
-use rules::{Breach, Limits};
+use rules::Breach;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use threadcount::cli::Cli;
+use threadcount_model::sample::prose::{IN_OUTPUT, Limits, words};
 
 const EXCEPTIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/docs/prose/exceptions.txt");
 /// Pages with these beginnings have no exception.
@@ -22,7 +23,6 @@ const WITHOUT_EXCEPTION: [&str; 3] = ["README.md", "docs/tutorials/", "docs/how-
 /// Dates and commits stand on these.
 const DATED: [&str; 3] = ["CHANGELOG.md", "docs/measurements/", "docs/decisions/"];
 const IN_DOCS: usize = 25;
-const IN_OUTPUT: usize = 20;
 /// Words that a user may have to read, at most: README and docs without measurements, decisions and what is generated.
 const WORDS_FOR_USERS: usize = 17_000;
 
@@ -134,10 +134,10 @@ fn the_pages_for_users_are_read_in_an_afternoon() {
     };
     let names = page_names().into_iter().map(|it| it.display().to_string()).filter(|it| is_for_users(it));
     // Blocks of code and the lines of tables are no words.
-    let words = |name: String| {
+    let words_of = |name: String| {
         let text = fs::read_to_string(Path::new(ROOT).join(name)).unwrap();
-        pieces::of_markdown(&text).iter().map(|it| sentences::words(&it.text)).sum::<usize>()
+        pieces::of_markdown(&text).iter().map(|it| words(&it.text)).sum::<usize>()
     };
-    let total: usize = names.map(words).sum();
+    let total: usize = names.map(words_of).sum();
     assert!(total <= WORDS_FOR_USERS, "{total} words, {WORDS_FOR_USERS} at most");
 }

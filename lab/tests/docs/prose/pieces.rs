@@ -1,6 +1,7 @@
 //! What people read, in pieces that end a sentence: a paragraph, a list item, a heading, a cell of a table.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use threadcount_model::sample::prose::{as_one_word, with_code_as_words};
 
 /// What a piece is, as far as rules differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,10 +81,6 @@ impl Collector<'_> {
     }
 }
 
-fn as_one_word(code: &str) -> String {
-    format!("`{}`", code.split_whitespace().collect::<Vec<_>>().join("_").replace('`', "'"))
-}
-
 /// The pieces of a help text: its paragraphs, without the commands that it shows.
 pub fn of_help(help: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
@@ -105,16 +102,6 @@ pub fn of_help(help: &str) -> Vec<Piece> {
         begins_new = line.trim_end().ends_with(':');
     }
     pieces
-}
-
-fn with_code_as_words(line: &str) -> String {
-    let mut parts = line.split('`');
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    while let Some(code) = parts.next() {
-        text += &as_one_word(code);
-        text += parts.next().unwrap_or_default();
-    }
-    text
 }
 
 #[test]

@@ -1,53 +1,11 @@
 //! The rules of what people read: short sentences, short cells, and the words of the field.
 
 use super::pieces::{Kind, Piece};
-use super::sentences;
 use std::fmt;
+use threadcount_model::sample::prose::{self, Limits};
 
 /// Characters in a cell of a table, at most: a longer one is a section, or a list.
 const LONGEST_CELL: usize = 120;
-
-/// Not written: the left column of a word list that is read as a whole, in small letters.
-const UNUSED_WORDS: [&str; 26] = [
-    "anew",
-    "dear",
-    "spare",
-    "the page",
-    "visit",
-    "visits",
-    "look",
-    "looks",
-    "said of",
-    "told",
-    "tells",
-    "speaks",
-    "made good",
-    "well again",
-    "whoever",
-    "nobody",
-    "somebody",
-    "one's own",
-    "honest",
-    "honestly",
-    "disturbed",
-    "levelled off",
-    "might help",
-    "as before",
-    "used to be",
-    "foreign load",
-];
-
-/// No statement begins with these.
-const UNUSED_BEGINNINGS: [&str; 6] = ["Of", "What", "Who", "Whoever", "Where", "So that"];
-
-/// What is allowed on a page.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Words in a sentence, at most.
-    pub words: usize,
-    /// Dates and commits of measurements stand on it.
-    pub has_dates: bool,
-}
 
 /// One breach of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,8 +25,9 @@ impl fmt::Display for Breach {
 pub fn breaches(pieces: &[Piece], limits: Limits) -> Vec<Breach> {
     let of_piece = |piece: &Piece| {
         let mut found = of_cell(piece);
-        for sentence in sentences::of(&piece.text) {
-            found.extend(of_sentence(&sentence, piece.kind, limits).map(|what| (what, sentence.clone())));
+        for sentence in prose::sentences(&piece.text) {
+            let breaches = prose::breaches(&sentence, piece.kind == Kind::Heading, limits);
+            found.extend(breaches.into_iter().map(|what| (what, sentence.clone())));
         }
         found.into_iter().map(|(what, text)| Breach { line: piece.line, what, text }).collect::<Vec<_>>()
     };
@@ -85,65 +44,6 @@ fn of_cell(piece: &Piece) -> Vec<(String, String)> {
         found.push((what, piece.text.clone()));
     }
     found
-}
-
-fn of_sentence(sentence: &str, kind: Kind, limits: Limits) -> impl Iterator<Item = String> {
-    let mut found = Vec::new();
-    let words = sentences::words(sentence);
-    if words > limits.words {
-        found.push(format!("{words} words, {} at most", limits.words));
-    }
-    for (sign, name) in [(':', "colons"), (';', "semicolons")] {
-        let count = sentence.split_whitespace().filter(|it| ends_with_sign(it, sign)).count();
-        if count > 1 {
-            found.push(format!("{count} {name}, one at most"));
-        }
-    }
-    found.extend(unused_words(sentence).map(|word| format!("`{word}` is not used")));
-    if kind != Kind::Heading && sentence.ends_with(['.', ':']) {
-        let begins =
-            |it: &&&str| sentence.strip_prefix(**it).is_some_and(|rest| rest.starts_with([' ', ',']));
-        found.extend(
-            UNUSED_BEGINNINGS.iter().find(begins).map(|it| format!("no statement begins with `{it}`")),
-        );
-    }
-    if !limits.has_dates {
-        let dated = sentence.split_whitespace().map(bare).find(|it| is_date(it) || is_commit(it));
-        found.extend(dated.map(|it| format!("`{it}` belongs to the measurements")));
-    }
-    found.into_iter()
-}
-
-fn ends_with_sign(word: &str, sign: char) -> bool {
-    word.trim_end_matches(['"', '\'', ')', '*', '”']).ends_with(sign)
-}
-
-/// Without what stands around a word.
-fn bare(word: &str) -> &str {
-    word.trim_matches(|it: char| !it.is_alphanumeric())
-}
-
-fn unused_words(sentence: &str) -> impl Iterator<Item = &'static str> {
-    let words: Vec<String> = sentence
-        .split_whitespace()
-        .map(|it| if it.contains('`') { "`".to_owned() } else { bare(it).to_lowercase() })
-        .collect();
-    let text = format!(" {} ", words.join(" "));
-    UNUSED_WORDS.into_iter().filter(move |word| text.contains(&format!(" {word} ")))
-}
-
-/// A day, as 2026-01-31.
-fn is_date(word: &str) -> bool {
-    let is_number = |it: &str, digits: usize| it.len() == digits && it.bytes().all(|it| it.is_ascii_digit());
-    let parts: Vec<&str> = word.split('-').collect();
-    matches!(parts[..], [year, month, day] if is_number(year, 4) && is_number(month, 2) && is_number(day, 2))
-}
-
-/// The short hash of a commit: letters and digits.
-fn is_commit(word: &str) -> bool {
-    let is_hexadecimal = |it: u8| it.is_ascii_digit() || (b'a'..=b'f').contains(&it);
-    let is_short = (7..=10).contains(&word.len()) && word.bytes().all(is_hexadecimal);
-    is_short && word.bytes().any(|it| it.is_ascii_digit()) && word.bytes().any(|it| it.is_ascii_alphabetic())
 }
 
 #[cfg(test)]
