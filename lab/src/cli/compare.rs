@@ -69,7 +69,7 @@ pub struct CompareCommand {
 const EXAMPLES: &str = "Examples:
   Your application on platform and on virtual threads, a first answer in five minutes:
     threadcount compare --spring-boot app.jar --url /orders/1 -c 400
-  The same on two Java versions, with a database that is filled before each run, as a file to go on with:
+  The same on two Java versions, with a database that is filled before each run, as a file:
     threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 --before ./fill-database --save orders.yaml
   A service that runs already, without a restart:
     threadcount compare --attach http://127.0.0.1:8080 --url /orders/1 -c 50
