@@ -113,7 +113,8 @@ fn every_link_leads_to_a_file_and_its_anchor_to_a_heading() {
 #[test]
 fn every_path_that_the_architecture_names_is_there() {
     let page = Page::read(Path::new("docs/contributing/architecture.md"));
-    let paths: Vec<&str> = page.code.iter().map(|it| it.text.as_str()).filter(|it| it.contains('/')).collect();
+    let paths: Vec<&str> =
+        page.code.iter().map(|it| it.text.as_str()).filter(|it| it.contains('/')).collect();
     let missing: Vec<_> = paths.iter().filter(|it| !Path::new(ROOT).join(it).exists()).collect();
     assert!(missing.is_empty(), "{missing:?}");
     assert!(paths.len() > 40, "{paths:?}");
