@@ -7,6 +7,7 @@ mod gather;
 mod gc_use;
 mod judge;
 mod jvm_description;
+mod libraries;
 mod locks;
 mod merge;
 mod profile;

@@ -3,35 +3,8 @@
 use super::wait::{self, Wait};
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
+use crate::libraries;
 use crate::server_use::ServerUse;
-
-/// Whose code calls the application for a request.
-const SERVERS: [&str; 24] = [
-    "com.sun.net.httpserver.",
-    "sun.net.httpserver.",
-    "jakarta.servlet.",
-    "javax.servlet.",
-    "org.apache.catalina.",
-    "org.apache.coyote.",
-    "org.apache.tomcat.",
-    "org.eclipse.jetty.",
-    "io.undertow.",
-    "org.xnio.",
-    "org.wildfly.",
-    "io.netty.",
-    "io.vertx.",
-    "io.helidon.",
-    "io.quarkus.",
-    "io.smallrye.",
-    "org.glassfish.",
-    "com.ibm.ws.",
-    "weblogic.",
-    "io.grpc.",
-    "io.micronaut.",
-    "reactor.netty.",
-    "org.springframework.web.",
-    "akka.http.",
-];
 
 /// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
 /// application code in a thread of a server that we do not know.
@@ -44,7 +17,7 @@ pub(super) fn has_request(evidence: &Evidence, thread: &Thread) -> bool {
 /// A server that we know has called the application.
 pub(in crate::judge) fn is_of_server(thread: &Thread) -> bool {
     let own = thread.frames.iter().skip_while(|frame| !frame.is_application());
-    own.into_iter().any(|frame| SERVERS.iter().any(|it| frame.method.starts_with(it)))
+    own.into_iter().any(|frame| libraries::is_server(&frame.method))
 }
 
 fn may_have_request(thread: &Thread) -> bool {
