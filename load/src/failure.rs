@@ -1,9 +1,14 @@
 //! Why a request failed, in words a user can act on. Every failed request has exactly one cause.
 
+mod name;
+
+use crate::setting::{Setting, SettingName};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The cause of one failed request. `Display` gives the words that every output uses as the key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// The cause of one failed request. `Display` is its sentence with the fields of a plan; in JSON it is its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 #[non_exhaustive]
 pub enum FailureCause {
     /// Nobody listens there.
@@ -101,36 +106,44 @@ impl FailureCause {
     }
 }
 
-impl fmt::Display for FailureCause {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl FailureCause {
+    /// Its words, which every output uses as the key.
+    #[must_use]
+    pub fn sentence(self, name: SettingName) -> String {
         match self {
-            Self::ConnectionRefused => out.write_str("connection refused"),
-            Self::ConnectTimeout => out.write_str("connect timeout"),
-            Self::RequestTimeout => out.write_str("request timeout"),
-            Self::ConnectionReset => out.write_str("connection reset"),
-            Self::ClosedBeforeAnswer => out.write_str("connection closed before the answer"),
-            Self::TruncatedAnswer => out.write_str("answer truncated"),
-            Self::Malformed(how) => write!(out, "malformed answer: {how}"),
-            Self::UnexpectedStatus(status) => write!(out, "unexpected status {status}"),
-            Self::UnexpectedBody => out.write_str("unexpected body"),
+            Self::ConnectionRefused => "connection refused".to_owned(),
+            Self::ConnectTimeout => "connect timeout".to_owned(),
+            Self::RequestTimeout => "request timeout".to_owned(),
+            Self::ConnectionReset => "connection reset".to_owned(),
+            Self::ClosedBeforeAnswer => "connection closed before the answer".to_owned(),
+            Self::TruncatedAnswer => "answer truncated".to_owned(),
+            Self::Malformed(how) => format!("malformed answer: {how}"),
+            Self::UnexpectedStatus(status) => format!("unexpected status {status}"),
+            Self::UnexpectedBody => "unexpected body".to_owned(),
             Self::EncodedBody => {
-                out.write_str("unexpected body (it is compressed; send no Accept-Encoding to search it)")
+                "unexpected body (it is compressed; send no Accept-Encoding to search it)".to_owned()
             }
-            Self::NoPortLeft => out.write_str("no source port left"),
-            Self::NoFileDescriptorLeft => out.write_str("no file descriptor left"),
+            Self::NoPortLeft => "no source port left".to_owned(),
+            Self::NoFileDescriptorLeft => "no file descriptor left".to_owned(),
             Self::Certificate(problem) if problem.is_accepted_by_insecure() => {
-                write!(out, "TLS: {}; `insecure` accepts it", problem.words())
+                format!("TLS: {}; {} accepts it", problem.words(), name(Setting::Insecure))
             }
-            Self::Certificate(problem) => write!(out, "TLS: {}", problem.words()),
+            Self::Certificate(problem) => format!("TLS: {}", problem.words()),
             Self::Http2NotOffered => {
-                out.write_str("HTTP/2: the server does not offer it (ALPN); set `protocol` to HTTP/1.1")
+                format!("HTTP/2: the server does not offer it (ALPN); {}", name(Setting::Http1))
             }
             Self::Http2NotSpoken => {
-                out.write_str("HTTP/2: the server does not speak it; set `protocol` to HTTP/1.1")
+                format!("HTTP/2: the server does not speak it; {}", name(Setting::Http1))
             }
-            Self::Tls(how) => write!(out, "TLS: {how}"),
-            Self::Http2(how) => write!(out, "HTTP/2: {how}"),
-            Self::System(errno) => write!(out, "{}", std::io::Error::from_raw_os_error(*errno)),
+            Self::Tls(how) => format!("TLS: {how}"),
+            Self::Http2(how) => format!("HTTP/2: {how}"),
+            Self::System(errno) => std::io::Error::from_raw_os_error(errno).to_string(),
         }
+    }
+}
+
+impl fmt::Display for FailureCause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.sentence(Setting::field))
     }
 }

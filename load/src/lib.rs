@@ -54,6 +54,7 @@ pub mod response;
 pub mod run;
 mod schedule;
 mod secure;
+pub mod setting;
 pub mod share;
 pub mod slowest;
 pub mod times;

@@ -146,7 +146,7 @@ mod tests {
 
     fn failed(cause: FailureCause, count: u64) -> Record {
         with_load(run(100.0, 5.0, 50.0, 0.2), |load| {
-            load.failures.insert(cause.to_string(), count);
+            load.failure_causes.insert(cause, count);
         })
     }
 

@@ -19,6 +19,7 @@ use threadcount_load::clock::Nanos;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::listener::listener;
 use threadcount_machine::probe::line::Line;
@@ -110,7 +111,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let samples = sampler.stop();
     leave(pid, &detacher, None)?;
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
-    let report = plan_flags::report(&outcome, &plan);
+    let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
     let record = attached::record(&load, &plan, &outcome, beside.whole_lines(), &samples);
     let why = why(&attached::experiment(&load, &origin), record, beside.limits.findings());
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;

@@ -14,6 +14,7 @@ use std::sync::atomic::AtomicBool;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
 use threadcount_servers::workload::load_plan::load_plan;
 
@@ -82,7 +83,7 @@ impl LoadCommand {
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
         live.finish();
-        let report = plan_flags::report(&outcome, &plan);
+        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
@@ -93,7 +94,7 @@ impl LoadCommand {
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
         let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
-        let report = plan_flags::report(&outcome, &plan.own_part());
+        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;
         Ok(share_worker::exit_code(&outcome))

@@ -1,7 +1,8 @@
 //! `threadcount merge`: what several processes measured of one load, as one result.
 
 use super::output::{Files, Output};
-use super::{FAILED, plan_flags, stdout, summary};
+use super::plan_flags::flag;
+use super::{FAILED, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
@@ -75,16 +76,10 @@ fn exit_code(merged: &Merged) -> ExitCode {
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// The report as of one process, with the processes beside it. A process that could not keep up is the bottleneck of all.
+/// The report as of one process, with the processes beside it.
 fn report(merged: &Merged) -> LoadReport {
-    let mut report = plan_flags::report(&merged.outcome, &merged.plan);
-    let notes = merged.notes.iter().map(plan_flags::merge_note);
-    let own = std::mem::take(&mut report.warnings);
-    report.warnings = notes.chain(own).collect();
-    if let Some(note) = merged.notes.iter().find(|note| matches!(note, MergeNote::Bottleneck { .. })) {
-        report.generator.bottleneck = true;
-        report.generator.why = Some(plan_flags::merge_note(note));
-    }
+    let mut report = LoadReport::naming(flag, &merged.outcome, &merged.plan);
+    report.add_notes(&merged.notes, flag);
     report
 }
 

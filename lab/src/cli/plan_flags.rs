@@ -1,15 +1,11 @@
 //! The generator's messages about fields of its plan, with the flag instead of the field.
 
 use std::path::Path;
-use threadcount_load::failure::FailureCause;
-use threadcount_load::health::{self, Warning};
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
-use threadcount_load::merge::MergeNote;
-use threadcount_load::outcome::LoadOutcome;
-use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
-use threadcount_load::report::LoadReport;
+use threadcount_load::plan::{LearnedField, PlanError, TlsField, TlsFile};
 use threadcount_load::run::LoadError;
+use threadcount_load::setting::Setting;
 use threadcount_servers::workload::load_plan::LoadPlanError;
 
 /// Why a load cannot be started.
@@ -110,89 +106,29 @@ fn log_error(error: &LogError) -> String {
     }
 }
 
-/// The report with warnings and causes that name flags.
-pub(super) fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
-    let mut report = LoadReport::new(outcome, plan);
-    let health = health::judge(outcome, plan);
-    report.failures.clear();
-    for (cause, count) in &outcome.failures {
-        // Two causes may have the same words (a system error is described by the C library).
-        *report.failures.entry(failure_cause(cause)).or_default() += count;
+/// How sentences of the generator name its settings.
+pub(super) const fn flag(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Threads => "--threads",
+        Setting::Cores => "--cores",
+        Setting::Rate => "--rate",
+        Setting::Connections => "--connections",
+        Setting::ConnectTimeout => "--connect-timeout",
+        Setting::LeadIn => "--lead-in",
+        Setting::Log => "--log",
+        Setting::StartAt => "--start-at",
+        Setting::Insecure => "--insecure",
+        Setting::Http1 => "use --http1.1",
+        _ => setting.field(),
     }
-    report.warnings = health.warnings.iter().map(warning).collect();
-    if let Some(own) = health.warnings.first().filter(|_| health.bottleneck) {
-        report.generator.why = Some(warning(own));
-    }
-    report
-}
-
-/// Why requests failed.
-fn failure_cause(cause: &FailureCause) -> String {
-    match cause {
-        FailureCause::Certificate(problem) if problem.is_accepted_by_insecure() => {
-            format!("TLS: {}; --insecure accepts it", problem.words())
-        }
-        FailureCause::Http2NotOffered => {
-            "HTTP/2: the server does not offer it (ALPN); use --http1.1".to_owned()
-        }
-        FailureCause::Http2NotSpoken => "HTTP/2: the server does not speak it; use --http1.1".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-/// A warning about the result.
-pub(super) fn warning(warning: &Warning) -> String {
-    match *warning {
-        Warning::GeneratorBusy { share, threads } => format!(
-            "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are about the \
-             generator, not the server. Give it more threads (--threads, now {threads}) and cores of its own (--cores), \
-             or send from another machine",
-            share * 100.0
-        ),
-        Warning::GeneratorLate { p99_ms } => format!(
-            "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
-             {p99_ms:.1} ms or more after it was due. Give it cores of its own (--cores), or ask for less"
-        ),
-        Warning::RateMissed { asked_per_s, sent_per_s, completed_per_s } => format!(
-            "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
-             completed. The times are those of an overloaded system; ask for less (--rate), or allow more requests at \
-             once (--connections) if the server can take them"
-        ),
-        Warning::Failures { failed, sent, cause: Some(ref cause) } => format!(
-            "{failed} of {sent} requests failed ({:.2} %), most often: {}. Failures are in no response time",
-            100.0 * failed as f64 / sent.max(1) as f64,
-            failure_cause(cause)
-        ),
-        Warning::ClosedLoop => {
-            "closed loop: response times leave out the queueing that users would see. To include it, \
-             set a rate (--rate)"
-                .to_owned()
-        }
-        ref other => with_flags(&other.to_string()),
-    }
-}
-
-/// A warning about the merged result of several processes.
-pub(super) fn merge_note(note: &MergeNote) -> String {
-    with_flags(&note.to_string())
-}
-
-/// The same text with flags in place of the fields in parentheses: (--lead-in) for (`lead_in`).
-fn with_flags(text: &str) -> String {
-    let mut parts = text.split("(`");
-    let mut flagged = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (field, rest) = part.split_once("`)").unwrap_or((part, ""));
-        flagged += &format!("(--{}){rest}", field.replace('_', "-"));
-    }
-    flagged
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::PathBuf;
-    use threadcount_load::failure::CertificateProblem;
+    use threadcount_load::failure::{CertificateProblem, FailureCause};
+    use threadcount_load::health::Warning;
 
     #[test]
     fn no_message_names_a_field_where_there_is_a_flag() {
@@ -218,6 +154,7 @@ mod tests {
 
     #[test]
     fn warnings_name_flags() {
+        let warning = |it: &Warning| it.sentence(flag);
         let texts = [
             warning(&Warning::GeneratorBusy { share: 0.95, threads: 2 }),
             warning(&Warning::GeneratorLate { p99_ms: 3.0 }),
@@ -243,7 +180,7 @@ mod tests {
             "1 of 4 requests failed (25.00 %), most often: TLS: the certificate has expired; --insecure accepts it. \
              Failures are in no response time"
         );
-        assert!(failure_cause(&FailureCause::Http2NotSpoken).ends_with("use --http1.1"));
+        assert!(FailureCause::Http2NotSpoken.sentence(flag).ends_with("use --http1.1"));
         assert!(warning(&Warning::NoPortLeft { count: 3 }).contains("source ports ran out 3 times"));
     }
 }

@@ -1,6 +1,7 @@
 //! Was the generator the bottleneck? Its own CPU and lateness, judged; and what else the reader must know before
 //! believing the figures.
 
+mod bottleneck;
 pub mod cores;
 #[cfg(test)]
 mod sentences;
@@ -9,7 +10,7 @@ mod warning;
 use crate::failure::FailureCause;
 use crate::outcome::{ConnectionsAtStart, LoadOutcome};
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
-use crate::pods::PodReport;
+pub use bottleneck::Bottleneck;
 pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
@@ -23,17 +24,12 @@ const LATE_SHARE_OF_SERVICE: f64 = 0.05;
 /// A rate below this share of the requested one is missed.
 const RATE_REACHED: f64 = 0.99;
 
-/// A process that its CPU limit held back for more than this part of its time measured its limit.
-const THROTTLED_SHARE: f64 = 0.01;
-
 /// The generator's own health, and the warnings in the order of their importance.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Health {
-    /// True when the figures show the generator rather than the server.
-    pub bottleneck: bool,
-    /// Why it is called the bottleneck.
-    pub why: Option<String>,
+    /// What makes the figures those of the generator rather than the server.
+    pub bottleneck: Option<Bottleneck>,
     /// CPU of all generator threads, in microseconds, per request that ended. Zero when none did.
     pub cpu_us_per_request: f64,
     /// The busiest thread's share of one core, 0..=1.
@@ -64,26 +60,14 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
         .collect();
-    let why = own.into_iter().flatten().next().map(|warning| warning.to_string());
-    let why = why.or_else(|| outcome.pods.iter().find_map(limited));
+    let bottleneck = own.into_iter().flatten().next().map(Bottleneck::Generator);
     Health {
-        bottleneck: why.is_some(),
-        why,
+        bottleneck: bottleneck.or_else(|| outcome.pods.iter().find_map(bottleneck::limited)),
         cpu_us_per_request: if ended == 0 { 0.0 } else { cpu_us / ended as f64 },
         cpu_share,
         cpu_cores: per_elapsed(outcome.cost.cpu_ns),
         warnings,
     }
-}
-
-/// One of several processes that could not keep up makes the whole load one of the generator.
-fn limited(pod: &PodReport) -> Option<String> {
-    let generator = pod.generator.as_ref()?;
-    if generator.bottleneck {
-        return Some(format!("{}: {}", pod.pod, generator.why.as_deref().unwrap_or_default()));
-    }
-    let throttled_ms = generator.throttled_ms.filter(|ms| *ms > THROTTLED_SHARE * 1e3 * pod.elapsed_s)?;
-    Some(format!("{}: its CPU limit held it back for {throttled_ms:.0} ms", pod.pod))
 }
 
 /// In a load that ends at once, a thread's start and end are more of its CPU than its requests.
@@ -241,6 +225,7 @@ mod tests {
     use crate::outcome::{Counts, GeneratorCost};
     use crate::plan::Arrivals;
     use crate::request::{Origin, RequestSource};
+    use crate::setting::Setting;
     use crate::times::Times;
     use std::num::{NonZeroU32, NonZeroU64};
     use std::sync::Arc;
@@ -313,20 +298,20 @@ mod tests {
     fn a_thread_above_nine_tenths_of_a_core_is_the_bottleneck() {
         let mut outcome = healthy();
         outcome.cost.busiest_thread_cpu_ns = 9_000 * MS;
-        assert!(!judge(&outcome, &closed()).bottleneck);
+        assert_eq!(judge(&outcome, &closed()).bottleneck, None);
         outcome.cost.busiest_thread_cpu_ns = 9_100 * MS;
         let health = judge(&outcome, &closed());
-        assert!(health.bottleneck);
         assert_eq!(health.warnings[0], Warning::GeneratorBusy { share: 0.91, threads: 2 });
-        assert!(health.why.unwrap().contains("used 91 % of a core"));
+        assert!(health.bottleneck.unwrap().sentence(Setting::field).contains("used 91 % of a core"));
     }
 
     #[test]
     fn lateness_with_a_connection_free_is_the_generators() {
         let outcome = LoadOutcome { own_lag: times(&[(9_800, 20_000), (200, 3 * MS)]), ..healthy() };
         let health = judge(&outcome, &open(1_000.0));
-        assert!(health.bottleneck);
-        assert!(health.why.unwrap().contains("3.0 ms or more after it was due"));
+        assert!(
+            health.bottleneck.unwrap().sentence(Setting::field).contains("3.0 ms or more after it was due")
+        );
     }
 
     #[test]
@@ -336,15 +321,15 @@ mod tests {
             waited_for_connection: 500,
             ..healthy()
         };
-        assert!(!judge(&outcome, &open(1_000.0)).bottleneck);
+        assert_eq!(judge(&outcome, &open(1_000.0)).bottleneck, None);
     }
 
     #[test]
     fn lateness_that_was_asked_for_is_not_the_generators_and_more_is() {
         let plan = LoadPlan { lateness: Duration::from_millis(4), ..open(1_000.0) };
         let late = |ns| LoadOutcome { own_lag: times(&[(10_000, ns)]), ..healthy() };
-        assert!(!judge(&late(4 * MS), &plan).bottleneck);
-        assert!(judge(&late(6 * MS), &plan).bottleneck);
+        assert_eq!(judge(&late(4 * MS), &plan).bottleneck, None);
+        assert!(judge(&late(6 * MS), &plan).bottleneck.is_some());
     }
 
     #[test]
@@ -352,13 +337,13 @@ mod tests {
         let late = times(&[(9_800, 20_000), (200, 3 * MS)]);
         let slow_server =
             LoadOutcome { service_time: times(&[(10_000, 100 * MS)]), own_lag: late, ..healthy() };
-        assert!(!judge(&slow_server, &open(1_000.0)).bottleneck);
+        assert_eq!(judge(&slow_server, &open(1_000.0)).bottleneck, None);
     }
 
     #[test]
     fn a_closed_loop_has_no_lateness_of_its_own() {
         let outcome = LoadOutcome { own_lag: times(&[(10_000, 300 * MS)]), ..healthy() };
-        assert!(!judge(&outcome, &closed()).bottleneck);
+        assert_eq!(judge(&outcome, &closed()).bottleneck, None);
     }
 
     #[test]
@@ -515,6 +500,6 @@ mod tests {
     #[test]
     fn a_load_in_which_nothing_happened_divides_by_nothing() {
         let health = judge(&LoadOutcome::default(), &open(1.0));
-        assert_eq!((health.cpu_us_per_request, health.cpu_share, health.bottleneck), (0.0, 0.0, false));
+        assert_eq!((health.cpu_us_per_request, health.cpu_share, health.bottleneck), (0.0, 0.0, None));
     }
 }

@@ -5,6 +5,7 @@ use crate::outcome::{Counts, GeneratorCost, LoadOutcome};
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 use crate::report::LoadReport;
 use crate::request::{Origin, RequestSource};
+use crate::setting::Setting;
 use crate::times::Times;
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -70,9 +71,12 @@ fn plan(rate_per_s: Option<f64>) -> LoadPlan {
 }
 
 fn check(outcome: &LoadOutcome, plan: &LoadPlan) {
-    let Health { warnings, cpu_share, bottleneck, why, .. } = judge(outcome, plan);
+    let Health { warnings, cpu_share, bottleneck, .. } = judge(outcome, plan);
     let report = LoadReport::new(outcome, plan);
-    assert_eq!((bottleneck, report.generator.bottleneck), (why.is_some(), bottleneck));
+    assert_eq!(
+        (report.generator.bottleneck, report.generator.why.is_some()),
+        (bottleneck.is_some(), bottleneck.is_some())
+    );
     assert!(cpu_share <= 1.0, "{cpu_share} of a core");
     for warning in warnings {
         let text = warning.to_string();
@@ -135,7 +139,7 @@ fn a_load_that_ends_at_once_shows_no_bottleneck() {
         },
         ..LoadOutcome::default()
     };
-    assert!(!judge(&outcome(1), &plan(None)).bottleneck);
+    assert_eq!(judge(&outcome(1), &plan(None)).bottleneck, None);
     let health = judge(&outcome(1_000), &plan(None));
-    assert!(health.why.unwrap().contains("used 100 % of a core"));
+    assert!(health.bottleneck.unwrap().sentence(Setting::field).contains("used 100 % of a core"));
 }

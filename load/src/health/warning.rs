@@ -1,9 +1,10 @@
 //! What the reader of a load's figures must know, in words.
 
 use crate::failure::FailureCause;
+use crate::setting::{Setting, SettingName};
 use std::fmt;
 
-/// A warning about a result. `Display` has its meaning and what to do.
+/// A warning about a result. `Display` is its sentence with the fields of a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are the figures of the text")]
 #[non_exhaustive]
@@ -47,35 +48,60 @@ fn three_digits(number: f64) -> String {
     format!("{number:.decimals$}")
 }
 
-impl fmt::Display for Warning {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Warning {
+    /// What kind of warning it is, in JSON.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::GeneratorBusy { .. } => "generator-busy",
+            Self::GeneratorLate { .. } => "generator-late",
+            Self::RateMissed { .. } => "rate-missed",
+            Self::RateExceeded { .. } => "rate-exceeded",
+            Self::NotSent { .. } => "not-sent",
+            Self::Failures { .. } => "failures",
+            Self::NoPortLeft { .. } => "no-port-left",
+            Self::Unsolicited { .. } => "unsolicited",
+            Self::Unfinished { .. } => "unfinished",
+            Self::NothingAnswered { .. } => "nothing-answered",
+            Self::BegunPartly { .. } => "begun-partly",
+            Self::OnlyRedirects { .. } => "only-redirects",
+            Self::LogIncomplete { .. } => "log-incomplete",
+            Self::ClosedLoop => "closed-loop",
+        }
+    }
+
+    /// What it means, and what to do.
+    #[must_use]
+    pub fn sentence(&self, name: SettingName) -> String {
         match *self {
-            Self::GeneratorBusy { share, threads } => write!(
-                out,
+            Self::GeneratorBusy { share, threads } => format!(
                 "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are \
-                 about the generator, not the server. Give it more threads (`threads`, now {threads}) and cores of \
-                 its own (`cores`), or send from another machine",
-                share * 100.0
+                 about the generator, not the server. Give it more threads ({setting}, now {threads}) and cores of \
+                 its own ({cores}), or send from another machine",
+                share * 100.0,
+                setting = name(Setting::Threads),
+                cores = name(Setting::Cores),
             ),
-            Self::GeneratorLate { p99_ms } => write!(
-                out,
+            Self::GeneratorLate { p99_ms } => format!(
                 "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
-                 {p99_ms:.1} ms or more after it was due. Give it cores of its own (`cores`), or ask for less"
+                 {p99_ms:.1} ms or more after it was due. Give it cores of its own ({cores}), or ask for less",
+                cores = name(Setting::Cores),
             ),
-            Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => write!(
-                out,
+            Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => format!(
                 "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
-                 completed. The times are those of an overloaded system; ask for less (`rate`), or allow more \
-                 requests at once (`connections`) if the server can take them"
+                 completed. The times are those of an overloaded system; ask for less ({rate}), or allow more \
+                 requests at once ({connections}) if the server can take them",
+                rate = name(Setting::Rate),
+                connections = name(Setting::Connections),
             ),
-            Self::RateExceeded { asked_per_s, sent_per_s, waiting } => write!(
-                out,
+            Self::RateExceeded { asked_per_s, sent_per_s, waiting } => format!(
                 "the rate is not that of a steady state: {sent_per_s:.1}/s sent, {asked_per_s:.1}/s asked, because {waiting} \
                  requests that were due in the lead-in were still to be sent when it ended. Their waiting is in the \
-                 response times. Allow a longer lead-in (`lead_in`) or more requests at once (`connections`)"
+                 response times. Allow a longer lead-in ({lead_in}) or more requests at once ({connections})",
+                lead_in = name(Setting::LeadIn),
+                connections = name(Setting::Connections),
             ),
-            Self::NotSent { count, oldest_ms } => write!(
-                out,
+            Self::NotSent { count, oldest_ms } => format!(
                 "{count} {} due and never sent, because every connection was busy until the end; the oldest had \
                  waited {} ms. They are in no percentile: the true times are longer than those shown",
                 if count == 1 { "request was" } else { "requests were" },
@@ -83,63 +109,65 @@ impl fmt::Display for Warning {
             ),
             Self::Failures { failed, sent, cause } => {
                 let share = 100.0 * failed as f64 / sent.max(1) as f64;
-                write!(out, "{failed} of {sent} requests failed ({share:.2} %)")?;
-                match cause {
-                    Some(cause) => write!(out, ", most often: {cause}. Failures are in no response time"),
-                    None => out.write_str(". Failures are in no response time"),
-                }
+                let most = cause.map(|it| format!(", most often: {}", it.sentence(name))).unwrap_or_default();
+                format!(
+                    "{failed} of {sent} requests failed ({share:.2} %){most}. Failures are in no response time"
+                )
             }
-            Self::NoPortLeft { count } => write!(
-                out,
+            Self::NoPortLeft { count } => format!(
                 "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
                  connections alive, lower the rate, or use `sysctl -w net.ipv4.ip_local_port_range=\"1024 65535\"`"
             ),
-            Self::Unsolicited { count } => write!(
-                out,
+            Self::Unsolicited { count } => format!(
                 "{count} {} closed because the server sent bytes that belong to no request. The response before them \
                  may have been longer than its length",
                 if count == 1 { "connection was" } else { "connections were" }
             ),
-            Self::Unfinished { count, oldest_ms } => write!(
-                out,
+            Self::Unfinished { count, oldest_ms } => format!(
                 "{count} {} still unanswered at the end, the oldest for {} ms, longer than any answer took. They are in \
                  no percentile: the true times are longer than those shown",
                 if count == 1 { "request was" } else { "requests were" },
                 three_digits(oldest_ms)
             ),
-            Self::NothingAnswered { count, oldest_ms } => write!(
-                out,
+            Self::NothingAnswered { count, oldest_ms } => format!(
                 "{count} {} still unanswered at the end, the oldest for {} ms, and no expected response came",
                 if count == 1 { "request was" } else { "requests were" },
                 three_digits(oldest_ms)
             ),
-            Self::BegunPartly { open, wanted, has_lead_in: true } => write!(
-                out,
+            Self::BegunPartly { open, wanted, has_lead_in: true } => format!(
                 "when the lead-in ended, {open} of {wanted} connections had been opened: the others were refused, or not \
                  established. Times may hold the opening of those, and fewer requests at once were possible than were asked \
-                 for. Allow more time (`connect_timeout`) or fewer connections (`connections`)"
+                 for. Allow more time ({connect_timeout}) or fewer connections ({connections})",
+                connect_timeout = name(Setting::ConnectTimeout),
+                connections = name(Setting::Connections),
             ),
-            Self::BegunPartly { open, wanted, has_lead_in: false } => write!(
-                out,
+            Self::BegunPartly { open, wanted, has_lead_in: false } => format!(
                 "the load began with {open} of {wanted} connections open: the others were refused, or not established within \
                  the time of a connect. Times may hold the opening of those, and fewer requests at once were possible at \
-                 first. Allow more time (`connect_timeout`) or fewer connections (`connections`)"
+                 first. Allow more time ({connect_timeout}) or fewer connections ({connections})",
+                connect_timeout = name(Setting::ConnectTimeout),
+                connections = name(Setting::Connections),
             ),
-            Self::OnlyRedirects { status, count } => write!(
-                out,
+            Self::OnlyRedirects { status, count } => format!(
                 "every response was a redirect ({count} with status {status} the most frequent). Redirects are not \
                  followed: these are the times of the redirect itself. Request the address it names, often https:// or \
                  a trailing slash"
             ),
-            Self::LogIncomplete { kind } => write!(
-                out,
+            Self::LogIncomplete { kind } => format!(
                 "the log of requests is incomplete ({kind}); every other figure is whole. Free room on its disk or \
-                 name another file (`log`)"
+                 name another file ({log})",
+                log = name(Setting::Log),
             ),
-            Self::ClosedLoop => out.write_str(
-                "a closed loop sends nothing while it waits, so it cannot see the waiting of requests that users \
-                 would have sent meanwhile. For the times users see, ask for a rate (`rate`)",
+            Self::ClosedLoop => format!(
+                "closed loop: response times leave out the queueing that users would see. To include it, set a rate ({})",
+                name(Setting::Rate)
             ),
         }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.sentence(Setting::field))
     }
 }

@@ -1,10 +1,10 @@
 //! What one process measured of its share, as text and back.
 
-use super::cause;
 use super::histogram;
 use super::plan_text::PlanText;
 use crate::clock::unix_now_ns;
 use crate::counts::{Bytes, ConnectionsAtStart, Counts};
+use crate::failure::FailureCause;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::recorder::Slice;
 use crate::times::Times;
@@ -86,7 +86,7 @@ pub struct ShareEnd {
     /// Histograms by their names in [`LoadOutcome`]; one that recorded nothing is left out.
     pub histograms: BTreeMap<String, String>,
     pub status: BTreeMap<u16, u64>,
-    pub failures: BTreeMap<String, u64>,
+    pub failures: BTreeMap<FailureCause, u64>,
     #[serde(default)]
     pub first_failing_body: Option<String>,
     pub bytes_sent: u64,
@@ -179,10 +179,6 @@ impl ShareEnd {
         let recorded = histograms(outcome).into_iter().filter(|(_, times)| times.count() > 0);
         let texts =
             recorded.map(|(name, times)| Ok((name.to_owned(), histogram::encode(times.histogram())?)));
-        let mut failures = BTreeMap::new();
-        for (&cause, &count) in &outcome.failures {
-            *failures.entry(cause::text(cause)).or_default() += count;
-        }
         Ok(Self {
             started_unix_ns: outcome.started_unix_ns,
             elapsed_ns: outcome.ended_ns.saturating_sub(outcome.started_ns),
@@ -194,7 +190,7 @@ impl ShareEnd {
             in_flight_at_end_ns: u64::try_from(outcome.in_flight_at_end_ns).unwrap_or(u64::MAX),
             histograms: texts.collect::<Result<_, String>>()?,
             status: outcome.status.clone(),
-            failures,
+            failures: outcome.failures.clone(),
             first_failing_body: outcome.first_failing_body.clone(),
             bytes_sent: outcome.bytes.sent,
             bytes_received: outcome.bytes.received,
@@ -225,12 +221,6 @@ impl ShareEnd {
             Some(text) => histogram::times(text).map_err(|why| format!("its histogram {name}: {why}")),
             None => Ok(Times::default()),
         };
-        let mut failures = BTreeMap::new();
-        for (text, count) in &self.failures {
-            let cause =
-                cause::parse(text).ok_or_else(|| format!("its cause of failure {text} is unknown"))?;
-            *failures.entry(cause).or_default() += count;
-        }
         Ok(LoadOutcome {
             started_unix_ns: self.started_unix_ns,
             ended_ns: self.elapsed_ns,
@@ -249,7 +239,7 @@ impl ShareEnd {
             unfinished_age: times("unfinished_age")?,
             not_sent_age: times("not_sent_age")?,
             status: self.status.clone(),
-            failures,
+            failures: self.failures.clone(),
             first_failing_body: self.first_failing_body.clone(),
             bytes: Bytes { sent: self.bytes_sent, received: self.bytes_received },
             connections_opened: self.connections_opened,

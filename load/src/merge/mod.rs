@@ -12,7 +12,6 @@
 //! apart at a time.
 
 mod account;
-mod cause;
 mod histogram;
 mod line;
 mod note;

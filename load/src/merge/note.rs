@@ -2,19 +2,21 @@
 
 use super::MOST_SKEW_NS;
 use super::pod::Pod;
+use crate::health::Bottleneck;
+use crate::setting::{Setting, SettingName};
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Names in a sentence.
 const MOST_NAMED: usize = 4;
 
-/// A warning about a merged result. `Display` has its meaning and what to do.
+/// A warning about a merged result.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the fields are the figures of the text")]
 #[non_exhaustive]
 pub enum MergeNote {
     /// A process had no room left, or was late.
-    Bottleneck { pod: String, why: String, others: usize },
+    Bottleneck { pod: String, why: Bottleneck, others: usize },
     /// A CPU limit held processes back.
     Throttled { pod: String, throttled_ms: f64, share_of_periods: f64, others: usize },
     /// Shares whose end is not there.
@@ -63,10 +65,9 @@ fn ended_early(pods: &BTreeMap<u32, Pod>, count: u32) -> Option<MergeNote> {
 }
 
 fn bottleneck(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
-    let limited: Vec<&Pod> = pods.values().filter(|pod| pod.why_bottleneck().is_some()).collect();
-    let worst = limited.iter().max_by(|a, b| a.cpu_share().total_cmp(&b.cpu_share()))?;
-    let why = worst.why_bottleneck().unwrap_or_default().to_owned();
-    Some(MergeNote::Bottleneck { pod: worst.name(), why, others: limited.len() - 1 })
+    let limited: Vec<_> = pods.values().filter_map(|pod| Some((pod, pod.bottleneck()?))).collect();
+    let (worst, why) = limited.iter().max_by(|a, b| a.0.cpu_share().total_cmp(&b.0.cpu_share()))?;
+    Some(MergeNote::Bottleneck { pod: worst.name(), why: (*why).clone(), others: limited.len() - 1 })
 }
 
 fn throttled(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
@@ -123,14 +124,28 @@ impl fmt::Display for Reason<'_> {
     }
 }
 
-impl fmt::Display for MergeNote {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl MergeNote {
+    /// What kind of warning it is, in JSON.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Self::Bottleneck { .. } => "process-limited",
+            Self::Throttled { .. } => "process-throttled",
+            Self::Missing { .. } => "shares-missing",
+            Self::EndedEarly { .. } => "shares-ended-early",
+            Self::Skew { .. } => "starts-apart",
+            Self::LostLines { .. } => "lines-lost",
+        }
+    }
+
+    /// What it means, and what to do.
+    #[must_use]
+    pub fn sentence(&self, name: SettingName) -> String {
         match self {
             Self::Bottleneck { pod, why, others } => {
-                write!(out, "{pod}{} could not keep up: {why}", Others(*others))
+                format!("{pod}{} could not keep up: {}", Others(*others), why.sentence(name))
             }
-            Self::Throttled { pod, throttled_ms, share_of_periods, others } => write!(
-                out,
+            Self::Throttled { pod, throttled_ms, share_of_periods, others } => format!(
                 "the CPU limit of {pod}{} held the generator back, for {throttled_ms:.0} ms in all and in {:.0} % of the \
                  limit's periods: response times hold the waiting. Raise the limit, or use more pods",
                 Others(*others),
@@ -138,24 +153,25 @@ impl fmt::Display for MergeNote {
             ),
             Self::Missing { shares, count, why } => {
                 let verb = if shares.len() == 1 { "is" } else { "are" };
-                write!(out, "{} of {count} {verb} missing{}", Shares(shares), Reason(why.as_deref()))?;
                 let there = *count as usize - shares.len();
-                write!(out, ": totals and percentiles are those of the other {there}")
+                format!(
+                    "{} of {count} {verb} missing{}: totals and percentiles are those of the other {there}",
+                    Shares(shares),
+                    Reason(why.as_deref())
+                )
             }
-            Self::EndedEarly { shares, count, why } => write!(
-                out,
+            Self::EndedEarly { shares, count, why } => format!(
                 "{} of {count} ended early{}: from then on the load was smaller than asked for",
                 Shares(shares),
                 Reason(why.as_deref())
             ),
-            Self::Skew { ms } => write!(
-                out,
+            Self::Skew { ms } => format!(
                 "the processes began {ms:.0} ms apart (at most {} are allowed): for that time the load was smaller than asked \
-                 for. Give them a common start (`start_at`) and set their clocks by NTP",
-                MOST_SKEW_NS / 1_000_000
+                 for. Give them a common start ({}) and set their clocks by NTP",
+                MOST_SKEW_NS / 1_000_000,
+                name(Setting::StartAt)
             ),
-            Self::LostLines { pod, lines, others } => write!(
-                out,
+            Self::LostLines { pod, lines, others } => format!(
                 "{lines} lines of {pod}{} were lost: seconds are missing in the series; totals and percentiles are whole",
                 Others(*others)
             ),

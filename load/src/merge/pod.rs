@@ -2,10 +2,11 @@
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::health::{self, Health};
+use crate::health::{self, Bottleneck, Health};
 use crate::outcome::LoadOutcome;
 use crate::plan::{LoadPlan, LoadShare};
 use crate::pods::{PodGeneratorReport, PodReport, PodRequestsReport};
+use crate::setting::Setting;
 use crate::times::TimesSummary;
 
 /// One process.
@@ -142,8 +143,8 @@ impl Pod {
     }
 
     /// Why it was the bottleneck, if it was.
-    pub fn why_bottleneck(&self) -> Option<&str> {
-        self.ended.as_ref()?.health.why.as_deref()
+    pub fn bottleneck(&self) -> Option<&Bottleneck> {
+        self.ended.as_ref()?.health.bottleneck.as_ref()
     }
 
     /// How busy its busiest thread was; the one to look at first.
@@ -188,8 +189,8 @@ impl Pod {
                 own_lag_p99_ms: ended.own_lag_p99_ms,
                 throttled_ms: ended.throttling.map(|it| ms(it.throttled_ns)),
                 cores_busy: ended.cores_busy,
-                bottleneck: ended.health.bottleneck,
-                why: ended.health.why,
+                bottleneck: ended.health.bottleneck.is_some(),
+                why: ended.health.bottleneck.map(|it| it.sentence(Setting::field)),
             }),
         }
     }

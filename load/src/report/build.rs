@@ -7,6 +7,7 @@ use super::{
 use crate::health;
 use crate::outcome::{Counts, LoadOutcome};
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Step, Stop};
+use crate::setting::{Setting, SettingName};
 use crate::times::Times;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,6 +16,12 @@ impl LoadReport {
     /// The figures of one load. A time of which nothing was recorded is null, never zero.
     #[must_use]
     pub fn new(outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
+        Self::naming(Setting::field, outcome, plan)
+    }
+
+    /// The same, with sentences that name settings otherwise than by the fields of the plan.
+    #[must_use]
+    pub fn naming(name: SettingName, outcome: &LoadOutcome, plan: &LoadPlan) -> Self {
         let health = health::judge(outcome, plan);
         let counts = outcome.counts;
         Self {
@@ -35,7 +42,8 @@ impl LoadReport {
             unfinished_age_ms: outcome.unfinished_age.summary(),
             not_sent_age_ms: outcome.not_sent_age.summary(),
             status: outcome.status.clone(),
-            failures: failures(outcome),
+            failures: failures(outcome, name),
+            failure_causes: outcome.failures.clone(),
             first_failing_body: outcome.first_failing_body.clone(),
             connections: ConnectionsReport {
                 opened: outcome.connections_opened,
@@ -56,11 +64,12 @@ impl LoadReport {
                 loop_lag_ms: lag(&outcome.cost.loop_lag),
                 last_byte_seen_by: last_byte_seen_by(outcome).map(str::to_owned),
                 real_time: outcome.cost.threads > 0 && outcome.cost.real_time_threads == outcome.cost.threads,
-                bottleneck: health.bottleneck,
-                why: health.why,
+                bottleneck: health.bottleneck.is_some(),
+                why: health.bottleneck.map(|it| it.sentence(name)),
             },
             cores_busy: outcome.cores_busy.clone(),
-            warnings: health.warnings.iter().map(ToString::to_string).collect(),
+            warnings: health.warnings.iter().map(|it| it.sentence(name)).collect(),
+            warning_ids: health.warnings.iter().map(|it| it.id().to_owned()).collect(),
             interrupted: outcome.interrupted,
             log: outcome.log,
             pods: outcome.pods.clone(),
@@ -145,11 +154,11 @@ fn rates(outcome: &LoadOutcome, pacing: &Pacing) -> RateReport {
     RateReport { asked, sent: per_s(counts.sent), completed: per_s(counts.ok) }
 }
 
-fn failures(outcome: &LoadOutcome) -> BTreeMap<String, u64> {
+fn failures(outcome: &LoadOutcome, name: SettingName) -> BTreeMap<String, u64> {
     let mut failures = BTreeMap::new();
     for (cause, count) in &outcome.failures {
         // Two causes may have the same words (a system error is described by the C library).
-        *failures.entry(cause.to_string()).or_default() += count;
+        *failures.entry(cause.sentence(name)).or_default() += count;
     }
     failures
 }

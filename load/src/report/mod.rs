@@ -7,6 +7,7 @@ mod query;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
+use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
 use crate::pods::PodReport;
@@ -50,7 +51,11 @@ pub struct LoadReport {
     pub unfinished_age_ms: Option<TimesSummary>,
     pub not_sent_age_ms: Option<TimesSummary>,
     pub status: BTreeMap<u16, u64>,
+    /// By the words of the cause.
     pub failures: BTreeMap<String, u64>,
+    /// The same by the name of the cause, as `unexpected-status:503`.
+    #[serde(default)]
+    pub failure_causes: BTreeMap<FailureCause, u64>,
     /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_failing_body: Option<String>,
@@ -63,6 +68,9 @@ pub struct LoadReport {
     pub cores_busy: Vec<f64>,
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
+    /// What kind of warning each of them is, as `rate-missed`.
+    #[serde(default)]
+    pub warning_ids: Vec<String>,
     pub interrupted: bool,
     /// Rows of the log of requests that were written and dropped; null where there is none.
     #[serde(default)]

@@ -1,8 +1,10 @@
-//! Questions about a report whose responses are words in it: only here are they looked up by the words.
+//! Questions about a report.
 
 use super::LoadReport;
 use crate::failure::FailureCause;
 use crate::health::Warning;
+use crate::merge::MergeNote;
+use crate::setting::SettingName;
 
 impl LoadReport {
     /// Responses of any status. An external load tool may not count them: then those that succeeded.
@@ -14,7 +16,7 @@ impl LoadReport {
     /// How many requests failed for this cause.
     #[must_use]
     pub fn failures_by(&self, cause: FailureCause) -> u64 {
-        self.failures.get(&cause.to_string()).copied().unwrap_or_default()
+        self.failure_causes.get(&cause).copied().unwrap_or_default()
     }
 
     /// Did each connection wait for its response before it sent again?
@@ -25,7 +27,47 @@ impl LoadReport {
 
     /// The warnings that are about this load. What a closed loop leaves out is true of every closed loop.
     pub fn own_warnings(&self) -> impl Iterator<Item = &str> {
-        let closed_loop = Warning::ClosedLoop.to_string();
-        self.warnings.iter().map(String::as_str).filter(move |text| *text != closed_loop)
+        let ids = self.warning_ids.iter().map(Some).chain(std::iter::repeat(None));
+        let is_own = |id: Option<&String>| id.is_none_or(|it| it != Warning::ClosedLoop.id());
+        self.warnings.iter().zip(ids).filter(move |(_, id)| is_own(*id)).map(|(text, _)| text.as_str())
+    }
+
+    /// Puts what is to be known of the processes before the other warnings.
+    pub fn add_notes(&mut self, notes: &[MergeNote], name: SettingName) {
+        self.warnings.splice(0..0, notes.iter().map(|it| it.sentence(name)));
+        self.warning_ids.splice(0..0, notes.iter().map(|it| it.id().to_owned()));
+        let bottleneck = notes.iter().find(|it| matches!(it, MergeNote::Bottleneck { .. }));
+        if let Some(note) = bottleneck {
+            self.generator.bottleneck = true;
+            self.generator.why = Some(note.sentence(name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cause_is_found_by_its_name_whatever_its_words_are() {
+        let text = r#"{"no-port-left": 3, "unexpected-status:503": 4}"#;
+        let mut report = LoadReport::default();
+        report.failures.insert("in other words".to_owned(), 7);
+        report.failure_causes = serde_json::from_str(text).unwrap();
+        assert_eq!(report.failures_by(FailureCause::NoPortLeft), 3);
+        assert_eq!(report.failures_by(FailureCause::UnexpectedStatus(503)), 4);
+        assert_eq!(report.failures_by(FailureCause::UnexpectedStatus(500)), 0);
+    }
+
+    #[test]
+    fn only_the_warning_of_every_closed_loop_is_not_the_loads_own() {
+        let mut report = LoadReport::default();
+        report.warnings = ["of every closed loop", "late"].map(str::to_owned).to_vec();
+        report.warning_ids = ["closed-loop", "generator-late"].map(str::to_owned).to_vec();
+        assert_eq!(report.own_warnings().collect::<Vec<_>>(), ["late"]);
+        report.add_notes(&[MergeNote::Skew { ms: 70.0 }], |_| "--start-at");
+        let own: Vec<_> = report.own_warnings().collect();
+        assert!(own.len() == 2 && own[0].contains("a common start (--start-at)"), "{own:?}");
+        assert_eq!(report.warning_ids, ["starts-apart", "closed-loop", "generator-late"]);
     }
 }

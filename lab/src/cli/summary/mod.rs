@@ -4,7 +4,7 @@ mod bars;
 mod pods;
 mod table;
 
-use crate::cli::plan_flags;
+use crate::cli::plan_flags::flag;
 use owo_colors::OwoColorize;
 use threadcount_load::health::Warning;
 use threadcount_load::health::cores::FULL;
@@ -37,15 +37,14 @@ pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
 
 /// Warnings. What a closed loop leaves out applies to each closed loop: it is a note.
 fn warnings(report: &LoadReport) -> Vec<String> {
-    let closed_loop = plan_flags::warning(&Warning::ClosedLoop);
     let cut_short = report.interrupted.then(|| {
         format!(
             "interrupted: the figures cover the {} until then",
             figures::milliseconds(report.elapsed_s * 1e3)
         )
     });
-    let texts = report.warnings.iter().filter(|&warning| *warning != closed_loop).chain(&cut_short);
-    let line = |text: &String| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
+    let texts = report.own_warnings().chain(cut_short.as_deref());
+    let line = |text: &str| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
     texts.map(line).collect()
 }
 
@@ -186,7 +185,7 @@ fn generator(report: &LoadReport) -> Vec<String> {
         lines.push(labelled("machine", &wrapped(&text, LABEL_WIDTH)));
     }
     if report.is_closed() {
-        let note = wrapped(&plan_flags::warning(&Warning::ClosedLoop), LABEL_WIDTH);
+        let note = wrapped(&Warning::ClosedLoop.sentence(flag), LABEL_WIDTH);
         lines.push(labelled("note", &note).dimmed().to_string());
     }
     lines

@@ -61,7 +61,7 @@ fn plain(report: &LoadReport, outcome: &LoadOutcome) -> String {
 }
 
 fn summarized(pacing: Pacing, outcome: &LoadOutcome) -> String {
-    plain(&plan_flags::report(outcome, &plan(pacing)), outcome)
+    plain(&LoadReport::naming(flag, outcome, &plan(pacing)), outcome)
 }
 
 /// The lines that start with a label, without it.
@@ -129,7 +129,7 @@ fn a_closed_load_says_what_it_cannot_see() {
         "{text}"
     );
     assert_eq!(section(&text, "rate"), "99.6/s completed, 100/s sent");
-    assert!(!text.lines().any(|line| line.starts_with("! a closed loop")), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("! closed loop")), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= LINE_WIDTH), "{text}");
 }
 
@@ -137,7 +137,7 @@ fn a_closed_load_says_what_it_cannot_see() {
 fn what_must_be_known_before_believing_the_figures_comes_first() {
     let mut outcome = outcome();
     outcome.interrupted = true;
-    let mut report = plan_flags::report(&outcome, &plan(open(100.0)));
+    let mut report = LoadReport::naming(flag, &outcome, &plan(open(100.0)));
     report.warnings = vec!["the generator was the bottleneck".to_owned()];
     let text = plain(&report, &outcome);
     let mut lines = text.lines();

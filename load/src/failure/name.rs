@@ -1,6 +1,6 @@
-//! Causes of failure as text, and back.
+//! Names of causes, which stay the same from version to version: in JSON, and between processes.
 
-use crate::failure::{CertificateProblem, FailureCause};
+use super::{CertificateProblem, FailureCause};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -8,8 +8,22 @@ use std::sync::{Mutex, PoisonError};
 const MOST_REASONS: usize = 200;
 const LONGEST_REASON: usize = 200;
 
+impl From<FailureCause> for String {
+    fn from(cause: FailureCause) -> Self {
+        name(cause)
+    }
+}
+
+impl TryFrom<String> for FailureCause {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        parse(&name).ok_or_else(|| format!("there is no cause of failure `{name}`"))
+    }
+}
+
 /// `connection-refused`, `unexpected-status:503`.
-pub(super) fn text(cause: FailureCause) -> String {
+fn name(cause: FailureCause) -> String {
     let reason = |kind: &str, reason: &str| format!("{kind}:{reason}");
     match cause {
         FailureCause::ConnectionRefused => "connection-refused".to_owned(),
@@ -33,9 +47,9 @@ pub(super) fn text(cause: FailureCause) -> String {
     }
 }
 
-/// The cause of a text; `None`: this version does not know it.
-pub(super) fn parse(text: &str) -> Option<FailureCause> {
-    let (kind, reason) = text.split_once(':').unwrap_or((text, ""));
+/// The cause of a name; `None`: this version does not know it.
+fn parse(name: &str) -> Option<FailureCause> {
+    let (kind, reason) = name.split_once(':').unwrap_or((name, ""));
     Some(match kind {
         "connection-refused" => FailureCause::ConnectionRefused,
         "connect-timeout" => FailureCause::ConnectTimeout,
@@ -133,7 +147,7 @@ mod tests {
             FailureCause::System(113),
         ];
         for cause in causes.into_iter().chain(certificates.map(FailureCause::Certificate)) {
-            assert_eq!(parse(&text(cause)), Some(cause));
+            assert_eq!(parse(&name(cause)), Some(cause));
         }
         assert_eq!(parse("of a later version"), None);
         assert_eq!(parse(&format!("tls:{}", "x".repeat(500))), Some(FailureCause::Tls("other")));

@@ -1,0 +1,49 @@
+//! Settings of a plan, as sentences name them.
+
+/// A setting that a sentence tells the reader to change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Setting {
+    /// Threads that send.
+    Threads,
+    /// The cores that they may use.
+    Cores,
+    /// The rate of an open load.
+    Rate,
+    /// How many connections there are at most.
+    Connections,
+    /// How long a connect may take.
+    ConnectTimeout,
+    /// How long the load goes on before it is counted.
+    LeadIn,
+    /// The file of all requests.
+    Log,
+    /// The common start of several processes.
+    StartAt,
+    /// Accept any certificate.
+    Insecure,
+    /// HTTP/1.1 instead of HTTP/2, with the verb.
+    Http1,
+}
+
+/// How a sentence names a setting: as [`Setting::field`], or as the flags of a program.
+pub type SettingName = fn(Setting) -> &'static str;
+
+impl Setting {
+    /// The field of [`LoadPlan`](crate::plan::LoadPlan) and its value, where it has one.
+    #[must_use]
+    pub const fn field(self) -> &'static str {
+        match self {
+            Self::Threads => "`threads`",
+            Self::Cores => "`cores`",
+            Self::Rate => "`rate`",
+            Self::Connections => "`connections`",
+            Self::ConnectTimeout => "`connect_timeout`",
+            Self::LeadIn => "`lead_in`",
+            Self::Log => "`log`",
+            Self::StartAt => "`start_at`",
+            Self::Insecure => "`insecure`",
+            Self::Http1 => "set `protocol` to HTTP/1.1",
+        }
+    }
+}
