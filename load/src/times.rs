@@ -89,14 +89,8 @@ impl Times {
             min: self.0.min() as f64 / 1e6,
             mean: self.0.mean() / 1e6,
             stddev: self.0.stdev() / 1e6,
-            p50: at(0.50),
-            p75: at(0.75),
-            p90: at(0.90),
-            p95: at(0.95),
-            p99: at(0.99),
-            p99_9: at(0.999),
-            p99_99: at(0.9999),
             max: self.0.max() as f64 / 1e6,
+            ..TimesSummary::from_quantiles(at)
         })
     }
 
@@ -107,20 +101,52 @@ impl Times {
     }
 }
 
-/// A distribution of times in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the definition; the unit is the struct's")]
-#[non_exhaustive]
-pub struct TimesSummary {
-    pub min: f64,
-    pub mean: f64,
-    pub stddev: f64,
-    pub p50: f64,
-    pub p75: f64,
-    pub p90: f64,
-    pub p95: f64,
-    pub p99: f64,
-    pub p99_9: f64,
-    pub p99_99: f64,
-    pub max: f64,
+/// Declares [`TimesSummary`] with its percentiles.
+macro_rules! summary {
+    ($($name:ident = $quantile:literal,)*) => {
+        /// A distribution of times in milliseconds.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[expect(missing_docs, reason = "the names are the definition; the unit is the struct's")]
+        #[non_exhaustive]
+        pub struct TimesSummary {
+            pub min: f64,
+            pub mean: f64,
+            pub stddev: f64,
+            $(#[serde(default = "not_measured")] pub $name: f64,)*
+            pub max: f64,
+        }
+
+        impl TimesSummary {
+            /// Name and quantile of each percentile, the shortest first.
+            pub const PERCENTILES: &[(&str, f64)] = &[$((stringify!($name), $quantile),)*];
+
+            /// Percentiles, minimum and maximum by what lies at a quantile; mean and deviation are 0.
+            #[must_use]
+            pub fn from_quantiles(at: impl Fn(f64) -> f64) -> Self {
+                Self { min: at(0.0), $($name: at($quantile),)* max: at(1.0), ..Self::default() }
+            }
+
+            /// The percentile of a name, as `p99_9`.
+            #[must_use]
+            pub fn percentile(&self, name: &str) -> Option<f64> {
+                [$((stringify!($name), self.$name),)*].into_iter().find(|it| it.0 == name).map(|it| it.1)
+            }
+        }
+    };
+}
+
+// A new percentile is one line here: the JSON, its schema and the tables follow.
+summary! {
+    p50 = 0.50,
+    p75 = 0.75,
+    p90 = 0.90,
+    p95 = 0.95,
+    p99 = 0.99,
+    p99_9 = 0.999,
+    p99_99 = 0.999_9,
+}
+
+/// Of a result whose version did not have this percentile.
+const fn not_measured() -> f64 {
+    f64::NAN
 }

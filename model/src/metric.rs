@@ -309,7 +309,8 @@ impl Metric {
     /// The figure of one run, where the run has it.
     #[must_use]
     pub fn of(self, record: &Record) -> Option<f64> {
-        (self.definition().figure)(record)
+        // An older result lacks a percentile that was added since.
+        (self.definition().figure)(record).filter(|figure| !figure.is_nan())
     }
 
     /// The metric of a name, with or without its unit.
@@ -330,6 +331,12 @@ impl Metric {
         self.definition().is.survivors
     }
 
+    /// The per cent of the requests that are at most this slow; `None`: it is no percentile.
+    #[must_use]
+    pub fn percent(self) -> Option<f64> {
+        self.short_name().strip_prefix('p')?.replace('_', ".").parse().ok()
+    }
+
     /// Is it a time that a request waits, and that a capacity may be searched under?
     #[must_use]
     pub fn is_response_time(self) -> bool {
@@ -338,18 +345,12 @@ impl Metric {
 
     /// The time that it names; `None`: it is none that a request waits.
     #[must_use]
-    pub const fn response_time_in(self, times: &TimesSummary) -> Option<f64> {
-        Some(match self {
-            Self::Mean => times.mean,
-            Self::P50 => times.p50,
-            Self::P75 => times.p75,
-            Self::P90 => times.p90,
-            Self::P95 => times.p95,
-            Self::P99 => times.p99,
-            Self::P99_9 => times.p99_9,
-            Self::Max => times.max,
-            _ => return None,
-        })
+    pub fn response_time_in(self, times: &TimesSummary) -> Option<f64> {
+        match self {
+            Self::Mean => Some(times.mean),
+            Self::Max => Some(times.max),
+            _ => times.percentile(self.short_name()),
+        }
     }
 }
 
@@ -404,6 +405,16 @@ mod tests {
             let is_cost = metric.name().ends_with("_per_request");
             assert_eq!(metric.is_of_survivors(), is_time || is_cost, "{}", metric.name());
             assert!(!metric.is_response_time() || is_time, "{}", metric.name());
+        }
+    }
+
+    #[test]
+    fn a_percentile_is_known_by_its_name_and_memory_is_none() {
+        let percents = [Metric::P50, Metric::P99_9, Metric::P99_99, Metric::PssPeak].map(Metric::percent);
+        assert_eq!(percents, [Some(50.0), Some(99.9), Some(99.99), None]);
+        for (name, quantile) in TimesSummary::PERCENTILES {
+            let percent = Metric::from_name(name).and_then(Metric::percent).unwrap();
+            assert!((percent / 100.0 - quantile).abs() < 1e-9, "{name}");
         }
     }
 

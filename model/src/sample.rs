@@ -46,17 +46,8 @@ fn cost() -> Cost {
 
 /// All response times alike.
 pub fn times(ms: f64) -> TimesSummary {
-    let mut times = TimesSummary::default();
-    times.min = ms;
+    let mut times = TimesSummary::from_quantiles(|_| ms);
     times.mean = ms;
-    times.p50 = ms;
-    times.p75 = ms;
-    times.p90 = ms;
-    times.p95 = ms;
-    times.p99 = ms;
-    times.p99_9 = ms;
-    times.p99_99 = ms;
-    times.max = ms;
     times
 }
 

@@ -27,15 +27,10 @@ impl LostOnPurpose {
 
 /// A percentile allows for a tenth of the requests above it. One request can move the slowest response, and the mean, as far as
 /// its timeout is long.
-const fn most_percent(metric: Metric) -> f64 {
+fn most_percent(metric: Metric) -> f64 {
     match metric {
-        Metric::P95 => 0.5,
-        Metric::P98 => 0.2,
-        Metric::P99 => 0.1,
-        Metric::P99_9 => 0.01,
-        Metric::P99_99 => 0.001,
         Metric::Mean | Metric::Stddev | Metric::Max => 0.0,
-        _ => MANY_PERCENT,
+        _ => metric.percent().map_or(MANY_PERCENT, |percent| MANY_PERCENT.min((100.0 - percent) / 10.0)),
     }
 }
 

@@ -7,8 +7,8 @@ use threadcount_model::record::Record;
 
 /// So many responses at least have to be slower than a percentile: with fewer it is the time of single requests.
 const FEWEST_BEYOND: f64 = 10.0;
-/// The tails that are metrics, and the share of the requests beyond each.
-const TAILS: [(Metric, f64); 3] = [(Metric::P99_99, 0.000_1), (Metric::P99_9, 0.001), (Metric::P99, 0.01)];
+/// Smaller percentiles are no tails.
+const LEAST_PERCENT: f64 = 99.0;
 
 /// The largest percentile that every complete run under a load carries; `None`: not even p99, or there is no run.
 #[must_use]
@@ -19,7 +19,9 @@ pub fn largest_percentile(records: &[Record], load: &str) -> Option<Metric> {
     let requests = runs.filter_map(|run| run.measured.as_ref()).map(|measured| measured.requests.ok);
     let fewest = requests.min()? as f64;
     // The shares are no binary fractions: 10,000 x 0.001 is to be ten.
-    TAILS.into_iter().find(|(_, beyond)| fewest * beyond >= FEWEST_BEYOND - 1e-9).map(|(metric, _)| metric)
+    let is_carried = |percent: f64| fewest * (100.0 - percent) / 100.0 >= FEWEST_BEYOND - 1e-9;
+    let mut tails = Metric::ALL.into_iter().rev();
+    tails.find(|it| it.percent().is_some_and(|percent| percent >= LEAST_PERCENT && is_carried(percent)))
 }
 
 #[cfg(test)]

@@ -3,22 +3,6 @@
 use threadcount_load::times::TimesSummary;
 use threadcount_model::figures;
 
-type Column = fn(&TimesSummary) -> f64;
-
-/// Each row: its name, the share of the responses above it, and its figure.
-const ROWS: [(&str, f64, Column); 10] = [
-    ("min", 1.0, |times| times.min),
-    ("p50", 0.5, |times| times.p50),
-    ("p75", 0.25, |times| times.p75),
-    ("p90", 0.10, |times| times.p90),
-    ("p95", 0.05, |times| times.p95),
-    ("p99", 0.01, |times| times.p99),
-    ("p99.9", 0.001, |times| times.p99_9),
-    ("p99.99", 0.000_1, |times| times.p99_99),
-    ("max", 1.0, |times| times.max),
-    ("mean", 1.0, |times| times.mean),
-];
-
 /// The lines of the table. A percentile that equals the maximum because of too few responses is marked.
 #[must_use]
 pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> Vec<String> {
@@ -26,9 +10,10 @@ pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> V
         format!("{:<10}{:>15}{:>15}", "", "response time", "service time"),
         format!("{:<10}{:>15}{:>15}", "", "from due", "from sent"),
     ];
-    let row = |(name, above, figure): &(&str, f64, Column)| {
+    let row = |name: &str, above: f64, figure: &dyn Fn(&TimesSummary) -> f64| {
         let shown = |times: &TimesSummary| {
-            if above * answers as f64 >= 1.0 {
+            // The shares are no binary fractions.
+            if above * answers as f64 >= 1.0 - 1e-9 {
                 figures::milliseconds(figure(times))
             } else {
                 "= max".to_owned()
@@ -36,5 +21,14 @@ pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> V
         };
         format!("{name:<10}{:>15}{:>15}", shown(response), shown(service))
     };
-    head.into_iter().chain(ROWS.iter().map(row)).collect()
+    let percentile = |(name, quantile): &(&str, f64)| {
+        let figure = |times: &TimesSummary| times.percentile(name).unwrap_or(times.max);
+        row(&name.replace('_', "."), 1.0 - quantile, &figure)
+    };
+    let mut lines = head.to_vec();
+    lines.push(row("min", 1.0, &|times| times.min));
+    lines.extend(TimesSummary::PERCENTILES.iter().map(percentile));
+    lines.push(row("max", 1.0, &|times| times.max));
+    lines.push(row("mean", 1.0, &|times| times.mean));
+    lines
 }

@@ -148,7 +148,7 @@ pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
 /// the generator's lateness there is unknown.
 fn is_far_beyond(spec: &Capacity, step: &StepFigures) -> bool {
     let Some((times, lag_ms)) = step.times_ms.as_ref().zip(step.generator_lag_ms) else { return false };
-    let is_tail = matches!(spec.metric, Metric::P99_9 | Metric::Max);
+    let is_tail = spec.metric == Metric::Max || spec.metric.percent() > Some(99.0);
     let time_ms = spec.metric.response_time_in(times).filter(|_| !is_tail);
     time_ms.is_some_and(|time_ms| time_ms - 2.0 * lag_ms > spec.limit_ms)
 }
