@@ -2,7 +2,8 @@
 
 use super::attached_load;
 use super::crossover::{self, CrossoverOptions};
-use super::experiment_args::{ExperimentArgs, exit_code};
+use super::experiment_args::ExperimentArgs;
+use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
 use super::service_options::ServiceOptions;

@@ -1,6 +1,7 @@
 //! `threadcount run`: experiments from files.
 
-use super::experiment_args::{ExperimentArgs, ExperimentOutcome, exit_code};
+use super::experiment_args::ExperimentArgs;
+use super::experiment_outcome::{ExperimentOutcome, exit_code};
 use super::remote_target::{RemoteOptions, named_url};
 use super::resume::Earlier;
 use super::{Command, plan_keys};

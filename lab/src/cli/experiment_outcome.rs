@@ -1,0 +1,269 @@
+//! What became of experiments: the exit code, and the lines that explain it.
+
+use super::{DISK_FULL, FAILED, NOT_JUDGED};
+use std::process::ExitCode;
+use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::reasons;
+use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
+use threadcount_model::experiment::claim::Names;
+use threadcount_model::figures;
+use threadcount_model::parse::claim::parse;
+use threadcount_model::record::Record;
+use threadcount_stats::runs::is_complete;
+
+/// An experiment's outcome, and what became of each `--fail-if`.
+pub struct ExperimentOutcome {
+    pub(super) document: ResultDocument,
+    pub(super) conditions: Vec<ClaimResult>,
+    /// The user stopped it.
+    pub(super) cut_short: bool,
+    /// There was no room for the rest of it.
+    pub(super) disk_full: bool,
+}
+
+impl ExperimentOutcome {
+    /// The result.
+    pub const fn document(&self) -> &ResultDocument {
+        &self.document
+    }
+}
+
+/// What a claim or a `--fail-if` does to the exit code, the gravest last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    Passed,
+    NotJudged,
+    Failed,
+    DiskFull,
+}
+
+/// 1 where nothing was measured, a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
+/// could not be judged, or a variant has no successful request. Each is printed. What the intervals leave open is printed too, and fails nothing.
+pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
+    let mut gravest = Outcome::Passed;
+    let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
+    for ExperimentOutcome { document, conditions, cut_short, disk_full } in outcomes {
+        let name = &document.experiment.name;
+        for record in document.records.iter().filter(|record| record.failure.is_some()) {
+            gravest = Outcome::Failed;
+            tell_failure(record);
+        }
+        let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
+        let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
+        gravest = claims.chain(conditions).fold(gravest, Outcome::max);
+        gravest = gravest.max(tell_missing(document, is_any_measured));
+        if *cut_short {
+            gravest = Outcome::Failed;
+            let runs = document.records.iter().filter(|record| is_complete(record)).count();
+            let runs = figures::plural(runs, "complete run");
+            anstream::eprintln!("{name}: interrupted after {runs}; they are kept");
+        }
+        if *disk_full {
+            gravest = Outcome::DiskFull;
+            anstream::eprintln!(
+                "{name}: the disk is full; what was measured is kept. Make room, and go on with --resume"
+            );
+        }
+    }
+    match gravest {
+        Outcome::Passed => ExitCode::SUCCESS,
+        Outcome::NotJudged => ExitCode::from(NOT_JUDGED),
+        Outcome::Failed => ExitCode::from(FAILED),
+        Outcome::DiskFull => ExitCode::from(DISK_FULL),
+    }
+}
+
+/// Prints what has no figures. Of several experiments one may be of no use here; a call that measures nothing has failed.
+fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
+    let name = &document.experiment.name;
+    if !document.is_any_complete() {
+        let is_skipped = document.experiment.variants.iter().all(|variant| variant.skipped.is_some());
+        let why = if is_skipped { "no variant can run on this machine" } else { "no run is complete" };
+        anstream::eprintln!("{name}: nothing was measured: {why}");
+        return if is_skipped && is_any_measured { Outcome::Passed } else { Outcome::Failed };
+    }
+    let failing = document.runs_without_success();
+    for (variant, load) in &failing {
+        anstream::eprintln!("{name}: no request to {variant} under {load} had an expected response");
+    }
+    if failing.is_empty() { Outcome::Passed } else { Outcome::NotJudged }
+}
+
+/// Why a claim cannot be judged; `None`: it can.
+fn cannot_be_judged(claim: &ClaimResult) -> Option<String> {
+    match (claim.verdict(), &claim.why) {
+        (ClaimVerdict::NotTried, Some(why)) => Some(reasons::not_tried(why)),
+        (ClaimVerdict::NotTried, None) => Some("its figures were not measured".to_owned()),
+        _ => claim.doubt.as_ref().map(reasons::doubt),
+    }
+}
+
+/// Whether it is about variants and loads of this session, which `--variant` and `--quick` may leave out.
+fn is_asked(document: &ResultDocument, claim: &ClaimResult) -> bool {
+    let experiment = &document.experiment;
+    parse(&claim.claim, &Names::of(experiment)).is_ok_and(|parsed| {
+        parsed.figures().iter().all(|figure| {
+            let load = experiment.loads.iter().find(|load| load.name == figure.load);
+            load.is_some_and(|load| load.includes(&figure.variant))
+        })
+    })
+}
+
+/// Prints the verdict on a claim.
+fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &claim.claim);
+    if claim.holds.is_none() && !is_asked(document, claim) {
+        return Outcome::Passed;
+    }
+    match (claim.is_denied(), &claim.says, cannot_be_judged(claim)) {
+        // What a study states is reported, and decides nothing.
+        (_, Some(_), _) => Outcome::Passed,
+        (_, None, Some(why)) => {
+            anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
+            Outcome::NotJudged
+        }
+        (true, None, None) => {
+            anstream::eprintln!("{name}: the claim does not hold{}: {written}", of_one_run(claim));
+            Outcome::Failed
+        }
+        (false, None, None) if claim.verdict() == ClaimVerdict::NotDecided => {
+            anstream::eprintln!("{name}: the claim is inconclusive: {written}");
+            Outcome::Passed
+        }
+        _ => Outcome::Passed,
+    }
+}
+
+/// A gate of one run closes all the same; it says what it rests on.
+fn of_one_run(claim: &ClaimResult) -> &'static str {
+    if claim.verdict() == ClaimVerdict::Indicative { " (one run: indicative only)" } else { "" }
+}
+
+/// The same of a `--fail-if`.
+fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
+    let (name, written) = (&document.experiment.name, &condition.claim);
+    if let Some(why) = cannot_be_judged(condition) {
+        anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
+        return Outcome::NotJudged;
+    }
+    match condition.verdict() {
+        ClaimVerdict::Holds | ClaimVerdict::Indicative if !condition.is_denied() => {
+            anstream::eprintln!("{name}: --fail-if holds{}: {written}", of_one_run(condition));
+            Outcome::Failed
+        }
+        ClaimVerdict::NotDecided => {
+            anstream::eprintln!("{name}: --fail-if is inconclusive: {written}; use more rounds (--runs)");
+            Outcome::Passed
+        }
+        _ => Outcome::Passed,
+    }
+}
+
+fn tell_failure(record: &Record) {
+    let Some(failure) = &record.failure else { return };
+    anstream::eprintln!(
+        "run {} ({} under {}, round {}) failed: {}",
+        record.position,
+        record.variant,
+        record.load,
+        record.round,
+        failure.why
+    );
+    for line in &failure.log_tail {
+        anstream::eprintln!("    {line}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::session;
+    use threadcount_config::parse;
+    use threadcount_load::report::LoadReport;
+    use threadcount_model::doubt::{Doubt, DoubtReason};
+
+    fn document() -> ResultDocument {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
+            loads: [{clients: 4, duration: 1s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let mut load = LoadReport::default();
+        load.requests.ok = 1;
+        let run = Record {
+            variant: "a".to_owned(),
+            load: "c4".to_owned(),
+            measured: Some(load),
+            ..Record::default()
+        };
+        session::document(&experiment, vec![run], Vec::new(), &[])
+    }
+
+    fn claim(holds: Option<bool>, reason: Option<DoubtReason>) -> ClaimResult {
+        let doubt =
+            reason.map(|reason| Doubt { variant: "b".to_owned(), load: "c4".to_owned(), runs: 1, reason });
+        let claim = "b.rate / a.rate >= 2".to_owned();
+        ClaimResult { claim, holds, doubt, decided: true, ..ClaimResult::default() }
+    }
+
+    #[test]
+    fn a_claim_about_a_variant_that_was_not_asked_for_is_no_failure_and_a_fail_if_about_it_is() {
+        let mut document = document();
+        assert_eq!(tell_claim(&document, &claim(None, None)), Outcome::NotJudged);
+        assert!(document.experiment.loads[0].keep_only(&["a".to_owned()]));
+        assert_eq!(tell_claim(&document, &claim(None, None)), Outcome::Passed);
+        assert_eq!(tell_condition(&document, &claim(None, None)), Outcome::NotJudged);
+    }
+
+    #[test]
+    fn a_claim_of_ones_own_passes_fails_or_cannot_be_judged() {
+        let document = document();
+        for (holds, reason, outcome) in [
+            (Some(true), None, Outcome::Passed),
+            (Some(false), None, Outcome::Failed),
+            (Some(true), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::GeneratorBottleneck { why: None }), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            let own = claim(holds, reason);
+            assert_eq!(tell_claim(&document, &own), outcome, "{own:?}");
+            let studys = ClaimResult { says: Some("it is so".to_owned()), ..own };
+            assert_eq!(tell_claim(&document, &studys), Outcome::Passed, "{studys:?}");
+        }
+        let open = ClaimResult { undecided: true, ..claim(Some(false), None) };
+        assert_eq!(tell_claim(&document, &open), Outcome::Passed);
+    }
+
+    #[test]
+    fn a_fail_if_fails_where_it_holds_and_cannot_be_judged_on_figures_that_are_not_trusted() {
+        let document = document();
+        for (holds, reason, outcome) in [
+            (Some(true), None, Outcome::Failed),
+            (Some(false), None, Outcome::Passed),
+            (Some(true), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
+            (Some(false), Some(DoubtReason::AcceptQueueOverflow { overflows: 3 }), Outcome::NotJudged),
+            (None, None, Outcome::NotJudged),
+        ] {
+            let condition = claim(holds, reason);
+            assert_eq!(tell_condition(&document, &condition), outcome, "{condition:?}");
+        }
+    }
+
+    #[test]
+    fn what_failed_is_graver_than_what_could_not_be_judged() {
+        let both = |claims: Vec<ClaimResult>, conditions: Vec<ClaimResult>| {
+            let document = ResultDocument { claims, ..document() };
+            let outcomes = ExperimentOutcome { document, conditions, cut_short: false, disk_full: false };
+            format!("{:?}", exit_code(&[outcomes]))
+        };
+        let code = |code: u8| format!("{:?}", ExitCode::from(code));
+        let holds = || claim(Some(true), None);
+        let fails = || claim(Some(false), None);
+        let unjudged = || claim(None, None);
+        assert_eq!(both(vec![unjudged()], vec![]), code(NOT_JUDGED));
+        assert_eq!(both(vec![fails(), unjudged()], vec![]), code(FAILED));
+        assert_eq!(both(vec![holds()], vec![]), code(0));
+        assert_eq!(both(vec![], vec![holds()]), code(FAILED));
+        assert_eq!(both(vec![], vec![fails()]), code(0));
+        assert_eq!(both(vec![], vec![unjudged()]), code(NOT_JUDGED));
+        assert_eq!(both(vec![], vec![unjudged(), holds()]), code(FAILED));
+    }
+}
