@@ -1,17 +1,21 @@
 //! Where the time of a request goes, in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
 
+mod activity;
+mod unit;
+mod without_parts;
+
+pub use without_parts::{not_sampled, sampling_ended, without_parts};
+
+use activity::{in_full, in_short};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::activity::what;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::interval::Interval;
-use threadcount_model::record::Record;
-use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
-use threadcount_stats::hung_requests::HungRequests;
-use threadcount_stats::request_time::{NoParts, OtherTraffic, no_parts};
-use threadcount_stats::runs::complete;
+use unit::Unit;
 
 /// Parts below this share of the whole are added up in the sentence.
 const WORTH_NAMING: f64 = 0.02;
@@ -77,67 +81,6 @@ pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&
     let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
     let longest_ms = times.iter().map(|time| time.service_time_ms).fold(f64::MIN_POSITIVE, f64::max);
     times.into_iter().map(|time| (time, time.service_time_ms / longest_ms)).collect()
-}
-
-/// Why threads were not sampled, or no longer, or say nothing of requests: a sentence without a full stop for each variant.
-#[must_use]
-pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
-    let mut sentences = Vec::new();
-    for record in document.records.iter().filter(|record| record.load == load.name) {
-        let Some(why) = sampling_ended(record) else { continue };
-        let sentence = format!("{}: {why}", record.variant);
-        if !sentences.contains(&sentence) {
-            sentences.push(sentence);
-        }
-    }
-    let variants = document.experiment.variants.iter();
-    sentences.extend(variants.filter_map(|variant| without_parts_of(document, load, &variant.name)));
-    sentences
-}
-
-/// The figures are those of the first such run.
-fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
-    let runs = complete(&document.records, variant, &load.name);
-    let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
-    let first = reasons.first()?;
-    let which = match reasons.len() {
-        all if all == runs.len() => String::new(),
-        some => format!(" in {some} of {} runs", runs.len()),
-    };
-    Some(format!("{variant}: no parts of the time of a request{which}: {first}"))
-}
-
-/// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
-#[must_use]
-pub fn without_parts(record: &Record) -> Option<String> {
-    Some(match no_parts(record)? {
-        NoParts::HungRequests(hung) => hung_requests(&hung),
-        NoParts::OtherTraffic(OtherTraffic { request_threads, in_flight }) => format!(
-            "{request_threads:.1} threads had a request while {in_flight:.1} requests of the load were in flight, on average; the \
-             others work on requests that timed out earlier, or that something else sent"
-        ),
-    })
-}
-
-fn hung_requests(hung: &HungRequests) -> String {
-    format!(
-        "about {} of {} unfinished requests hang; the unfinished ones are {} old on average, while 99 % of the completed ones took at \
-         most {}, and they take {} of the time of all requests in flight",
-        figures::count(hung.hung),
-        figures::count(hung.unfinished),
-        figures::milliseconds(hung.age_ms),
-        figures::milliseconds(hung.completed_p99_ms),
-        figures::percent(hung.share)
-    )
-}
-
-/// Why the threads of a run were not sampled, or no longer; `None`: they were.
-#[must_use]
-pub fn sampling_ended(record: &Record) -> Option<String> {
-    let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
-    let why = profile.ended.as_ref()?;
-    let what = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
-    Some(format!("threads {what}: {why}"))
 }
 
 /// The time of a request in words.
@@ -264,68 +207,6 @@ fn without_thread_in_full(time: &RequestTime) -> String {
     format!("{}{idle}", without_thread(time))
 }
 
-/// One unit for a whole sentence, and digits that suit its total.
-#[derive(Clone, Copy)]
-struct Unit {
-    name: &'static str,
-    per_ms: f64,
-    digits: usize,
-}
-
-impl Unit {
-    fn of(total_ms: f64) -> Self {
-        let (name, per_ms) = match total_ms {
-            ms if ms >= 1_000.0 => ("s", 0.001),
-            ms if ms < 1.0 => ("µs", 1_000.0),
-            _ => ("ms", 1.0),
-        };
-        let digits = match total_ms * per_ms {
-            total if total >= 100.0 => 0,
-            total if total >= 10.0 => 1,
-            _ => 2,
-        };
-        Self { name, per_ms, digits }
-    }
-
-    /// `50.4 ms`, of a number in this unit.
-    fn shown(self, number: f64) -> String {
-        format!("{number:.*} {}", self.digits, self.name)
-    }
-
-    /// In this unit, to the digits that are shown.
-    fn rounded(self, ms: f64) -> f64 {
-        (ms * self.per_ms / self.step()).round() * self.step()
-    }
-
-    /// The last digit that is shown.
-    fn step(self) -> f64 {
-        0.1_f64.powi(i32::try_from(self.digits).unwrap_or(0))
-    }
-
-    fn number(self, ms: f64) -> String {
-        // Without a negative zero.
-        let number = format!("{:.*}", self.digits, ms * self.per_ms);
-        if number.trim_start_matches('-').parse() == Ok(0.0) {
-            return number.trim_start_matches('-').to_owned();
-        }
-        number
-    }
-
-    fn with_interval(self, time: TimeShare) -> String {
-        format!("{} {}{}", self.number(time.ms), self.name, self.interval(time))
-    }
-
-    fn number_with_interval(self, time: TimeShare) -> String {
-        self.number(time.ms) + &self.interval(time)
-    }
-
-    fn interval(self, time: TimeShare) -> String {
-        time.interval.map_or_else(String::new, |interval| {
-            format!(" [{}, {}]", self.number(interval.low), self.number(interval.high))
-        })
-    }
-}
-
 /// What kind of time a state is.
 #[must_use]
 pub const fn kind(state: ThreadState) -> PartKind {
@@ -345,41 +226,6 @@ pub const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::File
         | ThreadState::Future => PartKind::WaitsOutside,
         ThreadState::Native | ThreadState::Sleep | ThreadState::Select | ThreadState::Wait => PartKind::Rests,
-    }
-}
-
-/// `waiting for a HikariCP connection (OrderRepository.find:42)`.
-fn in_short(activity: &ThreadActivity) -> String {
-    let what = what(activity);
-    match activity.application.as_deref().or(activity.library.as_deref()) {
-        Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
-        _ => what,
-    }
-}
-
-/// The same with whole names, and who holds it.
-fn in_full(activity: &ThreadActivity) -> String {
-    let place = match (&activity.application, &activity.library) {
-        (Some(application), Some(library)) => format!(" at {application} (by {library})"),
-        (Some(frame), None) | (None, Some(frame)) => format!(" at {frame}"),
-        (None, None) => String::new(),
-    };
-    let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
-    let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
-    let what = match activity.state {
-        // A stack does not show whether its thread has a core.
-        ThreadState::Running => "running or waiting for a core".to_owned(),
-        _ => what(activity),
-    };
-    format!("{what}{often}{place}{holder}")
-}
-
-/// `shop.OrderRepository.find:42` is `OrderRepository.find:42`.
-fn without_package(frame: &str) -> &str {
-    let dots: Vec<usize> = frame.match_indices('.').map(|(at, _)| at).collect();
-    match dots.as_slice() {
-        [.., before_class, _] => &frame[before_class + 1..],
-        _ => frame,
     }
 }
 

@@ -1,24 +1,21 @@
 //! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
 //! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
 
-use super::hung_requests::{HungRequests, TimeInFlight};
+mod observed;
+mod series;
+
+use super::hung_requests::HungRequests;
 use super::resampled::Samples;
 use super::runs::complete;
+use observed::Observed;
+use series::Series;
 use threadcount_model::experiment::Experiment;
-use threadcount_model::interval::Interval;
 use threadcount_model::record::Record;
-use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
+use threadcount_model::record::wait_profile::ThreadRole;
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
 /// With more than this share of the requests on threads of a known server it is the server.
 const KNOWN_SERVER: f64 = 0.5;
-/// With more than this share of the requests, or of their time, in failures the threads found are not those of the requests whose times are known.
-const MOST_FAILED: f64 = 0.01;
-
-/// So many times the requests in flight of the load, and half a thread more: no noise of samples, and the threads are not all ours.
-const OTHERS_TOO: f64 = 1.3;
-const NOISE_THREADS: f64 = 0.5;
-
 /// More threads have a request than requests of the load are in flight: the JVM served others too, or requests that the load has given
 /// up go on, and whose threads are whose is not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,106 +106,6 @@ fn samples(windows: &[Observed<'_>]) -> Samples {
     Samples::new(windows.iter().map(weight).collect(), resembling)
 }
 
-/// A run whose threads were sampled.
-struct Observed<'a> {
-    record: &'a Record,
-    profile: &'a WaitProfile,
-    service_time_ms: f64,
-    /// From a random moment to the end of a request that is in flight then.
-    residual_ms: f64,
-    rate_per_s: f64,
-    /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
-    /// that had passed: what threads sampled in the window worked for.
-    flow_per_s: f64,
-    /// Of its time, in which the JVM stopped all threads, the sampler too.
-    stopped_share: f64,
-    hung: Option<HungRequests>,
-}
-
-impl<'a> Observed<'a> {
-    fn of(record: &'a Record) -> Option<Self> {
-        Self::read(record).filter(|window| window.no_parts().is_none())
-    }
-
-    fn read(record: &'a Record) -> Option<Self> {
-        let jvm = record.jvm.as_ref()?;
-        let profile = jvm.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
-        let load = record.observed_window()?.0;
-        let service_time = load.service_time_ms?;
-        let service_time_ms = service_time.mean;
-        let residual_ms =
-            (service_time.mean.powi(2) + service_time.stddev.powi(2)) / (2.0 * service_time.mean.max(1e-9));
-        let (rate_per_s, requests) = (load.rate_per_s.completed, load.requests);
-        let failed_ms = requests.failed as f64 * load.failed_time_ms.map_or(0.0, |times| times.mean);
-        let is_in_failures = requests.failed as f64 > MOST_FAILED * requests.ok as f64
-            || failed_ms > MOST_FAILED * requests.ok as f64 * service_time_ms;
-        if rate_per_s <= 0.0 || is_in_failures {
-            return None;
-        }
-        let time = TimeInFlight::of(load, service_time_ms);
-        let flow_per_s = rate_per_s * (1.0 + time.unfinished_ms / time.completed_ms.max(f64::MIN_POSITIVE));
-        let hung = time.hung(load);
-        let stopped_share = (jvm.safepoints.total_ms / (1_000.0 * load.elapsed_s)).min(1.0);
-        Some(Self {
-            record,
-            profile,
-            service_time_ms,
-            residual_ms,
-            rate_per_s,
-            flow_per_s,
-            stopped_share,
-            hung,
-        })
-    }
-
-    fn no_parts(&self) -> Option<NoParts> {
-        let hung = self.hung.map(NoParts::HungRequests);
-        hung.or_else(|| self.other_traffic().map(NoParts::OtherTraffic))
-    }
-
-    fn other_traffic(&self) -> Option<OtherTraffic> {
-        let (request_threads, in_flight) = (self.threads(ThreadRole::Request), self.in_flight());
-        let is_more = request_threads > OTHERS_TOO * in_flight && request_threads > in_flight + NOISE_THREADS;
-        is_more.then_some(OtherTraffic { request_threads, in_flight })
-    }
-
-    fn samples(&self) -> usize {
-        self.profile.samples as usize
-    }
-
-    fn weight(&self) -> f64 {
-        (0..self.samples()).map(|sample| self.profile.weight(sample)).sum()
-    }
-
-    fn threads(&self, role: ThreadRole) -> f64 {
-        let groups = self.profile.groups.iter().filter(|group| group.role == role);
-        groups.map(|group| self.profile.mean_threads(group)).sum()
-    }
-
-    fn in_flight(&self) -> f64 {
-        self.flow_per_s * self.service_time_ms / 1_000.0
-    }
-
-    /// Its groups as milliseconds per request, after the samples of the runs before. No sample falls into a safepoint: there a thread
-    /// that waits goes on waiting, and one that runs does not run.
-    fn add_to(&self, series: &mut Vec<Series>, counted: ThreadRole, before: usize, samples: usize) {
-        let stopped = ThreadActivity { state: ThreadState::Safepoint, ..ThreadActivity::default() };
-        for group in self.profile.groups.iter().filter(|group| group.role <= counted) {
-            let stopped_share = if group.activity.state.is_runnable() { self.stopped_share } else { 0.0 };
-            for (activity, share) in [(&group.activity, 1.0 - stopped_share), (&stopped, stopped_share)] {
-                if share <= 0.0 {
-                    continue;
-                }
-                let series = Series::of(series, activity, samples);
-                for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
-                    series.threads[before + at] += threads * share;
-                    series.ms[before + at] += threads * share * 1_000.0 / self.flow_per_s;
-                }
-            }
-        }
-    }
-}
-
 /// A server that is not known has only frames of the application. A few threads of a known one may be another server in the
 /// same process; then it depends on which threads are as many as the requests in flight.
 fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
@@ -224,47 +121,6 @@ fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
     let left = in_flight - known;
     let fits = (0.5 * left..2.0 * left).contains(&application);
     if known == 0.0 || fits { ThreadRole::Application } else { ThreadRole::Request }
-}
-
-/// One thing that threads do, sample by sample.
-struct Series {
-    activity: ThreadActivity,
-    threads: Vec<f64>,
-    ms: Vec<f64>,
-}
-
-impl Series {
-    fn new(activity: &ThreadActivity, samples: usize) -> Self {
-        Self { activity: activity.clone(), threads: vec![0.0; samples], ms: vec![0.0; samples] }
-    }
-
-    /// The one of an activity; a new one where there is none. Who holds it and whom it reads from is kept where all agree.
-    fn of<'a>(all: &'a mut Vec<Self>, activity: &ThreadActivity, samples: usize) -> &'a mut Self {
-        let place = all.iter().position(|it| it.is_of(activity)).unwrap_or_else(|| {
-            all.push(Self::new(activity, samples));
-            all.len() - 1
-        });
-        let known = &mut all[place].activity;
-        known.peer = known.peer.take().filter(|peer| Some(peer) == activity.peer.as_ref());
-        known.holder = known.holder.take().filter(|holder| Some(holder) == activity.holder.as_ref());
-        &mut all[place]
-    }
-
-    /// Who holds it and whom it reads from may differ from run to run.
-    fn is_of(&self, other: &ThreadActivity) -> bool {
-        let mine = &self.activity;
-        let same_place = (&mine.application, &mine.library) == (&other.application, &other.library);
-        mine.state == other.state
-            && mine.resource == other.resource
-            && (same_place || mine.state.is_runnable())
-    }
-
-    fn part(&self, samples: &Samples) -> RequestTimePart {
-        let mut time = time_share(&self.ms, samples);
-        // Widened, it may reach below what is possible.
-        time.interval = time.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
-        RequestTimePart { activity: self.activity.clone(), threads: samples.mean(&self.threads), time }
-    }
 }
 
 /// What is left of the service time of its own run.
@@ -285,7 +141,7 @@ mod tests {
     use super::super::random::SplitMix64;
     use super::*;
     use threadcount_model::record::jvm::JvmReadings;
-    use threadcount_model::record::wait_profile::{ThreadState, WaitGroup};
+    use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
     use threadcount_model::sample::{run, times, with_load};
 
     fn group(role: ThreadRole, state: ThreadState, place: &str, threads: Vec<f64>) -> WaitGroup {

@@ -1,0 +1,76 @@
+//! What to do about a verdict.
+
+use threadcount_diagnose::verdict::{Bond, DeadEnd, Missing, Verdict};
+
+pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
+    match verdict {
+        Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
+            "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
+        ),
+        Verdict::Deadlock { .. } => Some(
+            "take these locks in the same order everywhere, or use tryLock with a limit. Restart the JVM meanwhile",
+        ),
+        Verdict::PoolWaitsForItself { .. } => Some(
+            "use the first one for both, or give it back before the second is taken. A larger pool only moves the limit",
+        ),
+        Verdict::DeadEnd { end: DeadEnd::Nobody { peers, .. }, .. } if !peers.is_empty() => {
+            Some("a time limit for the wait, and check the machine that does not respond")
+        }
+        Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. } => Some(
+            "find the path on which it is not given, as after an error or the end of its thread. Set a time limit for the wait",
+        ),
+        Verdict::DeadEnd { end: DeadEnd::Outside { .. }, .. } => Some(
+            "a time limit for what the last thread does, and nothing held meanwhile. Check the other end",
+        ),
+        Verdict::RequestsStand { .. } => Some(
+            "the same command with --out, for all stacks. Long polls without a time limit appear the same",
+        ),
+        Verdict::LockWithoutRunnableOwner { .. } => Some(
+            "Java 24 or newer, where `synchronized` does not pin. Before, a ReentrantLock instead of `synchronized` around this \
+             call. Or -Djdk.virtualThreadScheduler.parallelism above the number of threads that may be pinned. This JVM does \
+             not recover; restart it",
+        ),
+        Verdict::CarriersHeld { java, .. } if java.is_some_and(|it| it >= 24) => Some(
+            "do what they do there, in native code or while a class begins, on a platform thread. This JVM may not recover; restart it",
+        ),
+        Verdict::CarriersHeld { .. } => Some(
+            "where they are in `synchronized`: Java 24 or newer, which does not pin there, or a ReentrantLock instead. Elsewhere, do \
+             that work on a platform thread. The thread that would let them continue may have no carrier. Then this JVM does \
+             not recover; restart it",
+        ),
+        Verdict::LeakedPermits { .. } => Some(
+            "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
+             another thread gives, that thread does not run",
+        ),
+        Verdict::LockNotGivenBack { .. } => Some(
+            "unlock() in `finally`, in the method that takes the lock, on the path of errors and timeouts too. This JVM does not recover; \
+             restart it",
+        ),
+        Verdict::CarriersSpinning { .. } => Some(
+            "run computations on platform threads, or as many at a time as leave a carrier free. A loop that waits for a flag \
+             needs a lock or a queue",
+        ),
+        Verdict::PoolExhausted { .. } => Some(
+            "limits for the wait of the holders (connect and read timeouts), and for the wait for the pool. A larger \
+             pool helps only if what they wait for can do more at once",
+        ),
+        Verdict::GcThrashing { .. } => {
+            Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
+        }
+        Verdict::Unresponsive { .. } => Some(
+            "list its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`). A thread that does not reach a \
+             safepoint causes this, and so does a swapping or a throttled machine",
+        ),
+        Verdict::Stuck { .. } => Some(
+            "connect and read timeouts, and check what they wait for. If these are connections that are idle, nothing is wrong",
+        ),
+        Verdict::Inconclusive { missing: Missing::Time, .. } => {
+            Some("the same command again, or `top -H -p PID`")
+        }
+        Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
+            Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
+        }
+        Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
+        Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
+    }
+}

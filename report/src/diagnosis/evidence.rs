@@ -1,0 +1,213 @@
+//! What a verdict rests on, a line for each.
+
+use super::{address, has, more, name, place, waits};
+use crate::figures::plural;
+use threadcount_diagnose::frame::Frame;
+use threadcount_diagnose::verdict::{
+    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, ThreadAt, ThreadName, Verdict,
+};
+
+/// More threads than this are counted.
+const NAMED: usize = 6;
+
+pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
+    match verdict {
+        Verdict::Deadlock { links, owners_known, circles, behind, behind_at } => {
+            let mut lines: Vec<String> = links.iter().map(link).collect();
+            if *circles > 1 {
+                lines.push(format!("{} at the same lines", more(circles - 1, "such circle")));
+            }
+            if *behind > 0 {
+                let at = behind_at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+                lines.push(format!("{} behind them{at}", waits(*behind)));
+            }
+            if !owners_known {
+                lines.push(
+                    "This Java does not report owners of monitors. No other thread that may own one is in this code, so they own them.".into(),
+                );
+            }
+            lines
+        }
+        Verdict::LockWithoutRunnableOwner { lock, owner, pinned, unmounted, .. } => {
+            let lock = lock.as_deref().unwrap_or("unknown; the snapshot of locks is missing");
+            let mut lines = vec![format!("lock: {lock}")];
+            lines.push(owner.as_ref().map_or_else(
+                || "owner: none; it was given back, and the next in its queue has no carrier".to_owned(),
+                |owner| format!("owner, without a carrier: {}", place(owner)),
+            ));
+            lines.extend(named("holds a carrier", pinned));
+            lines.extend(named("without a carrier", unmounted));
+            lines
+        }
+        Verdict::PoolWaitsForItself { holders, held_by, waiters, at, .. } => {
+            let mut lines =
+                vec![format!("they took the first one in {}, before line {}", held_by.method, line(held_by))];
+            lines.extend(named("holds one, waits for a second", holders));
+            if *waiters > 0 {
+                let at = at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
+                lines.push(format!("{} for a first one{at}", waits(*waiters)));
+            }
+            lines
+        }
+        Verdict::DeadEnd { at, links, last, end, .. } => {
+            let mut lines = vec![format!("most of them wait at {at}")];
+            lines.extend(links.iter().map(link));
+            match end {
+                DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
+                    lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
+                }
+                DeadEnd::Nobody { .. } => {}
+                DeadEnd::Outside { waits_in, to } => lines.push(format!(
+                    "{} is {waits_in}{}, and does not go on",
+                    place(last),
+                    address(to.as_deref())
+                )),
+            }
+            lines
+        }
+        Verdict::Waiting { groups, .. } => groups.iter().map(standing).collect(),
+        Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, .. } => {
+            let mut lines: Vec<String> = groups.iter().map(standing).collect();
+            lines.extend(sockets(*unanswered, *unread, *not_accepted, *answered));
+            lines
+        }
+        Verdict::LeakedPermits { lock, at, waiting, .. } => {
+            let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(named("waits", waiting));
+            lines.extend(lock.iter().map(|lock| format!("{lock} has 0 permits left")));
+            lines
+        }
+        Verdict::LockNotGivenBack { lock, owner, at, waiting, .. } => {
+            let (LostOwner::Ended { id, name: owner } | LostOwner::Idle(ThreadName { id, name: owner, .. })) =
+                owner;
+            let mut lines = vec![
+                format!("they wait at {at}"),
+                format!("lock: {lock}"),
+                format!("owner: thread {} (#{id})", name(owner)),
+            ];
+            lines.extend(named("waits", waiting));
+            lines
+        }
+        Verdict::CarriersSpinning { held_by, not_started, .. } => {
+            let mut lines = named("holds a carrier", held_by);
+            lines.extend(not_begun(*not_started));
+            lines
+        }
+        Verdict::CarriersHeld { held_by, not_started, .. } => {
+            let mut lines = first_of("holds a carrier", held_by, place_and_method);
+            lines.extend(not_begun(*not_started));
+            lines
+        }
+        Verdict::PoolExhausted { at, holders, waits_in, hold_seconds, waiting, .. } => {
+            let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
+            lines.extend(named("waits", waiting));
+            let holds = if waits_in.is_some() { "holds one" } else { "may hold one" };
+            lines.extend(named(holds, holders));
+            lines.extend(hold_seconds.map(|it| format!("each is held for about {it:.1} s")));
+            if waits_in.is_some() && hold_seconds.is_none() {
+                lines.push("none was given back meanwhile".to_owned());
+            }
+            lines
+        }
+        Verdict::GcThrashing { collections, .. } => {
+            vec![format!("{} meanwhile", plural(*collections, "collection"))]
+        }
+        Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Stuck { at, .. } => vec![format!("they are at {at}")],
+        Verdict::Inconclusive { platform_threads_judged: true, .. } => {
+            vec!["platform threads were judged; virtual threads were not".to_owned()]
+        }
+        Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
+    }
+}
+
+fn not_begun(virtual_threads: usize) -> Option<String> {
+    (virtual_threads > 0).then(|| format!("{} not begun yet", has(virtual_threads, "virtual thread")))
+}
+
+/// `thread a (#1) at X:3 waits for a monitor (A@1), held by thread b (#2) at Y:4`
+fn link(link: &Link) -> String {
+    let lock = link.lock.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+    let giver = link
+        .giver
+        .as_ref()
+        .map(|giver| format!(", {} {}", bond(&link.bond), place(giver)))
+        .unwrap_or_default();
+    format!("{} waits for {}{lock}{giver}", place(&link.waiter), link.what)
+}
+
+fn bond(bond: &Bond) -> String {
+    match bond {
+        Bond::Holds => "held by".to_owned(),
+        Bond::Computes => "computed by".to_owned(),
+        Bond::Queued { pool } => format!("queued in {pool}, whose threads are all taken, as"),
+        Bond::Takes => "which is emptied by".to_owned(),
+        Bond::Initialises => "begun by".to_owned(),
+        Bond::Gives => "given by".to_owned(),
+    }
+}
+
+fn standing(group: &StandingGroup) -> String {
+    let threads = plural(group.threads as u64, "thread");
+    let method = || group.in_method.as_ref().map_or_else(String::new, |it| format!(", in {}", it.method));
+    let what = match (&group.what, group.computes) {
+        (_, true) => "using the CPU, without a return".to_owned(),
+        (Some(what), _) => {
+            format!("{what}{}", group.lock.as_ref().map(|it| format!(" ({it})")).unwrap_or_default())
+        }
+        (None, _) => format!("waiting for something unknown{}", method()),
+    };
+    let limit = if group.is_limited { ", for a limited time" } else { "" };
+    format!("{threads} at {}, {what}{limit}", group.at)
+}
+
+fn sockets(unanswered: usize, unread: usize, not_accepted: usize, answered: Option<usize>) -> Vec<String> {
+    let connections = |number: usize| plural(number as u64, "connection");
+    let mut lines = Vec::new();
+    if unanswered > 0 {
+        lines.push(format!("{} of clients: request received, nothing sent since", connections(unanswered)));
+    }
+    if unread > 0 {
+        lines.push(format!(
+            "{} of clients: bytes unread; {not_accepted} of them not accepted",
+            connections(unread)
+        ));
+    }
+    if let Some(answered) = answered {
+        lines.push(format!("{} of clients: something was sent meanwhile", connections(answered)));
+    }
+    lines
+}
+
+fn named(what: &str, threads: &[ThreadAt]) -> Vec<String> {
+    first_of(what, threads, place)
+}
+
+/// As many as a reader looks at, and how many more there are.
+fn first_of<T>(what: &str, threads: &[T], words: fn(&T) -> String) -> Vec<String> {
+    let mut lines: Vec<String> =
+        threads.iter().take(NAMED).map(|it| format!("{what}: {}", words(it))).collect();
+    if threads.len() > NAMED {
+        lines.push(format!("{what}: {} more", threads.len() - NAMED));
+    }
+    lines
+}
+
+/// The method where that is not the place.
+fn place_and_method(held: &HolderAt) -> String {
+    let method = held.in_method.as_ref().filter(|it| held.thread.at.as_ref() != Some(it));
+    format!("{}{}", place(&held.thread), method.map_or_else(String::new, |it| format!(", in {it}")))
+}
+
+fn group(group: &Group) -> String {
+    let threads = plural(group.threads as u64, "thread");
+    if group.at == group.in_method {
+        format!("{threads} at {}", group.at)
+    } else {
+        format!("{threads} at {}, in {}", group.at, group.in_method.method)
+    }
+}
+
+fn line(frame: &Frame) -> String {
+    frame.line.map_or_else(|| "unknown".to_owned(), |it| it.to_string())
+}

@@ -1,0 +1,39 @@
+//! What a thread does, with its class and line.
+
+use threadcount_judge::words::activity::what;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
+
+/// `waiting for a HikariCP connection (OrderRepository.find:42)`.
+pub(super) fn in_short(activity: &ThreadActivity) -> String {
+    let what = what(activity);
+    match activity.application.as_deref().or(activity.library.as_deref()) {
+        Some(frame) if !activity.state.is_runnable() => format!("{what} ({})", without_package(frame)),
+        _ => what,
+    }
+}
+
+/// The same with whole names, and who holds it.
+pub(super) fn in_full(activity: &ThreadActivity) -> String {
+    let place = match (&activity.application, &activity.library) {
+        (Some(application), Some(library)) => format!(" at {application} (by {library})"),
+        (Some(frame), None) | (None, Some(frame)) => format!(" at {frame}"),
+        (None, None) => String::new(),
+    };
+    let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
+    let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
+    let what = match activity.state {
+        // A stack does not show whether its thread has a core.
+        ThreadState::Running => "running or waiting for a core".to_owned(),
+        _ => what(activity),
+    };
+    format!("{what}{often}{place}{holder}")
+}
+
+/// `shop.OrderRepository.find:42` is `OrderRepository.find:42`.
+fn without_package(frame: &str) -> &str {
+    let dots: Vec<usize> = frame.match_indices('.').map(|(at, _)| at).collect();
+    match dots.as_slice() {
+        [.., before_class, _] => &frame[before_class + 1..],
+        _ => frame,
+    }
+}

@@ -1,0 +1,114 @@
+//! A run whose threads were sampled.
+
+use super::series::Series;
+use super::{NoParts, OtherTraffic};
+use crate::hung_requests::{HungRequests, TimeInFlight};
+use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
+
+/// With more than this share of the requests, or of their time, in failures the threads found are not those of the requests whose times are known.
+const MOST_FAILED: f64 = 0.01;
+
+/// So many times the requests in flight of the load, and half a thread more: no noise of samples, and the threads are not all ours.
+const OTHERS_TOO: f64 = 1.3;
+const NOISE_THREADS: f64 = 0.5;
+
+/// A run whose threads were sampled.
+pub(super) struct Observed<'a> {
+    pub record: &'a Record,
+    pub profile: &'a WaitProfile,
+    pub service_time_ms: f64,
+    /// From a random moment to the end of a request that is in flight then.
+    pub residual_ms: f64,
+    pub rate_per_s: f64,
+    /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
+    /// that had passed: what threads sampled in the window worked for.
+    pub flow_per_s: f64,
+    /// Of its time, in which the JVM stopped all threads, the sampler too.
+    pub stopped_share: f64,
+    pub hung: Option<HungRequests>,
+}
+
+impl<'a> Observed<'a> {
+    pub fn of(record: &'a Record) -> Option<Self> {
+        Self::read(record).filter(|window| window.no_parts().is_none())
+    }
+
+    pub fn read(record: &'a Record) -> Option<Self> {
+        let jvm = record.jvm.as_ref()?;
+        let profile = jvm.wait_profile.as_ref().filter(|profile| profile.samples > 0)?;
+        let load = record.observed_window()?.0;
+        let service_time = load.service_time_ms?;
+        let service_time_ms = service_time.mean;
+        let residual_ms =
+            (service_time.mean.powi(2) + service_time.stddev.powi(2)) / (2.0 * service_time.mean.max(1e-9));
+        let (rate_per_s, requests) = (load.rate_per_s.completed, load.requests);
+        let failed_ms = requests.failed as f64 * load.failed_time_ms.map_or(0.0, |times| times.mean);
+        let is_in_failures = requests.failed as f64 > MOST_FAILED * requests.ok as f64
+            || failed_ms > MOST_FAILED * requests.ok as f64 * service_time_ms;
+        if rate_per_s <= 0.0 || is_in_failures {
+            return None;
+        }
+        let time = TimeInFlight::of(load, service_time_ms);
+        let flow_per_s = rate_per_s * (1.0 + time.unfinished_ms / time.completed_ms.max(f64::MIN_POSITIVE));
+        let hung = time.hung(load);
+        let stopped_share = (jvm.safepoints.total_ms / (1_000.0 * load.elapsed_s)).min(1.0);
+        Some(Self {
+            record,
+            profile,
+            service_time_ms,
+            residual_ms,
+            rate_per_s,
+            flow_per_s,
+            stopped_share,
+            hung,
+        })
+    }
+
+    pub fn no_parts(&self) -> Option<NoParts> {
+        let hung = self.hung.map(NoParts::HungRequests);
+        hung.or_else(|| self.other_traffic().map(NoParts::OtherTraffic))
+    }
+
+    pub fn other_traffic(&self) -> Option<OtherTraffic> {
+        let (request_threads, in_flight) = (self.threads(ThreadRole::Request), self.in_flight());
+        let is_more = request_threads > OTHERS_TOO * in_flight && request_threads > in_flight + NOISE_THREADS;
+        is_more.then_some(OtherTraffic { request_threads, in_flight })
+    }
+
+    pub fn samples(&self) -> usize {
+        self.profile.samples as usize
+    }
+
+    pub fn weight(&self) -> f64 {
+        (0..self.samples()).map(|sample| self.profile.weight(sample)).sum()
+    }
+
+    pub fn threads(&self, role: ThreadRole) -> f64 {
+        let groups = self.profile.groups.iter().filter(|group| group.role == role);
+        groups.map(|group| self.profile.mean_threads(group)).sum()
+    }
+
+    pub fn in_flight(&self) -> f64 {
+        self.flow_per_s * self.service_time_ms / 1_000.0
+    }
+
+    /// Its groups as milliseconds per request, after the samples of the runs before. No sample falls into a safepoint: there a thread
+    /// that waits goes on waiting, and one that runs does not run.
+    pub fn add_to(&self, series: &mut Vec<Series>, counted: ThreadRole, before: usize, samples: usize) {
+        let stopped = ThreadActivity { state: ThreadState::Safepoint, ..ThreadActivity::default() };
+        for group in self.profile.groups.iter().filter(|group| group.role <= counted) {
+            let stopped_share = if group.activity.state.is_runnable() { self.stopped_share } else { 0.0 };
+            for (activity, share) in [(&group.activity, 1.0 - stopped_share), (&stopped, stopped_share)] {
+                if share <= 0.0 {
+                    continue;
+                }
+                let series = Series::of(series, activity, samples);
+                for (at, threads) in group.threads.iter().take(self.samples()).enumerate() {
+                    series.threads[before + at] += threads * share;
+                    series.ms[before + at] += threads * share * 1_000.0 / self.flow_per_s;
+                }
+            }
+        }
+    }
+}
