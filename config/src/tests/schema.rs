@@ -161,13 +161,29 @@ fn all_experiments_of_the_repository_are_accepted() {
     assert!(files > 10, "{files} experiments");
 }
 
+/// The keys that name metrics, each with and without its unit, and those beside them.
+fn keys_of_metrics(before: Value, metrics: &[Metric], kind: &str, after: Value) -> Map<String, Value> {
+    let entries = |value: Value| value.as_object().cloned().unwrap_or_default();
+    let names = metrics.iter().flat_map(|metric| [metric.name(), metric.short_name()]);
+    let keys = names.map(|name| (name.to_owned(), json!({"$ref": format!("#/$defs/{kind}")})));
+    entries(before).into_iter().chain(keys).chain(entries(after)).collect()
+}
+
 #[test]
-fn the_schema_knows_every_metric_that_can_be_published() {
-    for metric in Metric::ALL {
-        for name in [metric.name(), metric.short_name()] {
-            accepts(&format!("{SMALL}published: [{{variant: virtual, {name}: 1}}]\n"));
-        }
-    }
+fn the_schema_of_published_figures_and_of_a_capacity_is_made_of_the_metrics() {
+    let mut schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+    let text = json!({"type": ["string", "number", "boolean"]});
+    let which = json!({"variant": text, "load": text, "source": text});
+    schema["$defs"]["published"]["properties"] =
+        keys_of_metrics(which, &Metric::ALL, "figure", json!({})).into();
+    let times: Vec<Metric> = Metric::ALL.into_iter().filter(|metric| metric.is_response_time()).collect();
+    let (rate, share) = (json!({"$ref": "#/$defs/rate"}), json!({"$ref": "#/$defs/share"}));
+    let search = json!({"from": rate, "to": rate, "failures": share, "resolution": share});
+    let capacity = &mut schema["$defs"]["capacity"];
+    capacity["properties"] = keys_of_metrics(json!({}), &times, "positive_duration", search).into();
+    let names = times.iter().flat_map(|metric| [metric.name(), metric.short_name()]);
+    capacity["oneOf"] = names.map(|name| json!({"required": [name]})).collect();
+    assert_is_kept(&Schema::try_from(schema).expect("an object"), "experiment.schema.json");
 }
 
 #[test]

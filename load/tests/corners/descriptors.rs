@@ -1,6 +1,6 @@
 //! A load whose descriptors just suffice.
 
-use super::transport::{Transport, Way, drivers};
+use super::transport::{DRIVERS, Transport, Way};
 use super::{child, outcome_of, requests};
 use crate::server::{Reply, Server};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -43,7 +43,7 @@ fn a_load_that_has_the_descriptors_it_asks_for_never_lacks_one() {
         return load(way, port);
     }
     let name = thread::current().name().unwrap().to_owned();
-    for &driver in drivers() {
+    for driver in DRIVERS {
         // All responses of a round come at once.
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi").after_ms(20));
         let way = Way { transport: Transport::Plain, driver };

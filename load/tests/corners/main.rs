@@ -12,6 +12,7 @@ mod noticing;
 mod options;
 mod out_of_order;
 mod pacing;
+mod refused_driver;
 mod rows;
 mod server;
 mod stopped;

@@ -1,7 +1,7 @@
 //! A response is complete when its last missing byte has come, and not when the last one by its number did.
 
 use super::network::{self, HOST, PORT};
-use super::transport::drivers;
+use super::transport::DRIVERS;
 use super::{ms, open, outcome_of, requests};
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn check(driver: DriverChoice, pacing: Pacing, late_ms: u64) {
 #[test]
 fn a_segment_that_came_late_is_in_the_response_time() {
     thread::scope(|scope| {
-        for &driver in drivers() {
+        for driver in DRIVERS {
             // Each in a thread of its own, because a thread cannot leave its network.
             for late_ms in [2, 5, 300] {
                 scope.spawn(move || check(driver, open(20.0), late_ms));

@@ -1,6 +1,6 @@
 //! A generator that is stopped in the middle of a load.
 
-use super::transport::{Transport, Way, drivers};
+use super::transport::{DRIVERS, Transport, Way};
 use super::{child, comes_true, open, outcome_of, requests};
 use crate::server::{Reply, Server};
 use std::thread;
@@ -26,7 +26,7 @@ fn load((way, port): (Way, u16), lateness: Duration) {
 /// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
 fn stop_in_the_middle() {
     let name = thread::current().name().unwrap().to_owned();
-    for &driver in drivers() {
+    for driver in DRIVERS {
         let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
         let way = Way { transport: Transport::Plain, driver };
         let mut generator = child::start(&name, way, server.port);

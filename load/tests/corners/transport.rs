@@ -3,12 +3,10 @@
 use super::{outcome_of, requests};
 use crate::server::{Reply, Server};
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread;
 use threadcount_load::plan::{DriverChoice, LoadPlan, Pacing, ProtocolChoice, Stop};
 use threadcount_load::request::{Origin, RequestSource, Target};
-use threadcount_load::run::{Control, LoadError, run};
 
 /// What carries the requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +21,7 @@ pub enum Transport {
     H2,
 }
 
+pub const DRIVERS: [DriverChoice; 2] = [DriverChoice::Epoll, DriverChoice::IoUring];
 pub const TRANSPORTS: [Transport; 4] = [Transport::Plain, Transport::Tls, Transport::H2c, Transport::H2];
 
 impl Transport {
@@ -79,7 +78,7 @@ impl Way {
     }
 }
 
-/// Does it over every transport with every driver that this machine allows, all at the same time.
+/// Does it over every transport with every driver, all at the same time.
 pub fn over_each_way(test: impl Fn(Way) + Sync) {
     over(&TRANSPORTS, test);
 }
@@ -88,7 +87,7 @@ pub fn over_each_way(test: impl Fn(Way) + Sync) {
 pub fn over(transports: &[Transport], test: impl Fn(Way) + Sync) {
     let ways = transports
         .iter()
-        .flat_map(|&transport| drivers().iter().map(move |&driver| Way { transport, driver }));
+        .flat_map(|&transport| DRIVERS.into_iter().map(move |driver| Way { transport, driver }));
     let test = &test;
     thread::scope(|scope| {
         let running: Vec<_> = ways.map(|way| (way, scope.spawn(move || test(way)))).collect();
@@ -96,23 +95,6 @@ pub fn over(transports: &[Transport], test: impl Fn(Way) + Sync) {
             running.into_iter().filter_map(|(way, thread)| thread.join().is_err().then_some(way)).collect();
         assert!(failed.is_empty(), "it does not hold over {failed:?}");
     });
-}
-
-/// The drivers that this machine allows.
-pub fn drivers() -> &'static [DriverChoice] {
-    static DRIVERS: OnceLock<Vec<DriverChoice>> = OnceLock::new();
-    DRIVERS.get_or_init(|| {
-        let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
-        let probe = Way { transport: Transport::Plain, driver: DriverChoice::IoUring };
-        let plan = probe.plan(&server, 1, Pacing::Closed, requests(1));
-        match run(&plan, Control::new(&AtomicBool::new(false), &mut |_| {})) {
-            Err(LoadError::Driver { .. }) => {
-                eprintln!("io_uring is not allowed here: not tested");
-                vec![DriverChoice::Epoll]
-            }
-            _ => vec![DriverChoice::Epoll, DriverChoice::IoUring],
-        }
-    })
 }
 
 #[test]
