@@ -3,12 +3,12 @@
 mod name;
 
 use crate::setting::{Setting, SettingName};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fmt;
 
 /// The cause of one failed request. `Display` is its sentence with the fields of a plan; in JSON it is its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(into = "String", try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(into = "String")]
 #[non_exhaustive]
 pub enum FailureCause {
     /// Nobody listens there.

@@ -211,11 +211,12 @@ impl ExperimentArgs {
     /// Each `--fail-if` as it is written and read.
     fn conditions(&self, experiment: &Experiment) -> miette::Result<Vec<(&String, Claim)>> {
         let names = Names::of(experiment);
-        let read = |written| {
+        let mut conditions = Vec::new();
+        for written in &self.fail_if {
             let claim = parse(written, &names).map_err(|mistake| mistake.within("--fail-if", written))?;
-            Ok((written, claim))
-        };
-        self.fail_if.iter().map(read).collect()
+            conditions.push((written, claim));
+        }
+        Ok(conditions)
     }
 
     const fn probe_choice(&self) -> ProbeChoice {

@@ -1,6 +1,8 @@
 //! Names of causes, which stay the same from version to version: in JSON, and between processes.
 
 use super::{CertificateProblem, FailureCause};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
@@ -14,11 +16,11 @@ impl From<FailureCause> for String {
     }
 }
 
-impl TryFrom<String> for FailureCause {
-    type Error = String;
-
-    fn try_from(name: String) -> Result<Self, Self::Error> {
-        parse(&name).ok_or_else(|| format!("there is no cause of failure `{name}`"))
+// By hand: a derived one would borrow the reasons from the text.
+impl<'de> Deserialize<'de> for FailureCause {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(from)?;
+        parse(&name).ok_or_else(|| D::Error::custom(format!("there is no cause of failure `{name}`")))
     }
 }
 

@@ -279,8 +279,7 @@ mod tests {
         assert_eq!(
             health,
             Health {
-                bottleneck: false,
-                why: None,
+                bottleneck: None,
                 cpu_us_per_request: 500.0,
                 cpu_share: 0.3,
                 cpu_cores: 0.5,

@@ -6,6 +6,7 @@ use crate::plan::{Arrivals, RateShape, Stop};
 use crate::recorder::{Exchange, Recorder};
 use crate::report::LoadReport;
 use crate::request::{Origin, RequestSource};
+use crate::setting::Setting;
 use crate::times::Times;
 use proptest::prelude::*;
 use std::num::NonZeroU32;
@@ -199,7 +200,7 @@ fn a_share_without_an_end_is_named_and_its_seconds_are_kept() {
     let merged = merged(all.concat());
     let missing = MergeNote::Missing { shares: vec![2], count: 4, why: None };
     assert_eq!(merged.notes, std::slice::from_ref(&missing));
-    assert!(missing.to_string().starts_with("share 2 of 4 is missing"), "{missing}");
+    assert!(missing.sentence(Setting::field).starts_with("share 2 of 4 is missing"));
     assert_eq!(merged.outcome.counts.sent, 3 * 190);
     assert_eq!(merged.outcome.seconds[0].sent, sent_in(&outcomes, 0), "of all four");
     let lost = &merged.outcome.pods[2];
@@ -219,7 +220,7 @@ fn a_share_that_ended_before_the_others_is_named_with_the_reason_and_an_interrup
     let merged = merge.finish(&mut |_| {}).unwrap();
     let note = &merged.notes[0];
     assert_eq!(
-        note.to_string(),
+        note.sentence(Setting::field),
         "share 1 of 4 ended early (deleted by somebody): from then on the load was smaller than asked for"
     );
     assert_eq!(merged.notes.len(), 1, "{:?}", merged.notes);
@@ -272,7 +273,7 @@ fn the_pod_that_could_not_keep_up_is_named() {
         panic!("{:?}", merged.notes)
     };
     assert_eq!(pod, "load-1");
-    assert!(why.contains("98 % of a core"), "{why}");
+    assert!(why.sentence(Setting::field).contains("98 % of a core"), "{why:?}");
     let bottlenecks: Vec<bool> =
         merged.outcome.pods.iter().filter_map(|pod| Some(pod.generator.as_ref()?.bottleneck)).collect();
     assert_eq!(bottlenecks, [false, true, false, false]);
@@ -291,7 +292,7 @@ fn a_cpu_limit_that_was_used_up_is_named_and_one_that_was_not_is_none() {
     };
     assert_eq!(with(0), []);
     let [note @ MergeNote::Throttled { .. }] = &with(5)[..] else { panic!("it was throttled") };
-    assert!(note.to_string().contains("for 250 ms in all and in 25 %"), "{note}");
+    assert!(note.sentence(Setting::field).contains("for 250 ms in all and in 25 %"), "{note:?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{Arrivals, DriverChoice, LoadPlan, Pacing, RateShape, Stop};
 use threadcount_load::report::LoadReport;
 use threadcount_load::request::{Origin, RequestSource, Target};
-use threadcount_load::run::{Control, LoadError, run};
+use threadcount_load::run::{Control, run};
 
 fn plan(server: &Server, connections: u32, stop: Stop) -> LoadPlan {
     let origin = Origin { tls: false, host: server.address.ip().to_string(), port: server.address.port() };

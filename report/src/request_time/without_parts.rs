@@ -68,3 +68,57 @@ pub fn sampling_ended(record: &Record) -> Option<String> {
     let what = if profile.samples == 0 { "were not sampled" } else { "were not sampled to the end" };
     Some(format!("threads {what}: {why}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_threads_were_not_sampled_is_said_once_for_each_variant() {
+        use threadcount_model::record::jvm::JvmReadings;
+        use threadcount_model::record::wait_profile::WaitProfile;
+        let mut record = threadcount_model::sample::run("virtual", "c4", 1.0, 1.0);
+        let profile = WaitProfile { ended: Some("no such field".to_owned()), ..WaitProfile::default() };
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        let records = [record.clone(), record];
+        let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", &records);
+        assert_eq!(
+            not_sampled(&document, &document.experiment.loads[0]),
+            ["virtual: threads were not sampled: no such field"]
+        );
+    }
+
+    #[test]
+    fn why_threads_say_nothing_of_requests_is_said_once_for_each_variant() {
+        use threadcount_model::record::jvm::JvmReadings;
+        use threadcount_model::record::wait_profile::{WaitGroup, WaitProfile};
+        // Ten requests in flight, and so many threads.
+        let with_threads = |threads: f64| {
+            let group = WaitGroup { threads: vec![threads; 10], ..WaitGroup::default() };
+            let profile = WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() };
+            let mut record = threadcount_model::sample::run("virtual", "c4", 1_000.0, 10.0);
+            record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+            record
+        };
+        let said = |records: &[Record]| {
+            let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", records);
+            not_sampled(&document, &document.experiment.loads[0])
+        };
+        let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average; the others work on \
+             requests that timed out earlier, or that something else sent";
+        let all = format!("virtual: no parts of the time of a request: {reason}");
+        assert_eq!(said(&[with_threads(30.0), with_threads(31.0)]), [all]);
+        let one = format!("virtual: no parts of the time of a request in 1 of 2 runs: {reason}");
+        assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
+        assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn how_many_requests_hang_is_said_with_what_shows_it() {
+        let hung =
+            HungRequests { hung: 60, unfinished: 100, age_ms: 4_802.0, completed_p99_ms: 10.0, share: 0.6 };
+        let expected = "about 60 of 100 unfinished requests hang; the unfinished ones are 4.80 s old on average, while 99 % of the \
+             completed ones took at most 10.0 ms, and they take 60 % of the time of all requests in flight";
+        assert_eq!(hung_requests(&hung), expected);
+    }
+}
