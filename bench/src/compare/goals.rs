@@ -180,7 +180,7 @@ mod tests {
         assert_eq!(share_of_wrk(&of), (Some("0.740".to_owned()), Some(false)));
         of.cost[1] = crate::compare::result::tests::costing("wrk", &[3.7 / 0.7]);
         assert_eq!(share_of_wrk(&of), (Some("0.700".to_owned()), Some(true)));
-        let bare = goal("share of bare io_uring loop's, closed loop, 64 connections, 13-byte");
+        let bare = goal("/ bare io_uring loop's, closed loop, 64 connections, 13-byte");
         assert_eq!((bare.measured.as_deref(), bare.holds), (Some("1.057"), Some(false)));
     }
 

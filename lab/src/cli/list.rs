@@ -104,7 +104,7 @@ fn size(Size { runs, estimate_s, longest_s }: Size) -> String {
         return format!("at most about {usual} ({runs} runs)");
     }
     format!(
-        "about {usual}, at most about {longest} if the JVM warms up or compiles anew slowly ({runs} runs)"
+        "about {usual}, at most about {longest} if the JVM warms up or compiles slowly ({runs} runs)"
     )
 }
 
@@ -146,7 +146,7 @@ mod tests {
             quick: Size { runs: 3, estimate_s: Some(77.4), longest_s: Some(77.4) },
         };
         let expected = "    Why?\n    study: T (A, 2024)\n    needs: Java 21, 25; Tomcat 11.0\n    \
-            takes: about 11 min, at most about 35 min if the JVM warms up or compiles anew slowly (30 runs); with --quick at most about 77 s (3 runs)";
+            takes: about 11 min, at most about 35 min if the JVM warms up or compiles slowly (30 runs); with --quick at most about 77 s (3 runs)";
         assert_eq!(words(&about), expected);
     }
 }
