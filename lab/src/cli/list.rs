@@ -103,9 +103,7 @@ fn size(Size { runs, estimate_s, longest_s }: Size) -> String {
     if usual == longest {
         return format!("at most about {usual} ({runs} runs)");
     }
-    format!(
-        "about {usual}, at most about {longest} if the JVM warms up or compiles slowly ({runs} runs)"
-    )
+    format!("about {usual}, at most about {longest} if the JVM warms up or compiles slowly ({runs} runs)")
 }
 
 fn duration(seconds: f64) -> String {
