@@ -20,19 +20,28 @@ pub(crate) fn seconds(
             *past = thread_past;
         }
         let all_past = past.iter().copied().min().unwrap_or(u32::MAX);
-        let later = open.split_off(&all_past);
-        for slice in std::mem::replace(&mut open, later).into_values() {
-            close(&slice, &mut seconds, on_second);
+        // Of the last second of all threads it is not known here how much of it has passed.
+        let have_all_ended = all_past == u32::MAX;
+        let later = if have_all_ended { BTreeMap::new() } else { open.split_off(&all_past) };
+        let over = std::mem::replace(&mut open, later);
+        let last = over.keys().next_back().copied().filter(|_| have_all_ended);
+        for slice in over.into_values() {
+            close(&slice, last == Some(slice.index), &mut seconds, on_second);
         }
     }
     for slice in open.into_values() {
-        close(&slice, &mut seconds, on_second);
+        close(&slice, true, &mut seconds, on_second);
     }
     seconds
 }
 
-/// A second that is over.
-pub(crate) fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dyn FnMut(&Second)) {
+/// A second that is over. `ends_load`: perhaps because the load is.
+pub(crate) fn close(
+    slice: &Slice,
+    ends_load: bool,
+    seconds: &mut Vec<Second>,
+    on_second: &mut dyn FnMut(&Second),
+) {
     let ms = |us: u64| us as f64 / 1e3;
     let times = &slice.response_us;
     let mut second = Second {
@@ -47,6 +56,7 @@ pub(crate) fn close(slice: &Slice, seconds: &mut Vec<Second>, on_second: &mut dy
             p99: ms(times.value_at_quantile(0.99)),
             max: ms(times.max()),
         }),
+        ends_load,
         response_us: Some(times.clone()),
     };
     on_second(&second);
@@ -79,17 +89,18 @@ mod tests {
         short.finish();
         let (report, reported) = channel();
         let collector = std::thread::spawn(move || {
-            seconds(&received, 2, &mut |second| report.send((second.index, second.ok)).unwrap())
+            let told = |second: &Second| (second.index, second.ok, second.ends_load);
+            seconds(&received, 2, &mut |second| report.send(told(second)).unwrap())
         });
         complete(&mut long, 0);
         complete(&mut long, S);
         let first = reported.recv_timeout(std::time::Duration::from_secs(20));
-        assert_eq!(first, Ok((0, 2)), "one thread is past it, the other has finished");
+        assert_eq!(first, Ok((0, 2, false)), "one thread is past it, the other has finished");
         complete(&mut long, 3 * S);
         let second = reported.recv_timeout(std::time::Duration::from_secs(20));
-        assert_eq!(second, Ok((1, 1)), "in which the one that has finished had no part");
+        assert_eq!(second, Ok((1, 1, false)), "in which the one that has finished had no part");
         long.finish();
         assert_eq!(collector.join().unwrap().len(), 3);
-        assert_eq!(reported.iter().collect::<Vec<_>>(), [(3, 1)]);
+        assert_eq!(reported.iter().collect::<Vec<_>>(), [(3, 1, true)]);
     }
 }

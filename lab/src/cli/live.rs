@@ -29,12 +29,15 @@ pub enum Unit {
     Requests,
 }
 
-/// The seconds since the last line.
+/// What has happened since the last line.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
-    seconds: u32,
+    /// When it begins, in seconds since the start of the load.
+    from_s: f64,
     ok: u64,
     failed: u64,
+    /// How many seconds had a response.
+    seconds: u32,
     /// The worst second's figures.
     worst: Option<SecondTimes>,
 }
@@ -62,48 +65,72 @@ impl Live {
         Self::Bar { bar, unit }
     }
 
-    /// Shows one more second.
+    /// Shows one more second. Of the last one it is not known yet how much of it has passed.
     pub fn second(&mut self, second: &Second) {
         match self {
             Self::Bar { bar, unit } => {
-                bar.set_message(Window::from_second(second).in_words());
+                if !second.ends_load {
+                    let mut window = Window::from(f64::from(second.index));
+                    window.add(second);
+                    bar.set_message(window.in_words(f64::from(second.index) + 1.0));
+                }
                 match unit {
                     Unit::Seconds => bar.set_position(u64::from(second.index) + 1),
                     Unit::Requests => bar.inc(second.ok + second.failed),
                 }
             }
-            Self::Lines(window) => {
-                window.add(second);
-                let passed = second.index + 1;
-                if passed.is_multiple_of(SECONDS_PER_LINE) || window.seconds >= SECONDS_PER_LINE {
-                    // A closed stderr must not end a measurement.
-                    let _ = writeln!(io::stderr(), "{passed:>5} s  {}", std::mem::take(window).in_words());
-                }
-            }
+            Self::Lines(window) => print(window.passed(second)),
             Self::Quiet => {}
         }
     }
 
-    /// Takes the bar away, so that the result stands alone.
-    pub fn finish(&self) {
-        if let Self::Bar { bar, .. } = self {
-            bar.finish_and_clear();
+    /// Takes the bar away, so that the result stands alone. `elapsed_s`: how long the load took, where that is known.
+    pub fn finish(&mut self, elapsed_s: Option<f64>) {
+        match (self, elapsed_s) {
+            (Self::Bar { bar, .. }, _) => bar.finish_and_clear(),
+            (Self::Lines(window), Some(elapsed_s)) => print(window.ended(elapsed_s)),
+            _ => {}
         }
     }
 }
 
+/// A closed stderr must not end a measurement.
+fn print(line: Option<String>) {
+    if let Some(line) = line {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
 impl Window {
-    fn from_second(second: &Second) -> Self {
-        let mut window = Self::default();
-        window.add(second);
-        window
+    fn from(from_s: f64) -> Self {
+        Self { from_s, ..Self::default() }
+    }
+
+    /// Adds a second; the line that is due with it.
+    fn passed(&mut self, second: &Second) -> Option<String> {
+        self.add(second);
+        let until_s = second.index + 1;
+        let is_due = until_s.is_multiple_of(SECONDS_PER_LINE)
+            || f64::from(until_s) - self.from_s >= f64::from(SECONDS_PER_LINE);
+        (is_due && !second.ends_load).then(|| self.line(f64::from(until_s)))
+    }
+
+    /// The line of what is left at the end of the load; the rate of a moment would mean nothing.
+    fn ended(&mut self, elapsed_s: f64) -> Option<String> {
+        (elapsed_s - self.from_s >= 1.0).then(|| self.line(elapsed_s))
+    }
+
+    fn line(&mut self, until_s: f64) -> String {
+        let window = std::mem::replace(self, Self::from(until_s));
+        let decimals = usize::from(until_s.fract() >= 0.05);
+        format!("{until_s:>5.decimals$} s  {}", window.in_words(until_s))
     }
 
     fn add(&mut self, second: &Second) {
-        self.seconds += 1;
         self.ok += second.ok;
         self.failed += second.failed;
         if let Some(times) = second.response_ms {
+            self.seconds += 1;
             let worst = self.worst.get_or_insert(times);
             worst.p50 = worst.p50.max(times.p50);
             worst.p99 = worst.p99.max(times.p99);
@@ -112,15 +139,15 @@ impl Window {
     }
 
     /// `4,998/s  worst second: p50 412 us  p99 1.20 ms  max 5.00 ms  3 failed`
-    fn in_words(&self) -> String {
-        let mut words = figures::rate(self.ok as f64 / f64::from(self.seconds.max(1)));
+    fn in_words(&self, until_s: f64) -> String {
+        let mut words = figures::rate(self.ok as f64 / (until_s - self.from_s));
         match self.worst {
             Some(SecondTimes { p50, p99, max, .. }) => {
                 let [p50, p99, max] = [p50, p99, max].map(figures::milliseconds);
                 let of = if self.seconds > 1 { "worst second: " } else { "" };
                 words += &format!("  {of}p50 {p50}  p99 {p99}  max {max}");
             }
-            None => words += "  no answer",
+            None => words += "  no expected response",
         }
         if self.failed > 0 {
             words += &format!("  {} failed", figures::count(self.failed));
@@ -132,6 +159,8 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn second(index: u32, ok: u64, failed: u64, p99: f64) -> Second {
         let mut times = SecondTimes::default();
@@ -143,19 +172,96 @@ mod tests {
         second
     }
 
+    fn last(second: Second) -> Second {
+        let mut second = second;
+        second.ends_load = true;
+        second
+    }
+
+    fn lines(seconds: &[Second], elapsed_s: f64) -> Vec<String> {
+        let mut window = Window::default();
+        let mut lines: Vec<String> = seconds.iter().filter_map(|second| window.passed(second)).collect();
+        lines.extend(window.ended(elapsed_s));
+        lines
+    }
+
     #[test]
     fn a_line_gives_the_rate_over_its_seconds_and_the_times_of_the_worst() {
-        let mut window = Window::default();
-        window.add(&second(0, 1_000, 0, 2.0));
-        window.add(&second(1, 3_000, 7, 4.0));
         assert_eq!(
-            window.in_words(),
-            "2,000/s  worst second: p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed"
+            lines(&[second(0, 1_000, 0, 2.0), second(1, 3_000, 7, 4.0)], 2.0),
+            ["    2 s  2,000/s  worst second: p50 2.00 ms  p99 4.00 ms  max 8.00 ms  7 failed"]
         );
     }
 
     #[test]
-    fn a_second_without_an_answer_says_so() {
-        assert_eq!(Window::from_second(&second(0, 0, 2, 0.0)).in_words(), "0/s  no answer  2 failed");
+    fn a_second_without_an_expected_response_says_so() {
+        assert_eq!(lines(&[second(0, 0, 2, 0.0)], 1.0), ["    1 s  0/s  no expected response  2 failed"]);
+    }
+
+    #[test]
+    fn a_part_of_a_second_at_the_end_is_no_second_and_seconds_in_which_nothing_came_are() {
+        let four: Vec<Second> = (0..4).map(|index| second(index, 378, 0, 2.0)).collect();
+        let late = last(second(4, 1, 0, 2.0));
+        let said = lines(&[four.clone(), vec![late.clone()]].concat(), 4.01);
+        assert!(said.len() == 1 && said[0].starts_with("    4 s  377/s  worst"), "{said:?}");
+        // After five seconds a line is due; what is left of the load is shorter than a second.
+        let said = lines(&[four, vec![second(4, 378, 0, 2.0), last(second(5, 1, 0, 2.0))]].concat(), 5.01);
+        assert!(said.len() == 1 && said[0].starts_with("    5 s  378/s  worst"), "{said:?}");
+        let stalled = lines(&[second(0, 100, 0, 2.0), second(9, 100, 0, 2.0)], 10.0);
+        assert!(stalled.len() == 1 && stalled[0].starts_with("   10 s  20.0/s  worst"), "{stalled:?}");
+    }
+
+    /// The figure before a unit, whatever digits it has.
+    fn figure(line: &str, unit: &str) -> Option<f64> {
+        let number = line[..line.find(unit)?].rsplit(' ').next()?;
+        number.replace(',', "").parse().ok()
+    }
+
+    fn seconds() -> impl Strategy<Value = (Vec<Second>, f64)> {
+        let counts = (0_u64..2_000, 0_u64..20, any::<bool>());
+        (vec(counts, 1..40), 0.001_f64..1.0).prop_map(|(counts, part_s)| {
+            let count = counts.len() as u32;
+            let seconds = (0..).zip(counts).map(|(index, (ok, failed, is_silent))| {
+                let ok = if is_silent { 0 } else { ok };
+                let one = second(index, ok, failed, 2.0);
+                if index + 1 == count { last(one) } else { one }
+            });
+            // Nothing comes of a second in which nothing happened.
+            let seconds = seconds.filter(|it| it.ok + it.failed > 0 || it.ends_load).collect();
+            (seconds, f64::from(count - 1) + part_s)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_contradicts_what_was_counted((seconds, elapsed_s) in seconds()) {
+            let (mut window, mut from_s, mut shown_failed) = (Window::default(), 0.0, 0);
+            let mut check = |line: String, until_s: f64| {
+                let is_in = |it: &&Second| {
+                    let began_s = f64::from(it.index);
+                    from_s <= began_s && began_s < until_s
+                };
+                let ok: u64 = seconds.iter().filter(is_in).map(|it| it.ok).sum();
+                let failed: u64 = seconds.iter().filter(is_in).map(|it| it.failed).sum();
+                let rate = ok as f64 / (until_s - from_s);
+                let shown = figure(&line, "/s").unwrap();
+                prop_assert!((shown - rate).abs() <= rate * 0.006 + 0.5, "{line}: {rate}/s");
+                prop_assert!((figure(&line, " s  ").unwrap() - until_s).abs() <= 0.05, "{line}: {until_s} s");
+                prop_assert_eq!(line.contains("no expected response"), ok == 0, "{}", line);
+                prop_assert_eq!(figure(&line, " failed").unwrap_or_default(), failed as f64, "{}", line);
+                (from_s, shown_failed) = (until_s, shown_failed + failed);
+                Ok(())
+            };
+            for second in &seconds {
+                if let Some(line) = window.passed(second) {
+                    check(line, f64::from(second.index) + 1.0)?;
+                }
+            }
+            if let Some(line) = window.ended(elapsed_s) {
+                check(line, elapsed_s)?;
+            }
+            prop_assert!(elapsed_s - from_s < 1.0, "{from_s} of {elapsed_s} s");
+            prop_assert!(shown_failed <= seconds.iter().map(|it| it.failed).sum());
+        }
     }
 }

@@ -136,6 +136,12 @@ impl Watch for Progress {
                 self.say(&format!("ready after {}", figures::milliseconds(after_ms)))
             }
             Event::Turn { variant, load } => self.doing = format!("{variant} · {load}"),
+            // How much of it has passed is not known yet.
+            Event::Warming(second)
+            | Event::Measuring(second)
+            | Event::Recompiling(second)
+            | Event::Explaining(second)
+                if second.ends_load => {}
             Event::Warming(second) => {
                 self.say(&format!(
                     "warming up {} of at most {:.0} s  {}",
@@ -148,7 +154,7 @@ impl Watch for Progress {
                 self.say(&format!("measuring {} s  {}", second.index + 1, rate(second)))
             }
             Event::Recompiling(second) => {
-                self.say(&format!("the JVM compiles anew {} s  {}", second.index + 1, rate(second)))
+                self.say(&format!("the JVM recompiles {} s  {}", second.index + 1, rate(second)))
             }
             Event::Explaining(second) => {
                 self.say(&format!("looking for reasons {} s  {}", second.index + 1, rate(second)))
@@ -240,5 +246,9 @@ mod tests {
         };
         assert!(shown("c4").contains("warming up 1 of at most 7 s"), "{}", shown("c4"));
         assert!(shown("c8").contains("warming up 1 of at most 15 s"), "{}", shown("c8"));
+        let mut last = Second::default();
+        (last.index, last.ends_load) = (7, true);
+        progress.event(Event::Warming(&last));
+        assert!(progress.bar.message().contains("warming up 1 of"), "a part of a second is no second");
     }
 }

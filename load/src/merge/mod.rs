@@ -237,7 +237,7 @@ impl Merge {
         let is_all = self.count.is_some_and(|count| self.pods.len() == count as usize);
         let over = self.pods.values().map(Pod::seconds_over).min().filter(|_| is_all).unwrap_or_default();
         for slice in self.seconds.range(self.shown..over.max(self.shown)).map(|(_, slice)| slice) {
-            collect::close(slice, &mut Vec::new(), on_second);
+            collect::close(slice, false, &mut Vec::new(), on_second);
         }
         self.shown = over.max(self.shown);
     }
@@ -268,7 +268,7 @@ impl Merge {
         let mut closed = Vec::with_capacity(seconds.len());
         let mut outcome = total.outcome(&pods, first_unix_ns);
         for slice in seconds.into_values() {
-            collect::close(&slice, &mut closed, on_second);
+            collect::close(&slice, false, &mut closed, on_second);
         }
         let elapsed_s = outcome.elapsed_s();
         for second in &mut closed {

@@ -48,7 +48,7 @@ fn outcome(response_ns: &[u64], started_unix_ns: u64) -> LoadOutcome {
     let mut outcome = LoadOutcome { started_unix_ns, ended_ns: 2 * S, ..LoadOutcome::default() };
     outcome.add(recorder);
     for progress in slices {
-        collect::close(&progress.slice, &mut outcome.seconds, &mut |_| {});
+        collect::close(&progress.slice, false, &mut outcome.seconds, &mut |_| {});
         if let Some(second) = outcome.seconds.last_mut() {
             second.response_us = Some(progress.slice.response_us);
         }

@@ -1,9 +1,12 @@
 use super::*;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
+use threadcount_load::outcome::Counts;
 use threadcount_load::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 use threadcount_load::recorder::{Exchange, Recorder};
 use threadcount_load::request::{Origin, RequestSource};
@@ -94,10 +97,10 @@ fn an_open_load_reads_from_top_to_bottom() {
         "rate      99.6/s completed, 100/s requested, 100/s sent",
         "bytes     125 kB received, 40.0 kB sent",
         "",
-        "            response time   service time",
-        "                 from due      from sent",
-        "min               20.0 ms        19.0 ms",
-        "p50               24.0 ms        23.0 ms",
+        "            response time   service time     first byte",
+        "                 from due      from sent      from sent",
+        "min               20.0 ms        19.0 ms        19.0 ms",
+        "p50               24.0 ms        23.0 ms        23.0 ms",
     ];
     let start = lines.iter().position(|line| line.starts_with("http://")).unwrap();
     assert_eq!(lines[start..start + expected.len()], expected, "{text}");
@@ -116,9 +119,9 @@ fn statuses_and_failures_are_listed_the_most_frequent_cause_first() {
 #[test]
 fn a_percentile_that_so_few_answers_cannot_tell_from_the_longest_time_says_so() {
     let text = summarized(open(100.0), &outcome());
-    assert_eq!(section(&text, "p99"), "29.0 ms        28.0 ms");
-    assert_eq!(section(&text, "p99.9"), "= max          = max");
-    assert_eq!(section(&text, "p99.99"), "= max          = max");
+    assert_eq!(section(&text, "p99"), "29.0 ms        28.0 ms        28.0 ms");
+    assert_eq!(section(&text, "p99.9"), "= max          = max          = max");
+    assert_eq!(section(&text, "p99.99"), "= max          = max          = max");
 }
 
 #[test]
@@ -174,4 +177,110 @@ fn a_full_core_is_named_before_the_shares_of_all() {
     assert!(cores(&[0.99, 0.98, 0.1]).unwrap().starts_with("cores 0, 1 were saturated; "));
     assert!(cores(&[0.99, 0.98]).unwrap().starts_with("every core was saturated; "));
     assert_eq!(cores(&[]), None);
+}
+
+/// What becomes of a request, and after how many milliseconds.
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Ok,
+    Refused,
+    Status(u16),
+    Unfinished,
+    NotSent,
+}
+
+fn fates() -> impl Strategy<Value = Vec<(Fate, u64)>> {
+    let fate = prop_oneof![
+        4 => Just(Fate::Ok),
+        1 => Just(Fate::Refused),
+        1 => (400_u16..600).prop_map(Fate::Status),
+        1 => Just(Fate::Unfinished),
+        1 => Just(Fate::NotSent),
+    ];
+    vec((fate, 1_u64..3_000), 0..60)
+}
+
+/// Requests that are due in a second; those without an end lasted until it was over.
+fn outcome_of(fates: &[(Fate, u64)]) -> LoadOutcome {
+    let (started_ns, ended_ns) = (MS, 4_001 * MS);
+    let (slices, _received) = channel();
+    let mut recorder = Recorder::new(0, slices);
+    recorder.start(started_ns, started_ns);
+    for (index, &(fate, lasts_ms)) in (0..).zip(fates) {
+        let due_ns = started_ns + index * MS;
+        let mut exchange = Exchange::default();
+        (exchange.due_ns, exchange.ready_ns, exchange.sent_ns) = (due_ns, due_ns, due_ns);
+        if !matches!(fate, Fate::NotSent) {
+            recorder.sent(exchange);
+        }
+        let until_ns = due_ns + lasts_ms * MS;
+        match fate {
+            Fate::Ok => recorder.ok(exchange, 200, until_ns),
+            Fate::Refused => recorder.failed(exchange, FailureCause::ConnectionRefused, None, until_ns),
+            Fate::Status(status) => {
+                let cause = FailureCause::UnexpectedStatus(status);
+                recorder.failed(exchange, cause, Some(status), until_ns);
+            }
+            Fate::Unfinished => recorder.unfinished(exchange, ended_ns),
+            Fate::NotSent => recorder.not_sent(due_ns, ended_ns),
+        }
+    }
+    recorder.finish();
+    let mut outcome = LoadOutcome::default();
+    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
+    outcome.protocol = "HTTP/1.1".to_owned();
+    outcome.cost.threads = 1;
+    outcome.add(recorder);
+    outcome
+}
+
+/// The numbers of lines that begin with one: a label is before the first of them.
+fn counts(text: &str, label: &str) -> Vec<(u64, String)> {
+    let from = text.lines().skip_while(|line| !line.starts_with(label));
+    let lines = from.enumerate().take_while(|(at, line)| *at == 0 || line.starts_with("    "));
+    lines
+        .filter_map(|(_, line)| {
+            let rest = line.trim_start().strip_prefix(label).unwrap_or(line).trim_start();
+            let (count, what) = rest.split_once("  ")?;
+            Some((count.replace(',', "").parse().ok()?, what.to_owned()))
+        })
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn no_sentence_contradicts_a_count(fates in fates(), is_open in any::<bool>()) {
+        let outcome = outcome_of(&fates);
+        let text = summarized(if is_open { open(50.0) } else { Pacing::Closed }, &outcome);
+        let Counts { sent, ok, failed, unfinished, not_sent, .. } = outcome.counts;
+        prop_assert_eq!(
+            section(&text, "requests"),
+            format!("{sent} sent = {ok} ok + {failed} failed + {unfinished} unfinished")
+        );
+        let says = |part: &str| text.contains(part);
+        prop_assert_eq!(says("the oldest unfinished one"), unfinished > 0, "{}", text);
+        prop_assert_eq!(says("more were due but never sent"), not_sent > 0, "{}", text);
+        prop_assert_eq!(says("no request completed as expected"), ok == 0, "{}", text);
+        prop_assert_eq!(says("p50 "), ok + failed > 0, "{}", text);
+        prop_assert_eq!(says("time to failure"), failed > 0, "{}", text);
+        prop_assert_eq!(says(&format!("{failed} of {sent} requests failed")), failed > 0, "{}", text);
+        prop_assert_eq!(counts(&text, "failures").iter().map(|(count, _)| count).sum::<u64>(), failed);
+        let longest = "longer than any answer took";
+        prop_assert!(!says(longest) || (ok > 0 && unfinished > 0), "{text}");
+        prop_assert!(!says("NaN") && !says(" -0") && !says("inf"), "{text}");
+        let rate = figures::rate(ok as f64 / 4.0);
+        prop_assert!(section(&text, "rate").starts_with(&format!("{rate} completed")), "{text}");
+        // A percentile is shown where a response lies above it.
+        for (row, above) in [("p75", 0.25), ("p90", 0.1), ("p95", 0.05), ("p99", 0.01), ("p99.9", 0.001)] {
+            let is_max = section(&text, row).starts_with("= max");
+            prop_assert_eq!(is_max, ok > 0 && above * (ok as f64) < 1.0, "{} {}", row, text);
+        }
+        let bars: f64 = text.lines().filter(|line| line.contains(" .. ")).filter_map(share).sum();
+        prop_assert!(ok == 0 || (bars - 100.0).abs() < 1.0, "{bars} %: {text}");
+    }
+}
+
+/// The share of a bar in per cent.
+fn share(bar: &str) -> Option<f64> {
+    bar.split(" %").next()?.split_whitespace().last()?.parse().ok()
 }
