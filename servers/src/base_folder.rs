@@ -1,8 +1,9 @@
 //! A server's configuration and application for one launch, removed afterwards.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use threadcount_machine::attach::in_tmp::{HeldFolder, unpredictable};
 
 /// The folder could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -13,10 +14,10 @@ pub struct BaseError {
     source: io::Error,
 }
 
-/// A folder in the system's temporary one; removed when dropped.
+/// A folder in the system's temporary one; removed when dropped, or by the next process of ours where this one is killed.
 pub struct BaseFolder {
     product: &'static str,
-    folder: TempDir,
+    folder: HeldFolder,
 }
 
 impl BaseFolder {
@@ -25,15 +26,15 @@ impl BaseFolder {
     /// # Errors
     /// When it cannot be made (a full disk, for example).
     pub fn create(product: &'static str) -> Result<Self, BaseError> {
-        let folder =
-            tempfile::Builder::new().prefix(&format!("threadcount-{}-", product.to_lowercase())).tempdir();
+        let name = unpredictable(&format!("threadcount-{}", product.to_lowercase()));
+        let folder = name.and_then(|name| HeldFolder::of_ours(&name));
         let failed = |source| BaseError { product, path: std::env::temp_dir().display().to_string(), source };
         Ok(Self { product, folder: folder.map_err(failed)? })
     }
 
     #[must_use]
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder.path
     }
 
     /// Makes a file or folder in it.
@@ -41,8 +42,36 @@ impl BaseFolder {
     /// # Errors
     /// The error of `make`, with the name.
     pub fn add<T>(&self, name: &str, make: impl FnOnce(&PathBuf) -> io::Result<T>) -> Result<T, BaseError> {
-        let path = self.folder.path().join(name);
+        let path = self.path().join(name);
         let failed = |source| BaseError { product: self.product, path: path.display().to_string(), source };
         make(&path).map_err(failed)
+    }
+}
+
+impl Drop for BaseFolder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(self.path()).ok();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, SystemTime};
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_with_the_next_folder_and_what_is_in_use_stays() {
+        let made = BaseFolder::create("Tomcat").unwrap();
+        let left = made.path().with_file_name("threadcount-tomcat-4000000-0123456789abcdef");
+        fs::create_dir_all(left.join("webapps")).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(3_600);
+        for folder in [made.path(), &left] {
+            fs::File::open(folder).unwrap().set_modified(long_ago).unwrap();
+        }
+        let next = BaseFolder::create("Jetty").unwrap();
+        assert!(!left.exists() && made.path().exists());
+        let path = next.path().to_owned();
+        drop(next);
+        assert!(!path.exists());
     }
 }

@@ -1,13 +1,13 @@
-//! Folders of ours that a killed process left. Who lives holds a lock on its folder, which ends with the process, in whatever
-//! container that runs.
+//! What killed processes left: folders of ours, and sockets of JVMs. Who lives holds a lock on its folder, which ends with the process,
+//! in whatever container that runs. A JVM puts its socket at its name when it listens: one at which nothing listens is a dead JVM's.
 
-use super::beneath;
+use super::{beneath, socket};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Dir, FileType, FlockOperation, Stat, flock};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Stat, flock};
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const PREFIX: &str = "threadcount-";
 /// Digits at the end of a name, which nobody can predict.
@@ -29,8 +29,10 @@ pub(super) fn remove_in(tmp: &OwnedFd, uid: u32) {
     let Ok(listed) = beneath::listable(tmp, Path::new(".")) else { return };
     let Ok(entries) = Dir::read_from(&listed) else { return };
     for entry in entries.flatten().take(MOST_ENTRIES) {
-        if let Some(name) = entry.file_name().to_str().ok().filter(|name| is_ours(name)) {
-            remove_stale(tmp, uid, Path::new(name)).ok();
+        match entry.file_name().to_str() {
+            Ok(name) if is_ours(name) => drop(remove_stale(tmp, uid, Path::new(name))),
+            Ok(name) if is_of_dead_jvm(name) => drop(remove_dead_socket(tmp, uid, name)),
+            _ => {}
         }
     }
 }
@@ -42,6 +44,27 @@ fn remove_stale(tmp: &OwnedFd, uid: u32, name: &Path) -> io::Result<()> {
     }
     let _held = hold(tmp, name)?;
     fs::remove_dir_all(beneath::path(tmp).join(name))
+}
+
+fn remove_dead_socket(tmp: &OwnedFd, uid: u32, name: &str) -> io::Result<()> {
+    let (_, stat) = beneath::entry(tmp, Path::new(name))?;
+    if beneath::kind(&stat) != FileType::Socket || !is_old(&stat) {
+        return Ok(());
+    }
+    match socket::connect(tmp, name, uid, Duration::ZERO) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            Ok(rustix::fs::unlinkat(tmp, name, AtFlags::empty())?)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `.java_pid4711` of a process that has ended. What listens in another container has no process of that number here, and is
+/// connected to.
+fn is_of_dead_jvm(name: &str) -> bool {
+    let pid = name.strip_prefix(".java_pid").unwrap_or_default();
+    let is_number = !pid.is_empty() && pid.bytes().all(|digit| digit.is_ascii_digit());
+    is_number && !Path::new("/proc").join(pid).exists()
 }
 
 /// `threadcount-diagnose-4711-0123456789abcdef`
@@ -62,7 +85,8 @@ mod tests {
     use super::*;
     use rustix::fs::{Mode, OFlags};
     use std::os::unix::fs::symlink;
-    use std::time::Duration;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
 
     #[test]
     fn what_a_dead_process_left_goes_away_and_all_else_stays() {
@@ -93,5 +117,49 @@ mod tests {
         drop(held);
         remove_in(&tmp, uid);
         assert!(!root.path().join(name(2)).exists(), "its process has ended");
+    }
+
+    #[test]
+    fn the_socket_of_a_dead_jvm_goes_away_and_one_at_which_something_listens_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let tmp = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
+        let path = |name: &str| root.path().join(name);
+        // A socket stays when its listener goes.
+        for name in [".java_pid4000001", ".java_pid4000002", ".java_pid", ".java_pid4000003x"] {
+            drop(UnixListener::bind(path(name)).unwrap());
+        }
+        // Of a process that lives, whatever it is.
+        let living = format!(".java_pid{}", std::process::id());
+        drop(UnixListener::bind(path(&living)).unwrap());
+        let _listening = UnixListener::bind(path(".java_pid4000004")).unwrap();
+        fs::write(path(".java_pid4000005"), "no socket").unwrap();
+        let made_long_ago = [
+            ".java_pid4000001",
+            ".java_pid",
+            ".java_pid4000003x",
+            ".java_pid4000004",
+            ".java_pid4000005",
+            &living,
+        ];
+        for name in made_long_ago {
+            assert!(
+                Command::new("touch").args(["-d", "1 hour ago"]).arg(path(name)).status().unwrap().success()
+            );
+        }
+        let uid = rustix::process::geteuid().as_raw();
+        remove_in(&tmp, uid + 1);
+        assert!(path(".java_pid4000001").exists(), "another user's");
+        remove_in(&tmp, uid);
+        assert!(!path(".java_pid4000001").exists());
+        for kept in [
+            ".java_pid4000002",
+            ".java_pid",
+            ".java_pid4000003x",
+            ".java_pid4000004",
+            ".java_pid4000005",
+            &living,
+        ] {
+            assert!(path(kept).exists(), "{kept}");
+        }
     }
 }
