@@ -2,7 +2,6 @@
 
 use super::{FAILED, VERSION, stdout};
 use clap::Args;
-use miette::IntoDiagnostic;
 use std::fmt::Write;
 use std::process::ExitCode;
 use threadcount_load::features::KernelFeatures;
@@ -42,7 +41,7 @@ impl SelfCommand {
             return Ok(remove(&stored));
         }
         let text = [program(), kernel(&KernelFeatures::of_this_kernel()), parts(), folders(&stored)].concat();
-        stdout::print(&text).into_diagnostic()?;
+        stdout::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

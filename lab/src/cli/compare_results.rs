@@ -63,7 +63,7 @@ impl CompareResultsCommand {
         } else {
             text::change(&change)
         };
-        super::stdout::print(&shown).into_diagnostic()?;
+        super::stdout::print(&shown)?;
         Ok(self.judge(&remarks))
     }
 

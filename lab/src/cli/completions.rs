@@ -3,7 +3,6 @@
 use super::{Cli, stdout};
 use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
-use miette::IntoDiagnostic;
 use std::process::ExitCode;
 
 /// Print what a shell needs to complete commands and flags
@@ -29,7 +28,7 @@ impl CompletionsCommand {
     pub fn run(&self) -> miette::Result<ExitCode> {
         let mut script = Vec::new();
         generate(self.shell, &mut Cli::command(), "threadcount", &mut script);
-        stdout::print(&String::from_utf8_lossy(&script)).into_diagnostic()?;
+        stdout::print(&String::from_utf8_lossy(&script))?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -209,7 +209,7 @@ fn finish(document: &CrossoverDocument, options: &CrossoverOptions) -> miette::R
     } else {
         words::lines(document).join("\n")
     };
-    stdout::print(&(text + "\n")).into_diagnostic().wrap_err("stdout cannot be written")?;
+    stdout::print(&(text + "\n"))?;
     Ok(exit_code(document))
 }
 
@@ -233,7 +233,7 @@ pub(super) fn print_confirmation(
 ) -> miette::Result<()> {
     let lines = words::confirmation(crossover, fresh_jvms);
     let text: String = lines.into_iter().map(|line| line + "\n").collect();
-    stdout::print(&text).into_diagnostic().wrap_err("stdout cannot be written")
+    stdout::print(&text)
 }
 
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.

@@ -1,8 +1,10 @@
 //! Help: examples first, then the flags that most users need; `--help-all` has all of them.
 
-use super::Cli;
+use super::{Cli, FAILED};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
+use std::io::{self, Write};
+use std::process;
 
 /// Prints all flags of a command.
 const ALL: &str = "--help-all";
@@ -72,8 +74,19 @@ pub fn parse() -> Cli {
     if let Some(place) = all {
         arguments[place] = "--help".into();
     }
-    let matches = command(all.is_some()).get_matches_from(arguments);
-    Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+    let matches = command(all.is_some()).try_get_matches_from(arguments);
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|error| end(&error))
+}
+
+/// Prints help, or why the command line cannot be read, and ends the process.
+fn end(error: &clap::Error) -> ! {
+    match error.print() {
+        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+            let _ = writeln!(io::stderr(), "cannot write to stdout: {failed}");
+            process::exit(i32::from(FAILED))
+        }
+        _ => process::exit(error.exit_code()),
+    }
 }
 
 fn command(with_all: bool) -> Command {

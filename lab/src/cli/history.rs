@@ -44,7 +44,7 @@ impl HistoryCommand {
         } else {
             text::history(&timeline)
         };
-        super::stdout::print(&shown).into_diagnostic()?;
+        super::stdout::print(&shown)?;
         Ok(ExitCode::SUCCESS)
     }
 }

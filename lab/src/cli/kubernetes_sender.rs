@@ -4,7 +4,7 @@ use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
 use super::stdout;
 use crate::run::pods::Pods;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use std::sync::atomic::AtomicBool;
 use threadcount_cluster::job::job;
 use threadcount_cluster::workers::Workers;
@@ -72,7 +72,7 @@ fn fewest_connections(load: &LoadSpec) -> u32 {
 /// Standard output cannot be written.
 pub(super) fn print(options: &KubernetesOptions) -> miette::Result<()> {
     let text = yaml::yaml(&job(&options.workers()));
-    stdout::print(&text).into_diagnostic().wrap_err("stdout cannot be written")
+    stdout::print(&text)
 }
 
 /// Makes the Job and waits for its pods.

@@ -2,7 +2,7 @@
 
 use super::stdout;
 use clap::Args;
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use std::process::ExitCode;
 use threadcount_config::find::{About, Listed, Places, Size};
 use threadcount_machine::bundle;
@@ -56,7 +56,7 @@ impl ListCommand {
                 format!("{name}\n{words}\n")
             }
         };
-        stdout::print(&text).into_diagnostic()?;
+        stdout::print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 }

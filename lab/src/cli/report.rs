@@ -61,9 +61,7 @@ impl ReportCommand {
         if self.details {
             let style = super::stdout::style();
             let texts = documents.iter().map(|document| details(document, style));
-            return super::stdout::print(&texts.collect::<Vec<_>>().join("\n"))
-                .into_diagnostic()
-                .map(|()| ExitCode::SUCCESS);
+            return super::stdout::print(&texts.collect::<Vec<_>>().join("\n")).map(|()| ExitCode::SUCCESS);
         }
         for (document, result) in documents.iter().zip(&results) {
             match &self.png {
@@ -88,7 +86,7 @@ impl ReportCommand {
                 return Err(miette!(help = "write --format text or --format md", "--summary has no {name}"));
             }
         };
-        super::stdout::print(&text).into_diagnostic()
+        super::stdout::print(&text)
     }
 
     fn write_or_print(&self, document: &ResultDocument, result: &Path) -> miette::Result<()> {
@@ -101,11 +99,11 @@ impl ReportCommand {
                     Format::Html => terminal(document, Some(&path), super::stdout::style()),
                     _ => path + "\n",
                 };
-                super::stdout::print(&text).into_diagnostic()
+                super::stdout::print(&text)
             }
             None => {
                 let text = report::render(document, self.format).into_diagnostic()?;
-                super::stdout::print(&text).into_diagnostic()?;
+                super::stdout::print(&text)?;
                 if self.format == Format::Csv {
                     anstream::eprintln!(
                         "this is the table of runs; --out DIR writes the readings over time too"

@@ -1,5 +1,6 @@
 //! The output of a command goes to stdout; everything else to stderr.
 
+use miette::miette;
 use std::io::{self, IsTerminal, Write};
 use threadcount_report::terminal::TerminalStyle;
 
@@ -18,11 +19,13 @@ pub fn style() -> TerminalStyle {
 /// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// The system's error when stdout cannot be written.
-pub fn print(text: &str) -> io::Result<()> {
+/// Stdout cannot be written, a full disk for example.
+pub fn print(text: &str) -> miette::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(miette!(help = "make room, or name another file", "cannot write to stdout: {error}"))
+        }
         _ => Ok(()),
     }
 }

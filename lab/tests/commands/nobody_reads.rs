@@ -1,45 +1,133 @@
-//! Output that nobody takes: a full disk, a closed stream, a reader that has gone.
+//! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
 
 use assert_cmd::cargo::cargo_bin;
 use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::{Command, Output, Stdio};
+use std::ptr;
+use std::thread;
 
-const CALLS: [&[&str]; 9] = [
+const RESULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/after");
+const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/before");
+
+/// Calls whose result goes to stdout.
+const PRINTING: [&[&str]; 13] = [
     &["list"],
+    &["list", "tomcat-blocking"],
     &["check"],
     &["self"],
     &["completions", "bash"],
+    &["report", RESULT, "--format", "terminal"],
+    &["report", RESULT, "--details"],
+    &["report", RESULT, "--format", "md"],
+    &["compare-results", OTHER, RESULT],
+    &["load", "http://127.0.0.1:1/", "-n", "1"],
+    &["load", "http://127.0.0.1:1/", "-n", "1", "--json", "--quiet"],
+    &["--help"],
+    &["load", "--help-all"],
+];
+
+/// Calls that end with a message on stderr.
+const REFUSED: [&[&str]; 9] = [
     &["history", "."],
     &["report", "/nowhere"],
     &["run", "/nowhere.yaml"],
-    &["load", "http://127.0.0.1:1/", "-n", "1"],
-    &["--help"],
+    &["compare"],
+    &["watch", "4000000"],
+    &["diagnose", "4000000"],
+    &["merge", "/nowhere"],
+    &["man-pages", "/nowhere/at/all"],
+    &["lod"],
 ];
 
+fn command(call: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("threadcount"));
+    command.args(call).stdin(Stdio::null());
+    command
+}
+
 fn ended(call: &[&str], stdout: Stdio, stderr: Stdio) -> Output {
-    let command = Command::new(cargo_bin("threadcount")).args(call).stdout(stdout).stderr(stderr).output();
-    command.unwrap()
+    command(call).stdout(stdout).stderr(stderr).output().unwrap()
+}
+
+fn full() -> Stdio {
+    Stdio::from(File::options().write(true).open("/dev/full").unwrap())
+}
+
+fn without_reader() -> Stdio {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    Stdio::from(writer)
 }
 
 #[test]
 fn no_command_panics_where_its_output_cannot_be_written() {
-    let full = || Stdio::from(File::options().write(true).open("/dev/full").unwrap());
-    let closed = || {
-        let (reader, writer) = std::io::pipe().unwrap();
-        drop(reader);
-        Stdio::from(writer)
-    };
-    for call in CALLS {
-        for stdout in [full(), closed()] {
+    for call in PRINTING.into_iter().chain(REFUSED) {
+        for stdout in [full(), without_reader()] {
             let output = ended(call, stdout, Stdio::piped());
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(!said.contains("panicked"), "{call:?}: {said}");
-            assert_ne!(output.status.code(), Some(101), "{call:?}: {said}");
-            assert!(output.status.code().is_some(), "{call:?}: {said}");
+            assert!(output.status.code().is_some_and(|code| code != 101), "{call:?}: {said}");
         }
-        for stderr in [full(), closed()] {
+        for stderr in [full(), without_reader()] {
             let output = ended(call, Stdio::piped(), stderr);
             assert!(output.status.code().is_some_and(|code| code != 101), "{call:?}: {:?}", output.status);
         }
+    }
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_named_and_is_no_success() {
+    for call in PRINTING {
+        let output = ended(call, full(), Stdio::piped());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("No space left on device") && said.contains("stdout"), "{call:?}: {said}");
+        assert!(output.status.code().is_some_and(|code| code != 0), "{call:?}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
+    for call in PRINTING.iter().filter(|call| call[0] != "load") {
+        let output = ended(call, without_reader(), Stdio::piped());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("Broken pipe") || output.status.code() != Some(2), "{call:?}: {said}");
+    }
+}
+
+/// What a command prints on a terminal of ten columns, stderr among it.
+fn on_a_narrow_terminal(call: &[&str]) -> (Option<i32>, String) {
+    let (mut ours, mut theirs) = (-1, -1);
+    let size = libc::winsize { ws_row: 24, ws_col: 10, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: both ends are written, and nothing but the size is read.
+    let code = unsafe {
+        libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), &raw const size)
+    };
+    assert_eq!(code, 0, "{}", std::io::Error::last_os_error());
+    // SAFETY: the descriptors are new, and nobody else has them.
+    let (ours, theirs) = unsafe { (OwnedFd::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
+    let mut child = {
+        let stderr = theirs.try_clone().unwrap();
+        command(call).stdout(theirs).stderr(stderr).spawn().unwrap()
+    };
+    // Reading fails when the last writer has gone.
+    let reader = thread::spawn(move || {
+        let (mut file, mut all, mut part) = (File::from(ours), Vec::new(), [0; 4096]);
+        while let Ok(length @ 1..) = file.read(&mut part) {
+            all.extend_from_slice(&part[..length]);
+        }
+        String::from_utf8_lossy(&all).into_owned()
+    });
+    let status = child.wait().unwrap();
+    (status.code(), reader.join().unwrap())
+}
+
+#[test]
+fn no_command_panics_on_a_terminal_of_ten_columns() {
+    for call in PRINTING.into_iter().chain(REFUSED) {
+        let (code, said) = on_a_narrow_terminal(call);
+        assert!(code.is_some_and(|code| code != 101) && !said.contains("panicked"), "{call:?}: {said}");
+        assert!(!said.trim().is_empty(), "{call:?}");
     }
 }
