@@ -29,7 +29,11 @@ pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagn
 /// A path, or a map of everything a request has.
 fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let request = match node.kind {
-        Kind::Scalar(_) => RequestSpec::get(path(node)?),
+        Kind::Scalar(_) => {
+            let path = path(node)?;
+            let variables = VariablesIn { path: has_variables(path), ..VariablesIn::default() };
+            RequestSpec { variables, ..RequestSpec::get(path) }
+        }
         _ => from_map(node, folder)?,
     };
     // What only a whole request shows: placeholders, and a `Host` that is none.
@@ -63,8 +67,9 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let fields = Fields::open(node, "a request", &keys)?;
     let (body, is_checked) = fields.read("body", |node| body(node, folder))?.unzip();
     let headers = fields.read("headers", headers)?.unwrap_or_default();
-    let has_variables = |text: &str| threadcount_model::environment::names(text).next().is_some();
+    let path = path(fields.require("path", "path: /thread-info?sleep=50ms")?)?;
     let variables = VariablesIn {
+        path: has_variables(path),
         headers: headers.iter().filter_map(|(_, value)| value.as_deref()).any(has_variables),
         body: is_checked == Some(true) && matches!(&body, Some(Body::Text(text)) if has_variables(text)),
     };
@@ -76,8 +81,12 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
         body,
         variables,
         weight: fields.read("weight", weight)?.unwrap_or(NonZeroU32::MIN),
-        ..RequestSpec::get(path(fields.require("path", "path: /thread-info?sleep=50ms")?)?)
+        ..RequestSpec::get(path)
     })
+}
+
+fn has_variables(text: &str) -> bool {
+    threadcount_model::environment::names(text).next().is_some()
 }
 
 /// A file in vegeta's format. The addresses in it are those of another server.
@@ -105,6 +114,7 @@ fn path(node: &Node) -> Result<&str, Diagnostic> {
     if !path.starts_with('/') || path.contains(char::is_whitespace) {
         return Err(node.bad("request", "a path").help("begin it with a slash; write a space as %20"));
     }
+    environment::check(node, path)?;
     Ok(path)
 }
 
@@ -227,6 +237,10 @@ mod tests {
     fn a_variable_is_filled_in_where_it_was_checked_and_is_text_in_a_file() {
         // A variable that every test run has.
         let filled = |request: &str| requests(request)[0].with_environment();
+        let in_path = threadcount_model::environment::filled_in_path("/a?b=${PATH}");
+        assert!(!in_path.contains(['$', ':']), "{in_path}");
+        assert_eq!(filled("'/a?b=${PATH}'").path, in_path);
+        assert_eq!(filled("{path: '/a?b=${PATH}'}").path, in_path);
         let inline = filled("{path: /, headers: {A: '${PATH}'}, body: '${PATH}'}");
         let path = std::env::var("PATH").unwrap();
         assert_eq!(inline.headers, [("A".to_owned(), Some(path.clone()))]);

@@ -13,7 +13,7 @@ use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::yaml::Node;
 
-pub(super) const KEYS: [&str; 26] = [
+pub(super) const KEYS: [&str; 28] = [
     "poisson",
     "seed",
     "timeout",
@@ -36,6 +36,8 @@ pub(super) const KEYS: [&str; 26] = [
     "expect_body",
     "capture",
     "cookies",
+    "first_byte",
+    "follow",
     "log",
     "grace",
     "lateness",
@@ -181,7 +183,7 @@ mod tests {
         let read = load(
             "rate: 5/s, duration: 1s, connect_to: 'a:80:b:81', resolve: ['b:81:127.0.0.9', '*:80:[::1]'], sni: a.test, \
              cacert: ca.pem, cert: /x/c.pem, tls_resumption: false, expect_body: 'regex:a,b', capture: ['id=json:/id'], \
-             cookies: true, log: requests.csv.gz, grace: 0s, lateness: 1ms, lead_in: 2s",
+             cookies: true, first_byte: true, follow: true, log: requests.csv.gz, grace: 0s, lateness: 1ms, lead_in: 2s",
         );
         let sending = read.unwrap().sending;
         let rules: Vec<String> = sending.resolve.iter().map(ToString::to_string).collect();
@@ -195,7 +197,12 @@ mod tests {
         );
         assert_eq!(sending.expect_body.map(|check| check.to_string()).as_deref(), Some("regex:a,b"));
         assert_eq!(sending.captures.len(), 1);
-        assert!(sending.cookies && sending.log.is_some_and(|log| log.ends_with("requests.csv.gz")));
+        assert!(
+            sending.follow
+                && sending.first_byte
+                && sending.cookies
+                && sending.log.is_some_and(|log| log.ends_with("requests.csv.gz"))
+        );
         assert_eq!((sending.grace_s, sending.lateness_s, sending.lead_in_s), (0.0, 0.001, Some(2.0)));
         let socket = load("clients: 1, duration: 1s, unix_socket: /run/x.sock").unwrap().sending.unix_socket;
         assert_eq!(socket.as_deref(), Some(std::path::Path::new("/run/x.sock")));

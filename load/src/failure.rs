@@ -31,6 +31,8 @@ pub enum FailureCause {
     UnexpectedBody,
     /// The same, and it is compressed or otherwise encoded (`Content-Encoding`), so that no text is found in it.
     EncodedBody,
+    /// A redirect that is not followed; the text has the reason.
+    Redirect(&'static str),
     /// No source port was left (`EADDRNOTAVAIL`).
     NoPortLeft,
     /// No file descriptor was left (`EMFILE`, `ENFILE`).
@@ -123,6 +125,7 @@ impl FailureCause {
             Self::EncodedBody => {
                 "unexpected body (it is compressed; send no Accept-Encoding to search it)".to_owned()
             }
+            Self::Redirect(why) => format!("redirect not followed: {why}"),
             Self::NoPortLeft => "no source port left".to_owned(),
             Self::NoFileDescriptorLeft => "no file descriptor left".to_owned(),
             Self::Certificate(problem) if problem.is_accepted_by_insecure() => {

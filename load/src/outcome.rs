@@ -69,6 +69,8 @@ pub struct LoadOutcome {
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
     pub streams_per_connection: u32,
+    /// Requests whose response had begun when they timed out or the load ended.
+    pub begun_unfinished: u64,
     /// Requests of an open load that found every connection busy when they were due: that part of their send lag
     /// is the server's doing (or of too few connections), not the generator's.
     pub waited_for_connection: u64,
@@ -119,6 +121,7 @@ impl LoadOutcome {
         self.bytes.received += worker.bytes.received;
         self.connections_opened += worker.connections_opened;
         self.unsolicited += worker.unsolicited;
+        self.begun_unfinished += worker.begun_unfinished;
         self.waited_for_connection += worker.waited_for_connection;
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
@@ -151,6 +154,7 @@ impl LoadOutcome {
         self.connections_opened += other.connections_opened;
         self.streams_per_connection = self.streams_per_connection.max(other.streams_per_connection);
         self.unsolicited += other.unsolicited;
+        self.begun_unfinished += other.begun_unfinished;
         self.waited_for_connection += other.waited_for_connection;
         self.stamped += other.stamped;
         self.interrupted |= other.interrupted;
@@ -213,6 +217,8 @@ pub struct Second {
     pub failed: u64,
     /// Response times of the responses completed in it, in ms: p50, p99, max; `None` where there was no response.
     pub response_ms: Option<SecondTimes>,
+    /// The load ended in it, so that only a part of it may have passed. Known of the loads of one process.
+    pub ends_load: bool,
     /// The histogram behind them, in microseconds at two digits. Only there during `on_second`,
     /// so that memory stays constant.
     pub response_us: Option<Histogram<u64>>,

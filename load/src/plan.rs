@@ -85,6 +85,12 @@ pub struct LoadPlan {
     pub log: Option<PathBuf>,
     /// What the body of a response must contain to be a success.
     pub expected_body: Option<BodyCheck>,
+    /// Redirects to the same scheme, host and port are followed, ten of one request at most: its times end with the last byte of the
+    /// last response.
+    pub follow_redirects: bool,
+    /// A response is complete with the first byte of its body: for bodies without an end. Its connection is then closed, over
+    /// HTTP/2 its stream.
+    pub first_byte: bool,
     /// Send the cookies that the server has set, each connection its own.
     pub keep_cookies: bool,
     /// Values from responses that later requests on the same connection send as `{capture:NAME}`.
@@ -123,6 +129,8 @@ impl LoadPlan {
             grace: Duration::ZERO,
             log: None,
             expected_body: None,
+            follow_redirects: false,
+            first_byte: false,
             keep_cookies: false,
             captures: Vec::new(),
             share: LoadShare::WHOLE,
@@ -157,7 +165,10 @@ impl LoadPlan {
     /// True where the engine must inspect responses, not only count their bytes.
     #[must_use]
     pub fn reads_responses(&self) -> bool {
-        self.expected_body.is_some() || self.keep_cookies || !self.captures.is_empty()
+        self.expected_body.is_some()
+            || self.keep_cookies
+            || self.follow_redirects
+            || !self.captures.is_empty()
     }
 
     /// Do its fields go together?

@@ -142,6 +142,8 @@ pub struct Recorder {
     /// Connections that were closed because bytes came over them while they had no request, other than a response that ends
     /// them.
     pub unsolicited: u64,
+    /// Requests whose response had begun when they timed out or the load ended.
+    pub begun_unfinished: u64,
     /// Requests of an open load that found every connection busy when they were due.
     pub waited_for_connection: u64,
     /// Answers whose last byte has the kernel's own receive stamp.
@@ -196,6 +198,7 @@ impl Recorder {
             bytes: Bytes::default(),
             connections_opened: 0,
             unsolicited: 0,
+            begun_unfinished: 0,
             waited_for_connection: 0,
             stamped: 0,
             last_sent_ns: 0,

@@ -22,6 +22,10 @@ pub enum Setting {
     StartAt,
     /// Accept any certificate.
     Insecure,
+    /// Redirects are followed.
+    Follow,
+    /// The first byte of its body completes a response.
+    FirstByte,
     /// HTTP/1.1 instead of HTTP/2, with the verb.
     Http1,
 }
@@ -43,6 +47,8 @@ impl Setting {
             Self::Log => "`log`",
             Self::StartAt => "`start_at`",
             Self::Insecure => "`insecure`",
+            Self::Follow => "`follow_redirects`",
+            Self::FirstByte => "`first_byte`",
             Self::Http1 => "set `protocol` to HTTP/1.1",
         }
     }

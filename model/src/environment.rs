@@ -20,6 +20,19 @@ pub fn filled_in(text: &str) -> String {
     filled_in_from(text, |name| std::env::var(name).ok())
 }
 
+/// The same of a path: each value is percent-encoded.
+#[must_use]
+pub fn filled_in_path(path: &str) -> String {
+    filled_in_from(path, |name| Some(percent_encoded(&std::env::var(name).ok()?)))
+}
+
+/// All but the unreserved characters of RFC 3986 section 2.3.
+fn percent_encoded(value: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
+    value.bytes().map(one).collect()
+}
+
 fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
     let mut parts = text.split(OPEN);
     let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -89,6 +102,12 @@ mod tests {
         ] {
             assert_eq!(filled_in_from(text, value), filled);
         }
+    }
+
+    #[test]
+    fn a_value_in_a_path_is_percent_encoded() {
+        assert_eq!(percent_encoded("a-b_c.d~9"), "a-b_c.d~9");
+        assert_eq!(percent_encoded("a b/+=&%é\n"), "a%20b%2F%2B%3D%26%25%C3%A9%0A");
     }
 
     #[test]

@@ -30,6 +30,10 @@ const ENDINGS: [&str; 13] = [
 /// Names that are those of secrets only as a whole.
 const WHOLE: [&str; 5] = ["pwd", "pass", "sig", "signature", "sessionid"];
 
+/// Flags of programs, curl's among them, whose value is NAME:PASSWORD.
+const USER_FLAGS: [&str; 2] = ["--user", "-u"];
+const USER: &str = "the password of --user";
+
 /// Names whose value has several words.
 const WITH_BLANKS: [&str; 2] = ["authorization", "cookie"];
 
@@ -57,10 +61,18 @@ fn mask(value: &mut Value, masked: &mut Masked) -> bool {
         Value::Array(items) => {
             let mut is_changed = false;
             for at in 0..items.len() {
-                let name =
+                let flag =
                     at.checked_sub(1).and_then(|before| items[before].as_str()).filter(|it| is_flag(it));
-                let name = name.map(|name| name.trim_start_matches('-').to_owned());
-                is_changed |= mask_named(name.as_deref(), &mut items[at], masked);
+                let is_user = flag.is_some_and(|flag| USER_FLAGS.contains(&flag));
+                let name = flag.map(|name| name.trim_start_matches('-').to_owned());
+                is_changed |= match (items[at].as_str().and_then(user_masked).filter(|_| is_user), name) {
+                    (Some(user), _) => {
+                        masked.insert(USER.to_owned());
+                        items[at] = Value::String(user);
+                        true
+                    }
+                    (None, name) => mask_named(name.as_deref(), &mut items[at], masked),
+                };
             }
             is_changed
         }
@@ -117,6 +129,12 @@ pub fn text_masked(text: &str, masked: &mut Masked) -> String {
         done.push_str(name);
         rest = after;
         let is_option = name.starts_with('-');
+        if let Some((user, behind)) = user_after(name, after) {
+            masked.insert(USER.to_owned());
+            done.push_str(&user);
+            rest = behind;
+            continue;
+        }
         let secret = is_secret(name.trim_matches('-')).then(|| value_after(name, after, is_option)).flatten();
         if let Some((gap, value, behind)) = secret
             && !value.is_empty()
@@ -134,6 +152,30 @@ pub fn text_masked(text: &str, masked: &mut Masked) -> String {
 
 const fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// `NAME:PASSWORD` with the password masked; `None`: it is none, as `1000:1000` (a user and a group) and a URL.
+fn user_masked(text: &str) -> Option<String> {
+    let (user, password) = text.split_once(':')?;
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_shown = password.is_empty()
+        || password.starts_with("//")
+        || password == MASK
+        || stands_for_one(password)
+        || (is_number(user) && is_number(password));
+    (!is_shown).then(|| format!("{user}:{MASK}"))
+}
+
+/// What follows `--user` or `-u`, masked, and what is behind it: `-u me:x`, `-ume:x`, `--user=me:x`.
+fn user_after<'a>(name: &str, after: &'a str) -> Option<(String, &'a str)> {
+    if USER_FLAGS.contains(&name) {
+        let (gap, value, behind) = value_after(name, after, true)?;
+        return Some((format!("{gap}{}", user_masked(value)?), behind));
+    }
+    let user = name.strip_prefix("-u").filter(|user| !user.is_empty())?;
+    let end = end_of(after, char::is_whitespace);
+    let masked = user_masked(&format!("{user}{}", &after[..end]))?;
+    Some((masked.strip_prefix(user)?.to_owned(), &after[end..]))
 }
 
 /// What stands between a name and its value, the value, and what is behind it.
@@ -235,6 +277,9 @@ mod tests {
             ("DB_PASSWORD=abc", "DB_PASSWORD=***"),
             ("X-Api-Key: abc", "X-Api-Key: ***"),
             ("user=me&dbPassword=x", "user=me&dbPassword=***"),
+            ("curl -u me:abc http://h/", "curl -u me:*** http://h/"),
+            ("curl -ume:abc --user 'you:d e' x", "curl -ume:*** --user 'you:***' x"),
+            ("load --user=me:abc", "load --user=me:***"),
         ] {
             assert_eq!(text(written), kept);
             assert_eq!(text(kept), kept, "a mask is not masked again");
@@ -253,6 +298,8 @@ mod tests {
             "the token was refused",
             "com.shop.TokenFilter.doFilter:57",
             "/passwords?sort=name",
+            "docker run --user 1000:1000 -u 5:5 image",
+            "python -u app.py -u http://h:80/ -u me: -u me:${PASSWORD} -unbuffered",
         ] {
             assert_eq!(text(shown), shown);
         }
@@ -263,7 +310,7 @@ mod tests {
         let data = json!({
             "env": {"DB_PASSWORD": "abc", "WORKERS": "1", "TOKEN": "${TOKEN}"},
             "headers": [["X-Auth-Token", "abc"], ["Accept", "text/html"], ["Cookie", null]],
-            "command": ["psql", "--password", "abc", "-h", "h"],
+            "command": ["psql", "--password", "abc", "-h", "h", "--user", "me:abc", "-u", "5:5"],
             "cookies": true,
         });
         let mut names = Masked::new();
@@ -273,10 +320,11 @@ mod tests {
             json!({
                 "env": {"DB_PASSWORD": "***", "WORKERS": "1", "TOKEN": "${TOKEN}"},
                 "headers": [["X-Auth-Token", "***"], ["Accept", "text/html"], ["Cookie", null]],
-                "command": ["psql", "--password", "***", "-h", "h"],
+                "command": ["psql", "--password", "***", "-h", "h", "--user", "me:***", "-u", "5:5"],
                 "cookies": true,
             })
         );
-        assert_eq!(names.into_iter().collect::<Vec<_>>(), ["DB_PASSWORD", "X-Auth-Token", "password"]);
+        let expected = ["DB_PASSWORD", "X-Auth-Token", "password", "the password of --user"];
+        assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
     }
 }

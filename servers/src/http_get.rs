@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
+use threadcount_model::environment;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
@@ -78,7 +79,7 @@ pub struct Answer {
 pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
     let scheme = if base.is_https { "https" } else { "http" };
     let host = if base.host.contains(':') { format!("[{}]", base.host) } else { base.host.clone() };
-    let url = format!("{scheme}://{host}:{}{}{path}", base.port, base.path);
+    let url = format!("{scheme}://{host}:{}{}{}", base.port, base.path, environment::filled_in_path(path));
     let asked =
         client(limit).get(url).header("Accept", "application/json, */*").header("Connection", "close").call();
     match asked {

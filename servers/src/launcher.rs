@@ -154,10 +154,10 @@ impl Launcher {
         let secret = new_secret().map_err(LaunchError::NoSecret)?;
         let placeholders = Placeholders { port: 0, backends: &[], secret: &secret };
         let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
-        let url = target.target_url.clone();
+        let url = target.url();
         let asked = variant.answers_on.map(|_| BaseUrl::parse(&url)).transpose()?;
         let facts = ServerFacts {
-            product: Some(format!("runs at {url}")),
+            product: Some(format!("runs at {}", target.target_url)),
             request_thread: asked.and_then(|base| request_thread::ask(&base)),
             ..ServerFacts::default()
         };

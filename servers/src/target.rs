@@ -2,6 +2,7 @@
 
 use super::http_get::BaseUrl;
 use super::keys::{Keys, WrittenServer};
+use threadcount_model::environment;
 use threadcount_model::experiment::RemoteTarget;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::yaml::Node;
@@ -16,7 +17,13 @@ pub fn keys() -> Keys<RemoteTarget> {
 
 fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
-    if is_base(node.text(key)?) {
+    let url = node.text(key)?;
+    if let Some(name) = environment::names(url).find(|name| std::env::var(name).is_err()) {
+        let message = format!("the environment variable `{name}` is not set");
+        return Err(Diagnostic::new(node.span.clone(), message, "its value belongs here")
+            .help(format!("set it for this command: {name}=... threadcount run")));
+    }
+    if is_base(&environment::filled_in(url)) {
         Ok(())
     } else {
         Err(node.bad(key, "the base URL of a server that runs").help(help))

@@ -170,6 +170,8 @@ fn responses(sending: &Sending) -> impl Iterator<Item = Entry> {
             list(sending.captures.iter().map(|it| scalar(&it.to_string()))),
         ),
         (sending.cookies, "cookies", "true".to_owned()),
+        (sending.follow, "follow", "true".to_owned()),
+        (sending.first_byte, "first_byte", "true".to_owned()),
         (sending.log.is_some(), "log", log),
     ])
 }

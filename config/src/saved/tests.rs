@@ -118,6 +118,7 @@ fn each_setting_of_a_load_is_saved() {
         sending.expect = expected_status("200,404,5xx").unwrap();
         sending.captures = vec!["id=json:/a b".parse().unwrap()];
         (sending.cores, sending.cookies, sending.insecure) = (vec![0, 1], true, true);
+        (sending.first_byte, sending.follow) = (true, true);
         sending.ca_files = vec!["ca.pem".into()];
         sending.log = Some("some/folder/requests.csv".into());
         asked.load.more_requests = vec![RequestSpec {

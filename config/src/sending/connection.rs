@@ -44,6 +44,8 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
         tls_resumption: truth("tls_resumption")?.unwrap_or(usual.tls_resumption),
         expect_body: fields.read("expect_body", body_check)?,
         captures: fields.read("capture", captures)?.unwrap_or_default(),
+        follow: truth("follow")?.unwrap_or_default(),
+        first_byte: truth("first_byte")?.unwrap_or_default(),
         cookies: truth("cookies")?.unwrap_or_default(),
         log: fields.read("log", log)?.map(Into::into),
         grace_s: seconds("grace")?.unwrap_or_default(),

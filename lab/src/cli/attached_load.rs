@@ -115,8 +115,8 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let record = attached::record(&load, &plan, &outcome, beside.whole_lines(), &samples);
     let why = why(&attached::experiment(&load, &origin), record, beside.limits.findings());
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;
-    stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
-    Ok(load::exit_code(&outcome))
+    stdout::print(&shown)?;
+    Ok(load::exit_code(&outcome, 0.0))
 }
 
 /// The load, how it is sent, and where to.
@@ -182,7 +182,7 @@ fn observed(
         // Nobody waits for the last events of a load that was stopped.
         let complete = outcome.as_ref().ok().filter(|outcome| !outcome.interrupted);
         ended_ns.store(complete.map_or(0, |outcome| outcome.ended_ns), Ordering::Relaxed);
-        live.finish();
+        live.finish(outcome.as_ref().ok().map(LoadOutcome::elapsed_s));
         (outcome, reading.join().unwrap_or_default())
     })
 }

@@ -38,7 +38,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let arguments: Vec<String> = env::args().collect();
     let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
     if options.dry_run {
-        stdout::print(&yaml::yaml(&job(&load))).into_diagnostic().wrap_err("stdout cannot be written")?;
+        stdout::print(&yaml::yaml(&job(&load)))?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = output.open()?;
@@ -62,7 +62,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         scope.spawn(move || follow(load, None, stop, &events));
         gathering.gather(&received, &interrupted, stop);
     });
-    gathering.live.finish();
+    gathering.live.finish(None);
     if let Some(why) = gathering.refused {
         return Err(why);
     }

@@ -16,6 +16,7 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
+use threadcount_model::masked::{Masked, text_masked};
 use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
@@ -82,13 +83,14 @@ impl LoadCommand {
         let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
-        live.finish();
-        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
+        live.finish(Some(outcome.elapsed_s()));
+        let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
+        report.target = text_masked(&report.target, &mut Masked::new());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
-        stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
+        stdout::print(&shown)?;
         files.write(&outcome, &json)?;
-        Ok(exit_code(&outcome))
+        Ok(exit_code(&outcome, self.output.fail_above))
     }
 
     /// Sends a share, and tells of it on stdout. Files have its own figures.
@@ -101,9 +103,34 @@ impl LoadCommand {
     }
 }
 
-/// A load without any expected response has failed, too: one that sent nothing, and one to a server that hangs.
-pub(super) fn exit_code(outcome: &LoadOutcome) -> ExitCode {
+pub(super) fn exit_code(outcome: &LoadOutcome, fail_above: f64) -> ExitCode {
+    if has_failed(outcome, fail_above) { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+}
+
+/// A load without any expected response has failed, too: one that sent nothing, and one to a server that hangs. `fail_above`: the
+/// share of failed requests among those that ended that is still allowed, from 0 to 1.
+pub(super) fn has_failed(outcome: &LoadOutcome, fail_above: f64) -> bool {
     let counts = outcome.counts;
-    let is_bad = counts.failed > 0 || counts.ok == 0 || outcome.interrupted;
-    if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+    let has_too_many = counts.failed as f64 > fail_above * (counts.ok + counts.failed) as f64;
+    has_too_many || counts.ok == 0 || outcome.interrupted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_failures_than_are_allowed_have_failed_and_exactly_as_many_have_not() {
+        let outcome = |ok: u64, failed: u64| {
+            let mut outcome = LoadOutcome::default();
+            (outcome.counts.ok, outcome.counts.failed) = (ok, failed);
+            outcome
+        };
+        assert!(has_failed(&outcome(99, 1), 0.0) && !has_failed(&outcome(100, 0), 0.0));
+        assert!(has_failed(&outcome(98, 2), 0.01) && !has_failed(&outcome(99, 1), 0.01));
+        assert!(has_failed(&outcome(0, 0), 1.0) && has_failed(&outcome(0, 5), 1.0), "no expected response");
+        let mut interrupted = outcome(9, 0);
+        interrupted.interrupted = true;
+        assert!(has_failed(&interrupted, 1.0));
+    }
 }

@@ -53,7 +53,7 @@ struct PaceOptions {
     #[arg(short = 'n', long, value_name = "N", value_parser = parse::positive, allow_negative_numbers = true)]
     requests: Option<NonZeroU64>,
     /// Stop after this time, e.g. 30s or 5m; with -n whichever comes first [default: 10s, unless -n is there]
-    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse::duration)]
+    #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse::load_duration)]
     duration: Option<Duration>,
     /// Requests per second in total, e.g. 5000, 10k/s or 300/min, regardless of response times (open loop)
     #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = parse::rate, allow_negative_numbers = true)]

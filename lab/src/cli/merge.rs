@@ -2,7 +2,7 @@
 
 use super::output::{Files, Output};
 use super::plan_flags::flag;
-use super::{FAILED, stdout, summary};
+use super::{FAILED, load, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::File;
@@ -63,16 +63,15 @@ pub(super) fn show(merge: Merge, output: &Output, mut files: Files) -> miette::R
     let report = report(&merged);
     let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
     let shown = if output.json { json.clone() } else { summary::summary(&report, &merged.outcome) };
-    stdout::print(&shown).into_diagnostic().wrap_err("stdout cannot be written")?;
+    stdout::print(&shown)?;
     files.write(&merged.outcome, &json)?;
-    Ok(exit_code(&merged))
+    Ok(exit_code(&merged, output.fail_above))
 }
 
-fn exit_code(merged: &Merged) -> ExitCode {
-    let counts = merged.outcome.counts;
+fn exit_code(merged: &Merged, fail_above: f64) -> ExitCode {
     let is_missing = merged.outcome.pods.iter().any(|pod| !pod.complete)
         || merged.notes.iter().any(|note| matches!(note, MergeNote::Missing { .. }));
-    let is_bad = counts.failed > 0 || counts.ok == 0 || merged.outcome.interrupted || is_missing;
+    let is_bad = is_missing || load::has_failed(&merged.outcome, fail_above);
     if is_bad { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use threadcount_load::export::{self, HistogramLog};
 use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_model::parse;
 
 /// Where the results go.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +29,9 @@ pub struct Output {
     /// Write one line per second: sent, completed, failed, p50, p99, max
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    /// Exit code 1 only if more than this share of the requests failed, e.g. 1%
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = parse::share)]
+    pub fail_above: f64,
     /// No progress on stderr
     #[arg(long)]
     pub quiet: bool,

@@ -118,6 +118,8 @@ pub(super) const fn flag(setting: Setting) -> &'static str {
         Setting::Log => "--log",
         Setting::StartAt => "--start-at",
         Setting::Insecure => "--insecure",
+        Setting::Follow => "--follow",
+        Setting::FirstByte => "--first-byte",
         Setting::Http1 => "use --http1.1",
         _ => setting.field(),
     }

@@ -35,7 +35,7 @@ fn is_sent_by_us(load: &LoadSpec) -> bool {
 fn sample_url(variant: &Variant) -> String {
     match (variant.server(), variant.target()) {
         (Some(Server::Command(command)), _) => command.url.replace("{port}", "1"),
-        (_, Some(target)) => target.target_url.clone(),
+        (_, Some(target)) => target.url(),
         _ => "http://127.0.0.1:1".to_owned(),
     }
 }

@@ -45,8 +45,7 @@ impl RemoteOptions {
     pub fn check_targets(self, experiment: &Experiment) -> miette::Result<()> {
         for target in experiment.variants.iter().filter_map(Variant::target) {
             // A load that cannot be sent is an error of its own.
-            let mut plans =
-                experiment.loads.iter().filter_map(|load| load_plan(load, &target.target_url).ok());
+            let mut plans = experiment.loads.iter().filter_map(|load| load_plan(load, &target.url()).ok());
             if let Some(plan) = plans.find(|plan| public_address(plan).is_some()) {
                 self.check(&plan)?;
             }

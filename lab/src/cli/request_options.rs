@@ -3,10 +3,12 @@
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;
+use std::io::{self, Read};
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
-use threadcount_model::experiment::RequestSpec;
+use threadcount_model::environment;
+use threadcount_model::experiment::{RequestSpec, VariablesIn};
 
 /// What each request consists of. Path, headers and body may have placeholders in them.
 #[derive(Args, Clone, Debug)]
@@ -18,9 +20,12 @@ pub struct RequestOptions {
     /// A header, e.g. 'Accept: text/html'; repeatable
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
-    /// The body, or @FILE. In path, headers and body {rand:1:1000} is a random number and {seq:1} a counter.
-    /// {csv:FILE:COLUMN} is the next value of a CSV file, {capture:NAME} a captured value
-    #[arg(short = 'b', long, visible_alias = "body", value_name = "TEXT|@FILE")]
+    /// Basic authentication, instead of a user in the URL
+    #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = Header::basic)]
+    user: Option<Header>,
+    /// The body, @FILE, or @- for standard input. In path, headers and body {rand:1:1000} is a random number and {seq:1} a
+    /// counter. {csv:FILE:COLUMN} is the next value of a CSV file, {capture:NAME} a captured value
+    #[arg(short = 'b', long, visible_alias = "body", aliases = ["data-raw", "data-binary"], value_name = "TEXT|@FILE")]
     data: Option<String>,
     /// Requests from a file in vegeta's format, instead of URLs
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "data", "weights"])]
@@ -49,13 +54,28 @@ impl RequestOptions {
             Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
             None => self.targets_of(urls)?,
         };
-        let with_headers = |target: Target| self.headers.iter().cloned().fold(target, Target::with_header);
+        let with_headers =
+            |target: Target| self.headers.iter().chain(&self.user).cloned().fold(target, Target::with_header);
         let targets: Vec<Target> = targets.into_iter().map(with_headers).collect();
-        let mut requests = targets.iter().map(RequestSpec::of);
+        self.check_user(&targets)?;
+        let mut requests = targets.iter().map(|target| self.request(target));
         let first = requests.next().ok_or_else(|| in_words(RequestError::NoTarget))?;
         let more = requests.collect();
         let origin = RequestSource::new(targets).map_err(in_words)?.origin().to_string();
         Ok(Asked { origin, first, more })
+    }
+
+    /// A server would choose one of two authorizations.
+    fn check_user(&self, targets: &[Target]) -> miette::Result<()> {
+        let is_authorization = |header: &&Header| header.name().eq_ignore_ascii_case("authorization");
+        let has_two = |target: &Target| target.headers().iter().filter(is_authorization).count() > 1;
+        if self.user.is_some() && targets.iter().any(has_two) {
+            return Err(miette!(
+                help = "give one of --user, a user in the URL, and an Authorization header",
+                "--user: a request has an authorization of its own"
+            ));
+        }
+        Ok(())
     }
 
     /// Whether the requests are from a file.
@@ -76,7 +96,8 @@ impl RequestOptions {
         let method = self.method.as_deref().unwrap_or(default_method);
         let weights = self.weights.iter().copied().chain(std::iter::repeat(NonZeroU32::MIN));
         let target = |(url, weight): (&String, NonZeroU32)| {
-            let target = Target::new(method, url).map_err(in_words)?.with_weight(weight);
+            let target =
+                Target::new(method, &with_authority_filled_in(url)?).map_err(in_words)?.with_weight(weight);
             Ok(match &body {
                 Some(body) => target.with_body(body.clone()),
                 None => target,
@@ -85,15 +106,43 @@ impl RequestOptions {
         urls.iter().zip(weights).map(target).collect()
     }
 
+    /// `${NAME}` in the path of a URL is filled in when it is sent.
+    fn request(&self, target: &Target) -> RequestSpec {
+        let path = !self.has_target_file() && environment::names(target.path()).next().is_some();
+        RequestSpec { variables: VariablesIn { path, ..VariablesIn::default() }, ..RequestSpec::of(target) }
+    }
+
     fn body(&self) -> miette::Result<Option<Vec<u8>>> {
         let Some(data) = &self.data else { return Ok(None) };
         match data.strip_prefix('@') {
+            Some("-") => {
+                let mut body = Vec::new();
+                io::stdin()
+                    .read_to_end(&mut body)
+                    .map_err(|error| miette!("--data @-: standard input cannot be read: {error}"))?;
+                Ok(Some(body))
+            }
             Some(file) => fs::read(file)
                 .map(Some)
                 .map_err(|error| miette!("--data {data}: the file cannot be read: {error}")),
             None => Ok(Some(data.clone().into_bytes())),
         }
     }
+}
+
+/// The URL with the values of variables in its host, port and user; those in its path stay names.
+fn with_authority_filled_in(url: &str) -> miette::Result<String> {
+    if let Some(unset) = environment::names(url).find(|name| std::env::var(name).is_err()) {
+        return Err(miette!(
+            help = "set it for this command, or write the URL without it",
+            "the environment variable `{unset}` in the URL is not set"
+        ));
+    }
+    let start = url.find("://").map_or(0, |at| at + 3);
+    let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
+    let (authority, path) = url.split_at(end);
+    let (user, place) = authority.split_at(authority.rfind('@').unwrap_or(start));
+    Ok(environment::filled_in_path(user) + &environment::filled_in(place) + path)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]

@@ -51,6 +51,13 @@ pub struct ResponseOptions {
     /// NAME=regex:PATTERN with one group, or NAME=json:/POINTER. May be repeated
     #[arg(long, value_name = "NAME=WHERE")]
     capture: Vec<Capture>,
+    /// Follow redirects to the same host and port, ten of one request at most. Its times end with the last response
+    #[arg(long, visible_alias = "location", short_alias = 'L')]
+    follow: bool,
+    /// A response is complete with the first byte of its body, for streams of events. Its connection, over HTTP/2 its
+    /// stream, is then closed
+    #[arg(long)]
+    first_byte: bool,
     /// Send the cookies that the server sets, each connection its own
     #[arg(long)]
     cookies: bool,
@@ -99,6 +106,8 @@ impl ResponseOptions {
         Sending {
             expect_body: self.expect_body.clone(),
             captures: self.capture.clone(),
+            follow: self.follow,
+            first_byte: self.first_byte,
             cookies: self.cookies,
             log: self.log.clone(),
             lead_in_s: self.lead_in.map(|lead_in| lead_in.as_secs_f64()),

@@ -13,8 +13,9 @@ use threadcount_judge::conclude::{Origin, conclude};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::FolderError;
 use threadcount_machine::machine;
+use threadcount_model::environment;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
-use threadcount_model::experiment::{Experiment, Protocol};
+use threadcount_model::experiment::{Experiment, Protocol, Variant};
 use threadcount_model::masked::{Masked, masked, text_masked};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
@@ -213,7 +214,7 @@ impl Session<'_> {
 
     fn keep(&mut self, mut record: Record) -> Result<bool, FolderError> {
         record.interference = disturbance(&record);
-        record = without_secrets(record);
+        record = without_secrets(record, self.runner.experiment);
         let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));
         self.document.records.push(record);
@@ -274,14 +275,16 @@ pub(crate) fn document(
 }
 
 /// What a run wrote down of its server and its failure, without secrets.
-fn without_secrets(mut record: Record) -> Record {
+fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
+    let target = experiment.variant(&record.variant).and_then(Variant::target);
+    let written = target.map(|target| target.target_url.as_str());
     let names = &mut Masked::new();
     record.server = masked(&record.server, names);
     record.failure = masked(&record.failure, names);
     record.unexplained = masked(&record.unexplained, names);
     record.probe_refused = masked(&record.probe_refused, names);
     for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
-        load.target = text_masked(&load.target, names);
+        load.target = text_masked(&environment::without_values(&load.target, written), names);
     }
     record
 }

@@ -130,6 +130,82 @@ fn method_headers_and_body_are_sent_as_with_curl() {
 }
 
 #[test]
+fn a_body_comes_from_standard_input_and_a_user_becomes_an_authorization() {
+    let server = TinyServer::start();
+    let url = server.url("/orders");
+    load(&[&url, "-n", "2", "--quiet", "--body", "@-", "--user", "Aladdin:open sesame"])
+        .write_stdin("{\"id\": {seq:7}}")
+        .assert()
+        .code(0);
+    let seen = server.seen();
+    assert_eq!(seen[0].line, "POST /orders HTTP/1.1");
+    let authorization = "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==".to_owned();
+    assert!(seen[0].headers.contains(&authorization), "{seen:?}");
+    let mut bodies: Vec<&str> = seen.iter().map(|request| request.body.as_str()).collect();
+    bodies.sort_unstable();
+    assert_eq!(bodies, [r#"{"id": 7}"#, r#"{"id": 8}"#]);
+    let twice = [&url, "-n", "1", "--user", "me:a", "-H", "authorization: Bearer b"];
+    assert!(stderr_of(&twice).contains("a request has an authorization of its own"));
+}
+
+#[test]
+fn a_variable_in_a_url_is_sent_and_never_shown() {
+    let server = TinyServer::start();
+    let port = server.url("").rsplit_once(':').unwrap().1.to_owned();
+    let url = "http://me:${LOAD_TEST_TOKEN}@127.0.0.1:${LOAD_TEST_PORT}/a?key=${LOAD_TEST_TOKEN}&b={x}";
+    let with_variables = |flags: &[&str]| {
+        let mut command = load(&[&[url, "-n", "1", "--quiet"], flags].concat());
+        command.env("LOAD_TEST_TOKEN", "s3cret/+").env("LOAD_TEST_PORT", &port).output().unwrap()
+    };
+    for flags in [&["--json"][..], &[]] {
+        let output = with_variables(flags);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        assert!(text.contains("/a?key=${LOAD_TEST_TOKEN}&b={x}") && !text.contains("s3cret"), "{text}");
+    }
+    let seen = server.seen();
+    assert_eq!(seen[0].line, "GET /a?key=s3cret%2F%2B&b={x} HTTP/1.1");
+    // me:s3cret/+
+    let authorization = "Authorization: Basic bWU6czNjcmV0Lys=".to_owned();
+    assert!(seen[0].headers.contains(&authorization), "{seen:?}");
+    let unset = load(&[url, "-n", "1"]).env_remove("LOAD_TEST_TOKEN").output().unwrap();
+    assert_eq!(unset.status.code(), Some(2));
+    let text = String::from_utf8(unset.stderr).unwrap();
+    assert!(text.contains("the environment variable `LOAD_TEST_TOKEN` in the URL is not set"), "{text}");
+}
+
+#[test]
+fn fewer_threads_than_were_requested_are_a_warning_and_as_many_are_none() {
+    let server = TinyServer::start();
+    let warnings = |threads: &str| {
+        json(&[&server.url("/"), "-n", "8", "-c", "2", "--threads", threads])["warnings"].to_string()
+    };
+    assert!(warnings("4").contains("2 of 4 threads were used"), "{}", warnings("4"));
+    assert!(!warnings("2").contains("threads were used"), "{}", warnings("2"));
+}
+
+#[test]
+fn some_failures_may_be_allowed() {
+    let server = TinyServer::start();
+    let (good, bad) = (server.url("/"), server.url("/status/503"));
+    let mixed = [&good, &bad, "-n", "100", "-c", "1", "--quiet"];
+    load(&[&mixed[..], &["--fail-above", "50%"]].concat()).assert().code(0);
+    load(&[&mixed[..], &["--fail-above", "49%"]].concat()).assert().code(1);
+    load(&mixed).assert().code(1);
+}
+
+#[test]
+fn the_time_to_the_first_byte_stands_beside_the_others() {
+    let server = TinyServer::start();
+    let output = load(&[&server.url("/"), "-n", "20", "--quiet"]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("response time   service time     first byte"), "{text}");
+    let document = json(&[&server.url("/"), "-n", "20"]);
+    let p50 = |key: &str| document[key]["p50"].as_f64().unwrap();
+    assert!(0.0 < p50("first_byte_time_ms") && p50("first_byte_time_ms") <= p50("service_time_ms"));
+}
+
+#[test]
 fn several_urls_are_asked_by_their_weights() {
     let server = TinyServer::start();
     let (often, seldom) = (server.url("/often"), server.url("/seldom"));
@@ -228,6 +304,9 @@ fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
         (["-d", "10"], ["--duration", "write 10s for seconds"]),
         (["-r", "fast"], ["--rate", "5000/s"]),
         (["-c", "0"], ["--connections", "at least 1"]),
+        (["-d", "{\"a\":1}"], ["--duration", "for a body write --data TEXT"]),
+        (["--user", "me"], ["--user", "write NAME:PASSWORD"]),
+        (["--fail-above", "1"], ["--fail-above", "e.g. 5%"]),
         (["-t", "2"], ["--timeout", "--threads 2"]),
         (["-H", "oops"], ["--header", "write it as 'Name: value'"]),
         (["--ramp", "1:2"], ["--ramp", "100:5000:30s"]),

@@ -22,7 +22,7 @@ fn project() -> TempDir {
            read:\n    question: Is reading fast?\n    \
              request: {{path: /read, headers: {{Authorization: 'Bearer ${{THREADCOUNT_TEST_SECRET}}'}}}}\n    \
              loads: [{{clients: 1, requests: 5}}]\n  \
-           write:\n    question: Is writing fast?\n    request: {{path: /write, body: x}}\n    \
+           write:\n    question: Is writing fast?\n    request: {{path: '/write?key=${{THREADCOUNT_TEST_SECRET}}', body: x}}\n    \
              loads: [{{clients: 1, requests: 5}}]\n"
     );
     fs::write(folder.path().join("threadcount.yaml"), text).unwrap();
@@ -58,6 +58,7 @@ fn run_without_an_argument_runs_the_projects_experiments_and_stores_no_secret() 
     assert_eq!(logs.len(), 2, "one run of each experiment");
     let logged: String = logs.iter().map(|it| fs::read_to_string(it).unwrap()).collect();
     assert!(logged.contains(&format!("Bearer {SECRET}")), "the server is sent the value: {logged}");
+    assert!(logged.contains(&format!("/write?key={SECRET}")), "and is sent it in the path: {logged}");
     assert!(logged.contains(&format!("KEY=k-{SECRET}")), "and has it in its environment: {logged}");
     for file in files(&out).iter().filter(|it| !it.ends_with("server.log")) {
         let bytes = fs::read(file).unwrap();

@@ -141,15 +141,27 @@ impl<D: Driver> Worker<'_, D> {
         }
     }
 
+    /// Has a part of the response of this request, which is in flight, come?
+    pub(super) fn has_begun_response(&self, place: Place) -> bool {
+        let connection = &self.connections[self.width.slot(place) as usize];
+        match connection.session.as_ref().filter(|session| session.is_http2()) {
+            Some(session) => session.has_head(self.width.stream(place)),
+            None => connection.parser.has_begun(),
+        }
+    }
+
     fn on_request_timeout(&mut self, place: Place, now_ns: Nanos) {
         let slot = self.width.slot(place);
         let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
         if stream.state != StreamState::Busy {
             return;
         }
-        if !connection.is_http2() {
+        let is_http2 = connection.is_http2();
+        self.recorder.begun_unfinished += u64::from(self.has_begun_response(place));
+        if !is_http2 {
             return self.fail(place, FailureCause::RequestTimeout, None, now_ns);
         }
+        let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
         // A connection over which nothing arrived since then is dead, or as good as that.
         let is_silent = connection.received_ns <= stream.exchange.sent_ns;
         if let Some(session) = &mut connection.session {

@@ -19,10 +19,14 @@ pub(super) enum Follows {
     Unsolicited,
 }
 
-/// The bytes lead to this, and so many of them belong to the response.
-pub(super) fn feed<'b>(connection: &mut Connection, bytes: &'b [u8]) -> (Fed, &'b [u8]) {
+/// The bytes lead to this, and so many of them belong to the response. `first_byte`: the first byte of its body completes it.
+pub(super) fn feed<'b>(connection: &mut Connection, bytes: &'b [u8], first_byte: bool) -> (Fed, &'b [u8]) {
     let is_whole = !connection.parser.has_begun();
     match connection.parser.feed(bytes) {
+        Ok(Parsed::More) if first_byte => match connection.parser.end_at_first_byte() {
+            Some(answer) => (Fed::Complete { answer, is_whole, follows: Follows::Nothing }, bytes),
+            None => (Fed::More { is_first: is_whole }, bytes),
+        },
         Ok(Parsed::More) => (Fed::More { is_first: is_whole }, bytes),
         Ok(Parsed::Complete { answer, consumed }) => {
             let (taken, rest) = bytes.split_at(consumed);

@@ -29,6 +29,7 @@ mod late_looks;
 mod opening;
 mod pace;
 mod patience;
+mod redirects;
 mod requests;
 mod responses;
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::counts::ConnectionsAtStart;
 use crate::driver::{Driver, Slot};
 use crate::failure::FailureCause;
 use crate::recorder::Exchange;
-use crate::secure::{Session, Spoken};
+use crate::secure::{Reading, Session, Spoken};
 
 /// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
 /// so that a server that refuses is not flooded with connects. An open load keeps to its schedule instead.
@@ -36,7 +36,9 @@ impl<D: Driver> Worker<'_, D> {
         let connection = &mut self.connections[slot as usize];
         self.connect_ns = self.connect_ns.min(now_ns.saturating_sub(connection.connecting_ns));
         let Some(kind) = self.session_kind else { return self.on_opened(slot, 1, now_ns) };
-        match Session::new(kind, self.width.streams(), self.inspection.is_some()) {
+        let reading =
+            Reading { keeps_responses: self.inspection.is_some(), first_byte: self.plan.first_byte };
+        match Session::new(kind, self.width.streams(), reading) {
             Ok(session) => {
                 connection.session = Some(Box::new(session));
                 connection.is_setting_up = true;

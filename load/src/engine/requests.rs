@@ -26,6 +26,10 @@ impl<D: Driver> Worker<'_, D> {
         };
         stream.was_resent = false;
         self.in_flight += 1;
+        stream.number = turn.number;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.begin_request(place);
+        }
         if self.session_kind.is_none() {
             let user = self.inspection.as_ref().map(|inspection| inspection.user(place));
             let request = self.writer.http1_of(turn.number, user);
@@ -36,7 +40,7 @@ impl<D: Driver> Worker<'_, D> {
             // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
             unsafe { self.driver.keep(slot, request) };
         } else {
-            (stream.number, stream.rendered) = (turn.number, Rendered::Not);
+            stream.rendered = Rendered::Not;
         }
         let connection = &mut self.connections[slot as usize];
         connection.busy += 1;

@@ -3,6 +3,7 @@
 use super::arrival::Arrival;
 use super::connection::{Place, State, StreamState};
 use super::feeding::{Fed, Follows, feed};
+use super::inspection::Judgement;
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
@@ -53,13 +54,13 @@ impl<D: Driver> Worker<'_, D> {
         }
         self.recorder.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
-        let (fed, taken) = feed(connection, bytes);
+        let (fed, taken) = feed(connection, bytes, self.plan.first_byte);
         self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
         if let Some(inspection) = &mut self.inspection {
             inspection.take(place, taken);
         }
         keep_failing_body(&mut self.recorder, self.plan, &fed, taken);
-        if matches!(fed, Fed::More { .. }) && self.inspection.is_none() {
+        if matches!(fed, Fed::More { .. }) && self.inspection.is_none() && !self.plan.first_byte {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
                 self.driver.skip(slot, skippable);
@@ -113,7 +114,7 @@ impl<D: Driver> Worker<'_, D> {
         // Session tickets and key updates have nothing inside.
         if !plain.is_empty() {
             if self.streams[place as usize].state == StreamState::Busy {
-                let (fed, taken) = feed(connection, &plain);
+                let (fed, taken) = feed(connection, &plain, self.plan.first_byte);
                 self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
                 if let Some(inspection) = &mut self.inspection {
                     inspection.take(place, taken);
@@ -168,11 +169,22 @@ impl<D: Driver> Worker<'_, D> {
                 StreamEnd::Complete { status, body_bytes } => {
                     connection.is_reused = true;
                     let kept = connection.session.as_ref().and_then(|session| session.kept(number));
-                    let fault = match (&mut self.inspection, kept) {
+                    let judgement = match (&mut self.inspection, kept) {
                         (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
-                        _ => None,
+                        _ => Judgement::Fine,
                     };
-                    let session = connection.session.as_ref();
+                    let fault = match judgement {
+                        Judgement::Fine => None,
+                        Judgement::Fault(fault) => Some(fault),
+                        Judgement::Redirect(location) => {
+                            let keep_alive = self.plan.keep_alive;
+                            match self.follow(place, (status, &location), keep_alive, arrival.seen_ns) {
+                                Ok(()) => continue,
+                                Err(fault) => Some(fault),
+                            }
+                        }
+                    };
+                    let session = self.connections[slot as usize].session.as_ref();
                     let head_ns = session.and_then(|session| session.head_ns(number));
                     let first_byte_ns = head_ns.filter(|&head_ns| head_ns < arrival.came_ns);
                     self.streams[place as usize].exchange.received_bytes = body_bytes;
@@ -221,18 +233,28 @@ impl<D: Driver> Worker<'_, D> {
         if !answer.keep_alive && self.has_crossed_idle_timeout(place, arrival.seen_ns) {
             return self.resend(place, arrival.seen_ns);
         }
+        let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
+        let is_open = is_open && self.plan.keep_alive && !self.streams[place as usize].closes;
         if follows == Follows::Unsolicited {
             let exchange = self.streams[place as usize].exchange;
             self.recorder.failed(exchange, UNASKED, Some(answer.status), arrival.came_ns);
         } else {
-            let fault = self.inspection.as_mut().and_then(|inspection| inspection.judge(place));
+            let judgement = self.inspection.as_mut().map(|inspection| inspection.judge(place));
+            let fault = match judgement {
+                None | Some(Judgement::Fine) => None,
+                Some(Judgement::Fault(fault)) => Some(fault),
+                Some(Judgement::Redirect(location)) => {
+                    match self.follow(place, (answer.status, &location), is_open, arrival.seen_ns) {
+                        Ok(()) => return,
+                        Err(fault) => Some(fault),
+                    }
+                }
+            };
             self.account(place, answer.status, fault, arrival);
         }
         self.connections[slot as usize].is_reused = true;
         self.end(place, arrival.came_ns);
-        let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
-        let is_kept = self.plan.keep_alive && !self.streams[place as usize].closes;
-        self.release(place, arrival, is_open && is_kept);
+        self.release(place, arrival, is_open);
     }
 
     /// Records a complete response. `fault`: what is wrong with its body.

@@ -397,7 +397,8 @@ impl<'a, D: Driver> Worker<'a, D> {
         self.recorder.end_lead_in();
         self.count_from_here();
         let start = self.start;
-        for stream in &self.streams {
+        for place in 0..self.streams.len() {
+            let stream = &self.streams[place];
             match stream.state {
                 StreamState::Idle => {}
                 // It was held back until its connection had been read.
@@ -406,7 +407,10 @@ impl<'a, D: Driver> Worker<'a, D> {
                 }
                 StreamState::Queued => {}
                 StreamState::Waiting | StreamState::Busy => {
-                    self.recorder.unfinished(stream.exchange, ended_ns);
+                    let has_begun =
+                        stream.state == StreamState::Busy && self.has_begun_response(place as Place);
+                    self.recorder.begun_unfinished += u64::from(has_begun);
+                    self.recorder.unfinished(self.streams[place].exchange, ended_ns);
                 }
             }
         }

@@ -2,7 +2,7 @@
 //! nanoseconds.
 //!
 //! Without a tag: the response times of each second, at the two digits that are kept per second. With the tags
-//! `response`, `service` and `failed`: those times over the whole run, at three digits.
+//! `response`, `service`, `first_byte` and `failed`: those times over the whole run, at three digits.
 
 use crate::outcome::{LoadOutcome, Second};
 use crate::times::Times;
@@ -62,9 +62,10 @@ impl<W: Write> HistogramLog<W> {
             let known = outcome.seconds.iter().rev().find(|second| second.index == last.index);
             self.write_second(&last, known.map_or(last.length_s, |second| second.length_s))?;
         }
-        let kinds: [(&str, &Times); 3] = [
+        let kinds: [(&str, &Times); 4] = [
             ("Tag=response,", &outcome.response_time),
             ("Tag=service,", &outcome.service_time),
+            ("Tag=first_byte,", &outcome.first_byte_time),
             ("Tag=failed,", &outcome.failed_time),
         ];
         for (tag, times) in kinds.into_iter().filter(|(_, times)| times.count() > 0) {

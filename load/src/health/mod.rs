@@ -54,8 +54,14 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
-        .chain([failures(outcome), unsolicited(outcome), no_port_left(outcome), unfinished(outcome)])
-        .chain([begun_partly(outcome, plan), only_redirects(outcome)])
+        .chain([
+            failures(outcome),
+            unsolicited(outcome),
+            no_port_left(outcome),
+            unfinished(outcome),
+            endless_bodies(outcome),
+        ])
+        .chain([begun_partly(outcome, plan), only_redirects(outcome), fewer_threads(outcome, plan)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
@@ -180,10 +186,22 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     })
 }
 
+fn endless_bodies(outcome: &LoadOutcome) -> Option<Warning> {
+    let count = outcome.begun_unfinished;
+    (count > 0 && outcome.counts.ok == 0).then_some(Warning::EndlessBodies { count })
+}
+
 fn begun_partly(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let ConnectionsAtStart { open, wanted } = outcome.connections_at_start?;
     let has_lead_in = !plan.lead_in.is_zero();
     (open < wanted).then_some(Warning::BegunPartly { open, wanted, has_lead_in })
+}
+
+/// Processes that share a load have threads of their own.
+fn fewer_threads(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let used = outcome.cost.threads;
+    let asked = plan.threads?.get();
+    (outcome.pods.is_empty() && 0 < used && used < asked).then_some(Warning::FewerThreads { asked, used })
 }
 
 fn no_port_left(outcome: &LoadOutcome) -> Option<Warning> {

@@ -29,8 +29,12 @@ pub enum Warning {
     Unfinished { count: u64, oldest_ms: f64 },
     /// Requests were in flight when the time was up, and no expected response had come.
     NothingAnswered { count: u64, oldest_ms: f64 },
+    /// Responses had begun and did not end, and no expected one was complete.
+    EndlessBodies { count: u64 },
     /// The load began, or its lead-in ended, before all of its connections were open.
     BegunPartly { open: u64, wanted: u64, has_lead_in: bool },
+    /// Fewer threads than were requested.
+    FewerThreads { asked: u32, used: u32 },
     /// Every response was a redirect, and none is followed.
     OnlyRedirects { status: u16, count: u64 },
     /// The log of requests could not be written to its end.
@@ -65,6 +69,8 @@ impl Warning {
             Self::NothingAnswered { .. } => "nothing-answered",
             Self::BegunPartly { .. } => "begun-partly",
             Self::OnlyRedirects { .. } => "only-redirects",
+            Self::FewerThreads { .. } => "fewer-threads",
+            Self::EndlessBodies { .. } => "endless-bodies",
             Self::LogIncomplete { .. } => "log-incomplete",
             Self::ClosedLoop => "closed-loop",
         }
@@ -134,6 +140,12 @@ impl Warning {
                 if count == 1 { "request was" } else { "requests were" },
                 three_digits(oldest_ms)
             ),
+            Self::EndlessBodies { count } => format!(
+                "{count} {} begun and did not end. If they are streams of events, measure them to the first byte of their \
+                 body ({})",
+                if count == 1 { "response had" } else { "responses had" },
+                name(Setting::FirstByte)
+            ),
             Self::BegunPartly { open, wanted, has_lead_in: true } => format!(
                 "when the lead-in ended, {open} of {wanted} connections had been opened: the others were refused, or not \
                  established. Times may hold the opening of those, and fewer requests at once were possible than were asked \
@@ -148,10 +160,16 @@ impl Warning {
                 connect_timeout = name(Setting::ConnectTimeout),
                 connections = name(Setting::Connections),
             ),
+            Self::FewerThreads { asked, used } => format!(
+                "{used} of {asked} threads were used: an open load needs 16 connections for each, a closed one a \
+                 connection. Allow more connections ({}) or fewer threads ({})",
+                name(Setting::Connections),
+                name(Setting::Threads)
+            ),
             Self::OnlyRedirects { status, count } => format!(
-                "every response was a redirect ({count} with status {status} the most frequent). Redirects are not \
-                 followed: these are the times of the redirect itself. Request the address it names, often https:// or \
-                 a trailing slash"
+                "every response was a redirect ({count} with status {status} the most frequent). These are the times of the \
+                 redirect itself. Request the address it names, often https:// or a trailing slash, or follow it ({})",
+                name(Setting::Follow)
             ),
             Self::LogIncomplete { kind } => format!(
                 "the log of requests is incomplete ({kind}); every other figure is whole. Free room on its disk or \

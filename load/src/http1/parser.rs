@@ -106,6 +106,14 @@ impl ResponseParser {
         self.has_begun
     }
 
+    /// The response as if it ended here, where a byte of its body has come; its connection carries no other.
+    pub(crate) fn end_at_first_byte(&mut self) -> Option<Answer> {
+        (self.phase != Phase::Idle && self.body_bytes > 0).then(|| {
+            self.phase = Phase::Idle;
+            self.answer(false)
+        })
+    }
+
     /// Is what has come of this response a 408, with which a server ends an idle connection (RFC 9110 section 15.5.9)?
     pub(crate) const fn is_request_timeout(&self) -> bool {
         self.head.status == REQUEST_TIMEOUT

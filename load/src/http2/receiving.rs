@@ -156,6 +156,8 @@ impl Http2Session {
         }
         if ends_stream {
             self.complete(place);
+        } else if self.first_byte && !data.is_empty() {
+            self.cut_off(place);
         } else if let Some(bytes) = stream.receive_window.update() {
             frames::write_window_update(&mut self.outgoing, head.stream, bytes);
         }
@@ -174,6 +176,15 @@ impl Http2Session {
         }
         self.leave_stream(place, ErrorCode::CANCEL, true);
         let Head { status, .. } = head;
+        self.ended.push_back((place, StreamEnd::Complete { status, body_bytes }));
+    }
+
+    /// The response is complete with what has come of its body.
+    fn cut_off(&mut self, place: u32) {
+        let stream = self.streams.at(place);
+        let body_bytes = stream.body_bytes;
+        let Some(Head { status, .. }) = stream.head else { return };
+        self.leave_stream(place, ErrorCode::CANCEL, false);
         self.ended.push_back((place, StreamEnd::Complete { status, body_bytes }));
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct Http2Session {
     pub arrived_ns: Nanos,
     pub(super) outgoing: Vec<u8>,
     pub(super) streams: Streams,
+    /// The first byte of its body completes a response.
+    pub first_byte: bool,
     pub(super) settings: ServerSettings,
     /// The server's settings have arrived.
     pub(super) is_set_up: bool,
@@ -93,6 +95,7 @@ impl Http2Session {
             arrived_ns: 0,
             outgoing,
             streams: Streams::new(width, STREAM_WINDOW_BYTES, keeps_responses),
+            first_byte: false,
             settings: ServerSettings::new(),
             is_set_up: false,
             is_acknowledged: false,
@@ -198,6 +201,12 @@ impl Http2Session {
     /// When the final header of the last response of a stream arrived.
     pub fn head_ns(&self, place: u32) -> Nanos {
         self.streams.get(place).head_ns
+    }
+
+    /// Has the final header of the open stream's response arrived?
+    pub fn has_head(&self, place: u32) -> bool {
+        let stream = self.streams.get(place);
+        matches!(stream.state, StreamState::Open) && stream.head.is_some()
     }
 
     /// Takes the bytes that are to be sent now.

@@ -2,6 +2,8 @@
 
 use super::RequestError;
 use crate::http1::{is_text_byte, is_token_byte};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 
 /// One header of a request. It replaces the default of the same name; without a value it only removes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,21 @@ impl Header {
                 None => Err(refused(line, "write it as 'Name: value'")),
             },
         }
+    }
+
+    /// Basic authentication (RFC 7617) of `NAME:PASSWORD`.
+    ///
+    /// # Errors
+    /// There is no colon.
+    pub fn basic(user: &str) -> Result<Self, RequestError> {
+        if !user.contains(':') {
+            return Err(refused("Authorization", "write NAME:PASSWORD, e.g. --user me:secret"));
+        }
+        Self::authorization(user.as_bytes())
+    }
+
+    pub(super) fn authorization(user: &[u8]) -> Result<Self, RequestError> {
+        Self::new("Authorization", &format!("Basic {}", BASE64.encode(user)))
     }
 
     pub(super) fn map_value(self, change: impl FnOnce(&str) -> String) -> Self {
@@ -96,6 +113,19 @@ mod tests {
         assert_eq!(parsed("A:b"), ("A".to_owned(), Some("b".to_owned())));
         assert_eq!(parsed("A;"), ("A".to_owned(), Some(String::new())));
         assert_eq!(parsed("A:"), ("A".to_owned(), None));
+    }
+
+    #[test]
+    fn a_name_and_a_password_become_a_basic_authorization() {
+        // RFC 7617 section 2: "Aladdin" with "open sesame".
+        let header = Header::basic("Aladdin:open sesame").unwrap();
+        assert_eq!(header.value(), Some("Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="));
+        assert_eq!(
+            Header::basic("me:a%20:b").unwrap().value(),
+            Some("Basic bWU6YSUyMDpi"),
+            "nothing is decoded"
+        );
+        assert!(Header::basic("me").unwrap_err().to_string().contains("write NAME:PASSWORD"));
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod library;
 mod origin;
 mod place;
 mod promises;
+pub(crate) mod redirect;
 mod source;
 mod target;
 mod template;

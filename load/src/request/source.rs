@@ -57,6 +57,12 @@ impl RequestSource {
         }
     }
 
+    /// The same with another text for its first URL: one without the secrets in it.
+    #[must_use]
+    pub fn shown_as(self, first_url: String) -> Self {
+        Self { first_url, ..self }
+    }
+
     /// What must be known of the requests of a load that others send. It has none itself.
     pub(crate) fn sent_elsewhere(origin: Origin, first_url: String) -> Self {
         Self { origin, first_url, targets: Vec::new(), order: Order::InTurn }

@@ -4,7 +4,6 @@ use super::origin::UrlParts;
 use super::template::with_files_in;
 use super::{Header, Origin, RequestError};
 use crate::http1::is_token_byte;
-use base64::Engine as _;
 use bytes::Bytes;
 use std::num::NonZeroU32;
 use std::path::Path;
@@ -40,7 +39,7 @@ impl Target {
             return Err(RequestError::Method { method: method.escape_debug().to_string() });
         }
         let UrlParts { origin, path, user } = UrlParts::parse(url)?;
-        let headers = user.map(authorization).transpose()?.into_iter().collect();
+        let headers = user.map(user_in_url).transpose()?.into_iter().collect();
         let (method, body, weight) = (method.to_owned(), Bytes::new(), NonZeroU32::MIN);
         Ok(Self { origin, method, path, headers, body, weight })
     }
@@ -118,10 +117,9 @@ fn moved(folder: &Path, text: &str) -> String {
     String::from_utf8_lossy(&with_files_in(folder, text.as_bytes())).into_owned()
 }
 
-fn authorization(user: &str) -> Result<Header, RequestError> {
+fn user_in_url(user: &str) -> Result<Header, RequestError> {
     let user = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
-    let encoded = base64::engine::general_purpose::STANDARD.encode(percent_decoded(user.as_bytes()));
-    Header::new("Authorization", &format!("Basic {encoded}"))
+    Header::authorization(&percent_decoded(user.as_bytes()))
 }
 
 fn percent_decoded(mut text: &[u8]) -> Vec<u8> {

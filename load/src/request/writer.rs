@@ -146,6 +146,18 @@ impl<'s> RequestWriter<'s> {
         (at, request)
     }
 
+    /// Request `number` of the load to this target again, sent by a virtual user: to be changed and sent to where it was redirected.
+    pub(crate) fn again(&mut self, at: u32, number: u64, user: Option<&VirtualUser>) -> http::Request<Bytes> {
+        let row = self.row(number);
+        let values = Values { random: &mut self.values, number, row, body_length: 0, user };
+        self.source.targets[at as usize].library.render(values)
+    }
+
+    /// Whether this target has a `Cookie` header of its own, which is sent instead of the user's cookies.
+    pub(crate) fn has_own_cookies(&self, at: u32) -> bool {
+        self.source.targets[at as usize].has_own_cookies
+    }
+
     fn target(&mut self, number: u64) -> (u32, &'s Compiled) {
         let source = self.source;
         let at = match &source.order {

@@ -14,4 +14,4 @@ mod session;
 mod tls;
 mod tls_session;
 
-pub(crate) use session::{Session, SessionKind, Spoken, session_kind};
+pub(crate) use session::{Reading, Session, SessionKind, Spoken, session_kind};

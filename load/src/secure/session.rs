@@ -34,6 +34,15 @@ pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadE
     Ok(Some(SessionKind::Tls { config, name: server_name(plan)?, choice: plan.protocol }))
 }
 
+/// What a load reads of responses over HTTP/2.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Reading {
+    /// Responses are kept, to be inspected.
+    pub keeps_responses: bool,
+    /// The first byte of its body completes a response.
+    pub first_byte: bool,
+}
+
 /// The protocol of an established session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spoken {
@@ -44,6 +53,12 @@ pub(crate) enum Spoken {
     },
 }
 
+fn http2_session(width: u32, reading: Reading) -> Http2Session {
+    let mut session = Http2Session::new(width, reading.keeps_responses);
+    session.first_byte = reading.first_byte;
+    session
+}
+
 /// One connection's TLS and HTTP/2 state.
 pub(crate) struct Session {
     tls: Option<TlsSession>,
@@ -51,7 +66,7 @@ pub(crate) struct Session {
     choice: ProtocolChoice,
     /// Concurrent streams of the load.
     width: u32,
-    keeps_responses: bool,
+    reading: Reading,
     spoken: Option<Spoken>,
     /// Bytes inside TLS that arrived with the last receive.
     plain: Vec<u8>,
@@ -66,21 +81,19 @@ impl Session {
     ///
     /// # Errors
     /// What keeps it from beginning.
-    pub fn new(kind: &SessionKind, width: u32, keeps_responses: bool) -> Result<Self, FailureCause> {
+    pub fn new(kind: &SessionKind, width: u32, reading: Reading) -> Result<Self, FailureCause> {
         let (tls, http2, choice) = match kind {
             SessionKind::Tls { config, name, choice } => {
                 (Some(TlsSession::new(config, name.clone())?), None, *choice)
             }
-            SessionKind::Http2 => {
-                (None, Some(Http2Session::new(width, keeps_responses)), ProtocolChoice::Http2)
-            }
+            SessionKind::Http2 => (None, Some(http2_session(width, reading)), ProtocolChoice::Http2),
         };
         Ok(Self {
             tls,
             http2,
             choice,
             width,
-            keeps_responses,
+            reading,
             spoken: None,
             plain: Vec::new(),
             sent_bytes: 0,
@@ -140,7 +153,7 @@ impl Session {
         let Some(tls) = self.tls.as_ref().filter(|tls| !tls.is_handshaking()) else { return Ok(()) };
         match tls.speaks_http2() {
             true if self.http2.is_none() => {
-                self.http2 = Some(Http2Session::new(self.width, self.keeps_responses));
+                self.http2 = Some(http2_session(self.width, self.reading));
             }
             true => {}
             false if self.choice == ProtocolChoice::Http2 => return Err(cause::HTTP2_NOT_OFFERED),
@@ -218,6 +231,11 @@ impl Session {
     /// When the final header of the last HTTP/2 response of a stream arrived.
     pub fn head_ns(&self, stream: u32) -> Option<Nanos> {
         Some(self.http2.as_ref()?.head_ns(stream))
+    }
+
+    /// Has the response of an HTTP/2 stream begun?
+    pub fn has_head(&self, stream: u32) -> bool {
+        self.http2.as_ref().is_some_and(|http2| http2.has_head(stream))
     }
 
     /// Gives up what a stream waits for.

@@ -3,11 +3,12 @@
 use super::rows::{Row, own_path, rows};
 use super::transport::over_each_way;
 use super::{ms, open, outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::server::{REDIRECTED, Reply, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
+use threadcount_load::health::{Warning, judge};
 use threadcount_load::plan::{Pacing, Stop};
 use threadcount_load::response::BodyCheck;
 
@@ -108,6 +109,112 @@ fn the_time_to_the_first_byte_ends_before_the_body_comes() {
         assert_eq!((first_byte.count(), service.count()), (3, 3), "{way:?}");
         assert!(ms(service.at_quantile(1.0)) >= 1_999.0);
         assert!(first_byte.at_quantile(1.0) + Duration::from_secs(1) < service.at_quantile(1.0), "{way:?}");
+    });
+}
+
+#[test]
+fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |request| match request.path.as_str() {
+            "/a/" => Reply::redirect(302, "next").after_ms(10),
+            "/a/next" => Reply::redirect(307, "/last?x").after_ms(10),
+            "/last?x" => Reply::answer("here").after_ms(10),
+            _ => Reply::close(),
+        });
+        let plan = way.plan_of(&server, "/a/", 2, Pacing::Closed, requests(20)).with(|plan| {
+            plan.follow_redirects = true;
+            plan.expected_body = Some(BodyCheck::contains("here"));
+        });
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.counts.sent), (20, 20), "{way:?}: {:?}", outcome.failures);
+        assert_eq!((outcome.status.get(&200), outcome.status.len()), (Some(&20), 1));
+        assert_eq!((server.requests(), outcome.connections_opened), (60, 2), "{way:?}");
+        assert!(ms(outcome.service_time.at_quantile(0.0)) >= 29.0);
+        assert!(ms(outcome.first_byte_time.at_quantile(0.0)) >= 29.0, "that of the last response");
+        let not_followed = outcome_of(&plan.with(|plan| {
+            plan.follow_redirects = false;
+            plan.expected_body = None;
+        }));
+        assert_eq!((not_followed.status.get(&302), server.requests()), (Some(&20), 80));
+    });
+}
+
+#[test]
+fn a_redirect_that_ends_its_connection_is_followed_over_another_one_and_with_its_cookie() {
+    over_each_way(|way| {
+        let server =
+            Server::start(way.transport, |request| match (request.path.as_str(), &*request.cookie) {
+                ("/", _) => Reply::redirect_and_end(303, "/next"),
+                ("/next", REDIRECTED) => Reply::answer("hi"),
+                _ => Reply::close(),
+            });
+        let plan = way.plan(&server, 2, Pacing::Closed, requests(20));
+        let outcome =
+            outcome_of(&plan.with(|plan| (plan.follow_redirects, plan.keep_cookies) = (true, true)));
+        assert_eq!(outcome.counts.ok, 20, "{way:?}: {:?}", outcome.failures);
+        let connections = if way.transport.is_http2() { 2 } else { 22 };
+        assert!(outcome.connections_opened >= connections - 2, "{way:?}: {}", outcome.connections_opened);
+    });
+}
+
+#[test]
+fn a_redirect_that_leads_nowhere_is_a_failure() {
+    over_each_way(|way| {
+        let failures = |location: &'static str| {
+            let server = Server::start(way.transport, move |_| Reply::redirect(302, location));
+            let plan = way.plan(&server, 1, Pacing::Closed, requests(3));
+            let outcome = outcome_of(&plan.with(|plan| plan.follow_redirects = true));
+            assert_eq!((outcome.counts.failed, outcome.status.get(&302)), (3, Some(&3)), "{way:?}");
+            let FailureCause::Redirect(why) = outcome.failures.keys().next().unwrap() else {
+                panic!("{:?}", outcome.failures)
+            };
+            (*why, server.requests())
+        };
+        assert_eq!(failures("/"), ("ten led to another one", 33));
+        assert_eq!(failures("http://another.test/").1, 3);
+        assert_eq!(failures(""), ("its Location is no URL", 3));
+    });
+}
+
+#[test]
+fn a_stream_of_events_is_complete_with_its_first_byte_where_that_is_asked_for() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::events().after_ms(1));
+        let plan = way.plan(&server, 2, Pacing::Closed, requests(20)).with(|plan| plan.first_byte = true);
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.status.get(&200)), (20, Some(&20)), "{way:?}");
+        assert_eq!((outcome.service_time.count(), outcome.first_byte_time.count()), (20, 20));
+        // Over HTTP/2 only the stream is given up.
+        let connections = if way.transport.is_http2() { 2 } else { 20 };
+        assert_eq!(outcome.connections_opened, connections, "{way:?}");
+        assert_eq!(outcome.begun_unfinished, 0);
+    });
+}
+
+#[test]
+fn a_body_that_ends_is_read_to_its_end_though_the_first_byte_would_do() {
+    over_each_way(|way| {
+        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let plan = way.plan(&server, 1, Pacing::Closed, requests(20)).with(|plan| plan.first_byte = true);
+        let outcome = outcome_of(&plan);
+        assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 1), "{way:?}");
+    });
+}
+
+#[test]
+fn responses_that_begin_and_do_not_end_are_counted_and_a_silent_server_has_none() {
+    over_each_way(|way| {
+        let warnings = |reply: fn() -> Reply| {
+            let server = Server::start(way.transport, move |_| reply());
+            let stop = Stop::Duration(Duration::from_millis(500));
+            let plan = way.plan(&server, 2, Pacing::Closed, stop);
+            let outcome = outcome_of(&plan);
+            assert_eq!((outcome.counts.ok, outcome.counts.unfinished), (0, 2), "{way:?}");
+            judge(&outcome, &plan).warnings
+        };
+        let endless = Warning::EndlessBodies { count: 2 };
+        assert!(warnings(Reply::events).contains(&endless), "{way:?}");
+        assert!(!warnings(Reply::silence).contains(&endless), "{way:?}");
     });
 }
 

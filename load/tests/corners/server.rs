@@ -41,6 +41,13 @@ pub const REQUEST_TIMEOUTS: [&str; 2] = [
     "HTTP/1.1 408 \r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye",
 ];
 
+/// The cookie of a redirect.
+pub const REDIRECTED: &str = "redirected=yes";
+
+/// The beginning of a stream of events over HTTP/1.1.
+const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n\
+    9\r\ndata: 1\n\n\r\n";
+
 /// What becomes of a request.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -58,6 +65,14 @@ enum Act {
     AnswerInTwo {
         body_after: Duration,
     },
+    /// Leads elsewhere, over HTTP/1.1 with the end of the connection if that is wanted.
+    Redirect {
+        status: u16,
+        location: String,
+        ends: bool,
+    },
+    /// Begins a body that does not end.
+    Events,
     /// Answers and ends the connection, over HTTP/1.1 with these bytes, right behind the response or after it was read.
     AnswerAndEnd {
         farewell: &'static str,
@@ -88,6 +103,23 @@ impl Reply {
 
     pub fn answer_in_two(body_after: Duration) -> Self {
         Self { after: Duration::ZERO, act: Act::AnswerInTwo { body_after } }
+    }
+
+    /// A redirect that sets a cookie.
+    pub fn redirect(status: u16, location: &str) -> Self {
+        let act = Act::Redirect { status, location: location.to_owned(), ends: false };
+        Self { after: Duration::ZERO, act }
+    }
+
+    /// The same, after which an HTTP/1.1 connection ends.
+    pub fn redirect_and_end(status: u16, location: &str) -> Self {
+        let act = Act::Redirect { status, location: location.to_owned(), ends: true };
+        Self { after: Duration::ZERO, act }
+    }
+
+    /// A stream of events, whose first comes with the header.
+    pub fn events() -> Self {
+        Self { after: Duration::ZERO, act: Act::Events }
     }
 
     pub fn answer_and_end(farewell: &'static str, is_apart: bool) -> Self {
@@ -380,7 +412,9 @@ impl Shared {
             let Some(head) = head else { return };
             nth += 1;
             let path = head.split(' ').nth(1).unwrap_or_default();
-            let cookie = head.lines().find_map(|line| line.strip_prefix("Cookie: ")).unwrap_or_default();
+            let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+            let cookie = fields.find(|(name, _)| name.eq_ignore_ascii_case("cookie"));
+            let cookie = cookie.map_or("", |(_, value)| value);
             let Reply { after, act } = self.reply_to(connection, nth, path, cookie);
             sleep(after).await;
             match act {
@@ -394,6 +428,23 @@ impl Shared {
                     let _ = stream.flush().await;
                     sleep(body_after).await;
                     let _ = stream.write_all(b"hi").await;
+                }
+                Act::Redirect { status, location, ends } => {
+                    let close = if ends { "Connection: close\r\n" } else { "" };
+                    let response = format!(
+                        "HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nSet-Cookie: {REDIRECTED}\r\n{close}Content-Length: 0\r\n\r\n"
+                    );
+                    let _ = stream.write_all(response.as_bytes()).await;
+                    let _ = stream.flush().await;
+                    if ends {
+                        return end(&mut stream, "").await;
+                    }
+                }
+                Act::Events => {
+                    let _ = stream.write_all(EVENTS.as_bytes()).await;
+                    let _ = stream.flush().await;
+                    while next_head(&mut stream, &mut bytes).await.is_some() {}
+                    return;
                 }
                 Act::AnswerAndEnd { farewell, is_apart } => {
                     if is_apart {
@@ -423,7 +474,7 @@ impl Shared {
         let Ok(mut session) = h2::server::handshake(stream).await else { return };
         let mut nth = 0;
         // Streams without a response must be kept, or they are reset.
-        let mut silent = Vec::new();
+        let (mut silent, mut endless) = (Vec::new(), Vec::new());
         loop {
             let accepted = tokio::select! {
                 biased;
@@ -454,6 +505,19 @@ impl Shared {
                         sleep(body_after).await;
                         let _ = sending.send_data(Bytes::from("hi"), true);
                     });
+                }
+                Act::Redirect { status, location, .. } => {
+                    tokio::task::spawn_local(async move {
+                        sleep(after).await;
+                        let response = http::Response::builder().status(status).header("location", location);
+                        let response = response.header("set-cookie", REDIRECTED).body(()).unwrap();
+                        let _ = respond.send_response(response, true);
+                    });
+                }
+                Act::Events => {
+                    let mut sending = respond.send_response(http::Response::new(()), false).unwrap();
+                    let _ = sending.send_data(Bytes::from("data: 1\n\n"), false);
+                    endless.push(sending);
                 }
                 Act::AnswerAndEnd { .. } => {
                     let mut sending = respond.send_response(http::Response::new(()), false).unwrap();

@@ -29,6 +29,7 @@ pub struct RequestSpec {
 /// The texts of a request with variables of the environment in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VariablesIn {
+    pub path: bool,
     pub headers: bool,
     pub body: bool,
 }
@@ -108,10 +109,13 @@ impl RequestSpec {
         })
     }
 
-    /// With the values of the environment in headers and body. Never stored.
+    /// With the values of the environment in path, headers and body. Never stored.
     #[must_use]
     pub fn with_environment(&self) -> Self {
         let mut filled = self.clone();
+        if self.variables.path {
+            filled.path = environment::filled_in_path(&self.path);
+        }
         if self.variables.headers {
             for value in filled.headers.iter_mut().filter_map(|(_, value)| value.as_mut()) {
                 *value = environment::filled_in(value);
@@ -131,7 +135,7 @@ impl RequestSpec {
         self.texts_with_variables().next().is_some()
     }
 
-    /// Headers (`Name: value`) and body in which variables are filled in, as they are written.
+    /// Path, headers (`Name: value`) and body in which variables are filled in, as they are written.
     pub fn texts_with_variables(&self) -> impl Iterator<Item = String> {
         let headers = self.headers.iter().filter(|_| self.variables.headers);
         let headers = headers.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)));
@@ -139,7 +143,8 @@ impl RequestSpec {
             Some(Body::Text(text)) if self.variables.body => Some(text.clone()),
             _ => None,
         };
-        headers.chain(body).filter(|text| environment::names(text).next().is_some())
+        let path = self.variables.path.then(|| self.path.clone());
+        path.into_iter().chain(headers).chain(body).filter(|text| environment::names(text).next().is_some())
     }
 
     /// The path with a number for each placeholder.

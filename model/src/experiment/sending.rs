@@ -82,6 +82,12 @@ pub struct Sending {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub expect_body: Option<BodyCheck>,
+    /// Redirects are followed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follow: bool,
+    /// A response is complete with the first byte of its body.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub first_byte: bool,
     /// Connections return cookies that the server has set.
     pub cookies: bool,
     /// Values of responses to use in later requests.
@@ -115,6 +121,8 @@ impl Default for Sending {
             grace_s: 0.0,
             log: None,
             expect_body: None,
+            follow: false,
+            first_byte: false,
             cookies: false,
             captures: Vec::new(),
         }
@@ -158,6 +166,8 @@ impl Sending {
             plan.grace = Duration::from_secs_f64(self.grace_s);
             plan.log.clone_from(&self.log);
             plan.expected_body.clone_from(&self.expect_body);
+            plan.follow_redirects = self.follow;
+            plan.first_byte = self.first_byte;
             plan.keep_cookies = self.cookies;
             plan.captures.clone_from(&self.captures);
         })
@@ -226,7 +236,7 @@ impl Sending {
         ]
     }
 
-    fn unusual_responses(&self) -> [Fact; 7] {
+    fn unusual_responses(&self) -> [Fact; 9] {
         let certificate = self.identity.as_ref().map(|identity| identity.certificate.display().to_string());
         let body = self.expect_body.as_ref().map(ToString::to_string);
         [
@@ -239,6 +249,8 @@ impl Sending {
             ),
             (self.grace_s > 0.0, "grace time", format!("{} s", self.grace_s)),
             (body.is_some(), "expected body", body.unwrap_or_default()),
+            (self.follow, "redirects", "followed".to_owned()),
+            (self.first_byte, "end of a response", "the first byte of its body".to_owned()),
             (self.cookies, "cookies", "sent back on each connection".to_owned()),
             (!self.captures.is_empty(), "captured values", joined(&self.captures)),
         ]
@@ -282,6 +294,8 @@ mod tests {
             grace_s: 2.0,
             log: Some("requests.csv".into()),
             expect_body: Some(BodyCheck::contains("ok")),
+            follow: true,
+            first_byte: true,
             cookies: true,
             captures: vec!["id=json:/id".parse().unwrap()],
             ..Sending::default()
@@ -309,6 +323,8 @@ mod tests {
                 "lead-in: 3 s before it is measured",
                 "grace time: 2 s",
                 "expected body: ok",
+                "redirects: followed",
+                "end of a response: the first byte of its body",
                 "cookies: sent back on each connection",
                 "captured values: id=json:/id",
             ]

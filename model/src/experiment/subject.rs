@@ -1,6 +1,7 @@
 //! What a variant measures: a server that is started, one that runs elsewhere, or a microbenchmark that needs none.
 
 use super::server::Server;
+use crate::environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +20,16 @@ pub enum Subject {
 /// A server that somebody else started, on this machine or another one: nothing of it is seen but its responses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteTarget {
-    /// Its base URL.
+    /// Its base URL, in which `${NAME}` stands for a variable of the environment.
     pub target_url: String,
+}
+
+impl RemoteTarget {
+    /// Its base URL with the values of the environment. Never stored.
+    #[must_use]
+    pub fn url(&self) -> String {
+        environment::filled_in(&self.target_url)
+    }
 }
 
 /// A method of a jar of JMH's.

@@ -21,4 +21,4 @@ pub use log_file::log_file;
 pub use number::{count, figure, figure_unit, positive, positive_u32, share, split_number};
 pub use rate::{ramp, rate, steps};
 pub use status::expected_status;
-pub use time::{duration, seconds, timeout, warm_up};
+pub use time::{duration, load_duration, seconds, timeout, warm_up};

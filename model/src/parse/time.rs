@@ -60,6 +60,17 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
     })
 }
 
+/// `--duration`, with a hint for users of curl, who write a body behind `-d`.
+///
+/// # Errors
+/// What to write instead.
+pub fn load_duration(text: &str) -> Result<Duration, String> {
+    duration(text).map_err(|message| match text.starts_with(|c: char| c.is_ascii_digit()) {
+        true => message,
+        false => "-d is a time, e.g. 30s or 5m; for a body write --data TEXT or --data @FILE".to_owned(),
+    })
+}
+
 fn sum(text: &str) -> Option<f64> {
     let mut rest = text;
     let mut total = None;
@@ -95,6 +106,15 @@ mod tests {
             assert!(seconds(text).is_err(), "{text}");
         }
         assert!(seconds(&format!("{}h", "9".repeat(300))).is_err(), "more than a clock holds");
+    }
+
+    #[test]
+    fn a_body_in_place_of_a_duration_is_answered_with_the_flag_of_bodies() {
+        for body in ["{\"a\":1}", "[1]", "a=b&c=d", "@order.json", "<a/>"] {
+            assert!(load_duration(body).unwrap_err().contains("write --data TEXT"), "{body}");
+        }
+        assert_eq!(load_duration("30s"), Ok(Duration::from_secs(30)));
+        assert!(load_duration("30").unwrap_err().starts_with("it has no unit"));
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub enum LoadPlanError {
         text.escape_debug()
     )]
     Environment {
-        /// Header or body, as written.
+        /// Path, header or body, as written.
         text: String,
         /// The variables in it.
         names: Vec<String>,
@@ -63,7 +63,10 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let targets = load.all_requests().map(|request| target(request, url));
-    let source = Arc::new(RequestSource::new(targets.collect::<Result<_, _>>()?)?);
+    let source = RequestSource::new(targets.collect::<Result<_, _>>()?)?;
+    // What is shown has no value of the environment.
+    let shown = format!("{}{}", source.origin(), load.request.path);
+    let source = Arc::new(source.shown_as(shown));
     let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
     // A closed loop sends nothing late.
     let plan = match load.workload {
@@ -202,7 +205,7 @@ mod tests {
     fn a_value_that_cannot_be_sent_is_not_shown() {
         let request = |text: &str| RequestSpec {
             headers: vec![("Authorization".to_owned(), Some(text.to_owned()))],
-            variables: VariablesIn { headers: true, body: false },
+            variables: VariablesIn { headers: true, ..VariablesIn::default() },
             ..RequestSpec::get("/")
         };
         let says = |text: &str, value: &str| {

@@ -120,9 +120,16 @@ fn requests(report: &LoadReport) -> Vec<String> {
 }
 
 fn times(report: &LoadReport) -> Vec<String> {
-    match (&report.response_time_ms, &report.service_time_ms) {
-        (Some(response), Some(service)) => table::lines(response, service, report.requests.ok),
-        _ => vec!["no request completed as expected, so there are no times".yellow().to_string()],
+    let columns = [
+        ("response time", "from due", &report.response_time_ms),
+        ("service time", "from sent", &report.service_time_ms),
+        ("first byte", "from sent", &report.first_byte_time_ms),
+    ];
+    let measured: Vec<table::Times<'_>> =
+        columns.into_iter().filter_map(|(name, from, times)| Some((name, from, times.as_ref()?))).collect();
+    match report.response_time_ms {
+        Some(_) => table::lines(&measured, report.requests.ok),
+        None => vec!["no request completed as expected, so there are no times".yellow().to_string()],
     }
 }
 

@@ -1,14 +1,21 @@
-//! Response time and service time side by side.
+//! Response time, service time and time to the first byte side by side.
 
 use threadcount_load::times::TimesSummary;
 use threadcount_model::figures;
 
+/// A column: its two lines of head, and its times.
+pub type Times<'a> = (&'static str, &'static str, &'a TimesSummary);
+
 /// The lines of the table. A percentile that equals the maximum because of too few responses is marked.
 #[must_use]
-pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> Vec<String> {
+pub fn lines(columns: &[Times<'_>], answers: u64) -> Vec<String> {
+    let line = |name: &str, cells: Vec<String>| {
+        let cells: String = cells.iter().map(|cell| format!("{cell:>15}")).collect();
+        format!("{name:<10}{cells}")
+    };
     let head = [
-        format!("{:<10}{:>15}{:>15}", "", "response time", "service time"),
-        format!("{:<10}{:>15}{:>15}", "", "from due", "from sent"),
+        line("", columns.iter().map(|column| column.0.to_owned()).collect()),
+        line("", columns.iter().map(|column| column.1.to_owned()).collect()),
     ];
     let row = |name: &str, above: f64, figure: &dyn Fn(&TimesSummary) -> f64| {
         let shown = |times: &TimesSummary| {
@@ -19,7 +26,7 @@ pub fn lines(response: &TimesSummary, service: &TimesSummary, answers: u64) -> V
                 "= max".to_owned()
             }
         };
-        format!("{name:<10}{:>15}{:>15}", shown(response), shown(service))
+        line(name, columns.iter().map(|column| shown(column.2)).collect())
     };
     let percentile = |(name, quantile): &(&str, f64)| {
         let figure = |times: &TimesSummary| times.percentile(name).unwrap_or(times.max);

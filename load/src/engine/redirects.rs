@@ -1,0 +1,82 @@
+//! Requests that go on where they were redirected to.
+
+use super::connection::{Place, Rendered, State, StreamState};
+use super::inspection::Redirected;
+use super::worker::Worker;
+use crate::clock::{Nanos, unix_now_s};
+use crate::driver::Driver;
+use crate::failure::FailureCause;
+use crate::request::{RenderedRequest, redirect};
+use http::HeaderValue;
+use std::sync::Arc;
+
+/// Redirects of one request.
+const MOST_REDIRECTS: u32 = 10;
+
+impl<D: Driver> Worker<'_, D> {
+    /// Sends the request to where its response, which is complete, leads. Its due and sent times stay. `is_open`: its connection may
+    /// carry it.
+    ///
+    /// # Errors
+    /// It goes nowhere, and has ended.
+    pub(super) fn follow(
+        &mut self,
+        place: Place,
+        (status, location): (u16, &[u8]),
+        is_open: bool,
+        now_ns: Nanos,
+    ) -> Result<(), FailureCause> {
+        let slot = self.width.slot(place);
+        let Some(inspection) = &mut self.inspection else { return Ok(()) };
+        let stream = &mut self.streams[place as usize];
+        let target = stream.exchange.target;
+        let (request, redirects) = match inspection.take_redirected(place) {
+            Some(before) => (before.request, before.redirects),
+            None => (self.writer.again(target, stream.number, Some(inspection.user(place))), 0),
+        };
+        if redirects == MOST_REDIRECTS {
+            return Err(FailureCause::Redirect("ten led to another one"));
+        }
+        if !self.driver.has_sent(slot) {
+            return Err(FailureCause::Redirect("it came before the request had been sent"));
+        }
+        let mut request = redirect::next(request, status, location, self.plan.requests.origin())?;
+        if let Some(jar) = inspection.user(place).cookies().filter(|_| !self.writer.has_own_cookies(target)) {
+            let mut cookies = Vec::new();
+            let are_sent = jar.write_value(&mut cookies, unix_now_s());
+            redirect::set_cookies(&mut request, HeaderValue::from_bytes(&cookies).ok().filter(|_| are_sent));
+        }
+        stream.is_head = request.method() == http::Method::HEAD;
+        stream.is_idempotent = request.method().is_idempotent();
+        let connection = &self.connections[slot as usize];
+        if connection.is_http2() {
+            stream.rendered = Rendered::Http2(Arc::new(redirect::http2(&request)));
+        } else {
+            redirect::http1(&request, self.plan.keep_alive, &mut stream.http1);
+            stream.rendered = Rendered::Http1;
+        }
+        if self.session_kind.is_none() {
+            let rendered = RenderedRequest {
+                bytes: &stream.http1,
+                is_head: stream.is_head,
+                is_idempotent: stream.is_idempotent,
+                closes: false,
+                is_static: false,
+                target,
+            };
+            // SAFETY: it is not static, and is copied.
+            unsafe { self.driver.keep(slot, rendered) };
+        }
+        inspection.keep_redirected(place, Redirected { request, redirects: redirects + 1 });
+        self.connections[slot as usize].is_reused = true;
+        if is_open && self.connections[slot as usize].state == State::Open {
+            self.send(place, now_ns);
+        } else {
+            self.wait_for_another_connection(place, now_ns);
+            // The new connection has carried no request, which may be sent again once.
+            self.streams[place as usize].was_resent = false;
+        }
+        debug_assert!(self.streams[place as usize].state != StreamState::Idle, "it is in flight");
+        Ok(())
+    }
+}

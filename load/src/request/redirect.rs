@@ -1,0 +1,203 @@
+//! The request that follows a redirect (RFC 9110 section 15.4).
+
+use super::fields::FieldRequest;
+use super::{Origin, Target};
+use crate::failure::FailureCause;
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, EXPECT};
+use http::uri::PathAndQuery;
+use http::{HeaderValue, Method, Request, Uri};
+
+const NO_LOCATION: FailureCause = FailureCause::Redirect("its Location is no URL");
+const ELSEWHERE: FailureCause =
+    FailureCause::Redirect("it leads to another scheme, host or port; request that address");
+
+/// Is it a redirect that names where to go?
+pub(crate) const fn is_followed(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// The request after `request`, whose response had this status and this `Location`. A POST becomes a GET, unless the status forbids
+/// that.
+///
+/// # Errors
+/// It leads elsewhere, or nowhere.
+pub(crate) fn next(
+    mut request: Request<Bytes>,
+    status: u16,
+    location: &[u8],
+    origin: &Origin,
+) -> Result<Request<Bytes>, FailureCause> {
+    let location = std::str::from_utf8(location).map_err(|_| NO_LOCATION)?;
+    let path = path(&request, location, origin)?;
+    let mut parts = request.uri().clone().into_parts();
+    parts.path_and_query = Some(path.parse::<PathAndQuery>().map_err(|_| NO_LOCATION)?);
+    *request.uri_mut() = Uri::from_parts(parts).map_err(|_| NO_LOCATION)?;
+    let becomes_get = match status {
+        303 => request.method() != Method::HEAD,
+        301 | 302 => request.method() == Method::POST,
+        _ => false,
+    };
+    if becomes_get {
+        *request.method_mut() = Method::GET;
+        *request.body_mut() = Bytes::new();
+        for name in [CONTENT_LENGTH, CONTENT_TYPE, CONTENT_ENCODING, EXPECT] {
+            request.headers_mut().remove(name);
+        }
+    }
+    Ok(request)
+}
+
+/// Path and query of the URL that `location` is, seen from a request (RFC 3986 section 5.2).
+fn path(request: &Request<Bytes>, location: &str, origin: &Origin) -> Result<String, FailureCause> {
+    let location = location.split('#').next().unwrap_or_default();
+    let absolute = match location {
+        _ if location.starts_with("//") => format!("{}:{location}", origin.scheme()),
+        _ if location.contains("://") && !location.starts_with(['/', '?', '.']) => location.to_owned(),
+        _ => {
+            let now = request.uri().path();
+            let path = match location.chars().next() {
+                None => return Err(NO_LOCATION),
+                Some('/') => location.to_owned(),
+                Some('?') => format!("{now}{location}"),
+                Some(_) => format!("{}/{location}", now.rsplit_once('/').map_or("", |(folder, _)| folder)),
+            };
+            return Ok(without_dots(&path));
+        }
+    };
+    let target = Target::get(&absolute).map_err(|_| NO_LOCATION)?;
+    if target.origin() == origin { Ok(without_dots(target.path())) } else { Err(ELSEWHERE) }
+}
+
+/// RFC 3986 section 5.2.4.
+fn without_dots(path: &str) -> String {
+    let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
+    let mut kept: Vec<&str> = Vec::new();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    for (index, &segment) in segments.iter().enumerate() {
+        let is_last = index + 1 == segments.len();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    kept.pop();
+                }
+                if is_last {
+                    kept.push("");
+                }
+            }
+            segment => kept.push(segment),
+        }
+    }
+    format!("/{}{query}", kept.join("/"))
+}
+
+/// Has the request the cookies that its user has now?
+pub(crate) fn set_cookies(request: &mut Request<Bytes>, cookies: Option<HeaderValue>) {
+    if let Some(cookies) = cookies {
+        request.headers_mut().insert(COOKIE, cookies);
+    }
+}
+
+/// Its bytes over HTTP/1.1.
+pub(crate) fn http1(request: &Request<Bytes>, keep_alive: bool, out: &mut Vec<u8>) {
+    out.clear();
+    let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
+    let authority = request.uri().authority().map_or("", |authority| authority.as_str());
+    let line = format!("{} {path} HTTP/1.1\r\nHost: {authority}\r\n", request.method());
+    out.extend_from_slice(line.as_bytes());
+    for (name, value) in request.headers() {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            out.extend_from_slice(part);
+        }
+    }
+    if !keep_alive {
+        out.extend_from_slice(b"Connection: close\r\n");
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(request.body());
+}
+
+/// Its fields over HTTP/2.
+pub(crate) fn http2(request: &Request<Bytes>) -> FieldRequest {
+    FieldRequest::new(request.clone(), None, |_| true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin() -> Origin {
+        Origin::parse("http://h:81").unwrap()
+    }
+
+    fn post(path: &str) -> Request<Bytes> {
+        let request = Request::post(format!("http://h:81{path}")).header("content-length", 2);
+        request.header("content-type", "text/plain").header("x", "y").body(Bytes::from("hi")).unwrap()
+    }
+
+    fn led_to(path: &str, location: &str) -> Result<String, FailureCause> {
+        let next = next(post(path), 302, location.as_bytes(), &origin())?;
+        Ok(next.uri().path_and_query().unwrap().to_string())
+    }
+
+    #[test]
+    fn a_location_is_read_as_seen_from_the_request() {
+        for (location, path) in [
+            ("/b?c#d", "/b?c"),
+            ("b", "/a/b"),
+            ("../b", "/b"),
+            ("../../../b/.", "/b/"),
+            ("./b/../c?d=../e", "/a/c?d=../e"),
+            ("?b", "/a/x?b"),
+            ("http://h:81/b", "/b"),
+            ("HTTP://H:81", "/"),
+            ("//h:81/b", "/b"),
+            ("/b?u=http://other/", "/b?u=http://other/"),
+        ] {
+            assert_eq!(led_to("/a/x?y", location), Ok(path.to_owned()), "{location}");
+        }
+        for location in ["https://h:81/", "http://h/", "http://other:81/", "//other/"] {
+            assert_eq!(led_to("/", location), Err(ELSEWHERE), "{location}");
+        }
+        for location in ["", "#a", "/a b", "http://", "/\u{7f}"] {
+            assert_eq!(led_to("/", location), Err(NO_LOCATION), "{location:?}");
+        }
+    }
+
+    #[test]
+    fn a_post_becomes_a_get_without_its_body_where_the_status_allows_it() {
+        let method = |status, method: Method| {
+            let mut request = post("/");
+            *request.method_mut() = method;
+            let next = next(request, status, b"/b", &origin()).unwrap();
+            let is_without = next.body().is_empty() && !next.headers().contains_key("content-type");
+            assert_eq!(next.headers()["x"], "y");
+            (next.method().to_string(), is_without)
+        };
+        for status in [301, 302, 303] {
+            assert_eq!(method(status, Method::POST), ("GET".to_owned(), true), "{status}");
+        }
+        assert_eq!(method(303, Method::PUT), ("GET".to_owned(), true));
+        assert_eq!(method(303, Method::HEAD).0, "HEAD");
+        assert_eq!(method(302, Method::PUT), ("PUT".to_owned(), false));
+        for status in [307, 308] {
+            assert_eq!(method(status, Method::POST), ("POST".to_owned(), false), "{status}");
+        }
+        assert!(![300, 304, 200, 305].into_iter().any(is_followed));
+    }
+
+    #[test]
+    fn it_is_written_for_both_protocols() {
+        let next = next(post("/"), 303, b"/b?c", &origin()).unwrap();
+        let mut bytes = Vec::new();
+        http1(&next, false, &mut bytes);
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "GET /b?c HTTP/1.1\r\nHost: h:81\r\nx: y\r\nConnection: close\r\n\r\n"
+        );
+        let fields = http2(&next);
+        let path = fields.fields().find(|field| field.name == b":path").map(|field| field.value.to_vec());
+        assert_eq!(path.as_deref(), Some(&b"/b?c"[..]));
+        assert!(fields.is_idempotent() && !fields.is_head());
+    }
+}
