@@ -40,6 +40,7 @@ pub fn conclude(
         command: origin.command,
         created_at: origin.created_at,
         machine: origin.machine,
+        crossover: None,
         comparisons: compare(experiment, &records),
         findings,
         request_times,

@@ -2,6 +2,7 @@
 //! that holds all of it ([`result`]).
 
 pub mod conclude;
+pub mod crossover;
 pub mod evidence;
 pub mod explain;
 pub mod finding;

@@ -13,6 +13,7 @@ use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
 use threadcount_model::request_time::RequestTime;
 use threadcount_model::rounds::{RoundsDone, Skipped};
+use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::runs::is_complete;
 
 /// The name and version of the document.
@@ -31,6 +32,9 @@ pub struct ResultDocument {
     pub created_at: String,
     pub experiment: Experiment,
     pub machine: Machine,
+    /// Kinds of thread compared inside one JVM, before the runs. `None`: not asked for, or refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crossover: Option<CrossoverDocument>,
     /// One per run, in the order of the runs.
     pub records: Vec<Record>,
     /// Number of rounds of each load, and why they ended.

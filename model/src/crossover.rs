@@ -1,10 +1,14 @@
 //! A crossover inside one JVM: what was switched, and what each period measured.
 
+use crate::record::Record;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+
+/// The name of the load of the observed treatments.
+pub const CROSSOVER: &str = "crossover";
 
 /// The threads that requests run on while it lasts. In text: `own`, `virtual`, `virtual-N`, `platform-N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -98,6 +102,12 @@ pub struct Crossover {
     pub requests: CrossoverRequests,
     /// Why it ended before its time, as a sentence; `None`: it did not.
     pub ended_early: Option<String>,
+    /// After the periods, a run of some seconds per treatment with the probe in the JVM: reasons, and no figures to compare.
+    #[serde(default)]
+    pub explaining: Vec<Record>,
+    /// Why there are none, as a sentence.
+    #[serde(default)]
+    pub unexplained: Option<String>,
 }
 
 /// How the JVM was warmed up.

@@ -1,15 +1,15 @@
 //! A crossover in words: question, setting, answer, a row per kind of thread, why, what is open, trust, what it covers.
 
+use crate::request_time;
 use crate::wrapped::wrapped;
-use threadcount_judge::result::ResultDocument;
+use threadcount_judge::crossover::crossover_reasons;
+use threadcount_judge::finding::{Finding, Rule};
+use threadcount_judge::words::finding::words;
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
-use threadcount_model::metric::Metric;
-use threadcount_model::record::Record;
 use threadcount_stats::crossover::CrossoverRatio;
-use threadcount_stats::crossover::agreement::{Agreement, agreement};
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::ratio::WIDEST;
 
@@ -20,6 +20,8 @@ const LABEL: usize = 8;
 const MOST_LINES: usize = 22;
 /// Kinds of thread that the answer and the reasons speak of; the table has all.
 const MOST_ANSWERS: usize = 3;
+/// Reasons of all kinds.
+const MOST_REASONS: usize = 5;
 
 /// Everything, for a terminal.
 #[must_use]
@@ -29,12 +31,17 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
         format!("Does another kind of thread help the requests on port {}?", crossover.port),
         setting(crossover),
     ];
-    head.extend(section("Answer", &answers(document)));
+    head.extend(section("Answer", &answers(document, &name)));
     head.push(String::new());
     let mut tail = vec![String::new()];
-    tail.extend(section("Why", &why(document)));
-    let cautions: Vec<String> =
-        document.comparisons.iter().filter_map(|it| cautions(it, crossover).into_iter().next()).collect();
+    let mut why = why(document, &name);
+    why.truncate(MOST_REASONS);
+    tail.extend(section("Why", &why));
+    let cautions: Vec<String> = document
+        .comparisons
+        .iter()
+        .filter_map(|it| cautions(it, crossover, &name).into_iter().next())
+        .collect();
     tail.extend(section("Open", &cautions[..cautions.len().min(MOST_ANSWERS)]));
     tail.extend(section("Trust", &[trust(crossover)]));
     tail.extend(section("Covers", &COVERS.map(str::to_owned)));
@@ -42,41 +49,11 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
     head.into_iter().chain(rows).chain(tail).collect()
 }
 
-const COVERS: [&str; 2] = [
+/// What it is about and what not.
+pub(crate) const COVERS: [&str; 2] = [
     "requests of this port in this JVM; @Async, schedulers and clients kept their threads.",
     "Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.",
 ];
-
-/// What fresh JVMs say of it: a line where they were compared with the same kinds of thread. `document`: of the fresh JVMs.
-#[must_use]
-pub fn confirmation(crossover: &CrossoverDocument, document: &ResultDocument) -> Vec<String> {
-    let of_virtual = |it: &&TreatmentComparison| it.treatment == Treatment::Virtual { limit: None };
-    let one_jvm = crossover.comparisons.iter().find(of_virtual).map(|it| it.rate);
-    let compared = document.comparisons.iter().find(|it| it.variant == "virtual");
-    let fresh = compared.and_then(|it| Some((it, it.ratio(Metric::Rate)?)));
-    let Some((one_jvm, (compared, fresh))) = one_jvm.zip(fresh) else { return Vec::new() };
-    let is_compared = |run: &&Record| [&compared.variant, &compared.baseline].contains(&&run.variant);
-    let runs = document.records.iter().filter(is_compared);
-    let are_warm = runs.clone().all(|run| run.warm_up.as_ref().is_none_or(|it| it.levelled != Some(false)));
-    let jvms = figures::plural(fresh.runs.0, "fresh JVM");
-    let text = match (agreement(&one_jvm, fresh, are_warm), fresh.interval) {
-        (Agreement::Unknown, _) | (_, None) => {
-            format!("{jvms} of each kind: too few to compare with the crossover.")
-        }
-        (found, Some(interval)) => format!(
-            "{} {} the throughput in {jvms} of each kind; {}",
-            times(fresh.ratio),
-            figures::interval(interval),
-            match found {
-                Agreement::Agrees => "they agree with the crossover.",
-                Agreement::StillWarmingUp =>
-                    "the crossover has another ratio, and the fresh JVMs were still warming up.",
-                _ => "the crossover has another ratio. The cause is not known.",
-            }
-        ),
-    };
-    section("Confirm", &[text])
-}
 
 /// The label stands before the first line only.
 fn section(label: &str, texts: &[String]) -> Vec<String> {
@@ -106,8 +83,17 @@ fn throughput(ratio: &CrossoverRatio) -> String {
     }
 }
 
-fn baseline(crossover: &Crossover) -> String {
-    crossover.treatments.first().copied().unwrap_or(Treatment::Own).to_string()
+/// What a kind of thread is called.
+pub(crate) type NameOf<'n> = &'n dyn Fn(Treatment) -> String;
+
+/// As `--treatments` writes it.
+fn name(treatment: Treatment) -> String {
+    treatment.to_string()
+}
+
+/// What the others are compared with.
+pub(crate) fn baseline(crossover: &Crossover) -> Treatment {
+    crossover.treatments.first().copied().unwrap_or(Treatment::Own)
 }
 
 fn setting(crossover: &Crossover) -> String {
@@ -117,28 +103,29 @@ fn setting(crossover: &Crossover) -> String {
         }
         None => figures::plural(crossover.clients, "client"),
     };
-    let periods = crossover.periods.iter().filter(|it| it.left_out.is_none()).count();
+    format!("{}: {load}, {}", crossover.server, periods(crossover))
+}
+
+/// `40 periods in 46 seconds`.
+pub(crate) fn periods(crossover: &Crossover) -> String {
+    let counted = crossover.periods.iter().filter(|it| it.left_out.is_none()).count();
     let seconds =
         crossover.periods.last().map_or(0.0, |it| it.switched_s + it.washout_ms / 1e3 + it.counted_s);
-    format!(
-        "{}: {load}, {} in {}",
-        crossover.server,
-        figures::plural(periods as u64, "period"),
-        figures::plural(seconds.round() as u64, "second")
-    )
+    let seconds = figures::plural(seconds.round() as u64, "second");
+    format!("{} in {seconds}", figures::plural(counted as u64, "period"))
 }
 
 /// A sentence per treatment, of the first ones.
-fn answers(document: &CrossoverDocument) -> Vec<String> {
+pub(crate) fn answers(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String> {
     if document.comparisons.is_empty() {
         return vec!["none: no block of periods was completed.".to_owned()];
     }
-    let baseline = baseline(&document.crossover);
-    document.comparisons.iter().take(MOST_ANSWERS).map(|it| answer(it, &baseline)).collect()
+    let baseline = name(baseline(&document.crossover));
+    document.comparisons.iter().take(MOST_ANSWERS).map(|it| answer(it, &baseline, name)).collect()
 }
 
 /// `virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99 within 1 %.`
-fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
+fn answer(comparison: &TreatmentComparison, baseline: &str, name: NameOf<'_>) -> String {
     let first = part(&comparison.rate, "throughput", Some(baseline));
     let times = [
         comparison.p50.as_ref().map(|it| part(it, "median response time", None)),
@@ -147,7 +134,7 @@ fn answer(comparison: &TreatmentComparison, baseline: &str) -> String {
     let mut parts: Vec<String> = std::iter::once(first).chain(times.into_iter().flatten()).collect();
     let last = parts.pop().unwrap_or_default();
     let all = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
-    format!("{} has {all}.", comparison.treatment)
+    format!("{} has {all}.", name(comparison.treatment))
 }
 
 /// `baseline`: where it is named.
@@ -162,24 +149,39 @@ fn part(ratio: &CrossoverRatio, noun: &str, baseline: Option<&str>) -> String {
     }
 }
 
-/// What the server's own pool can serve at once, and what the kinds of thread cost.
-fn why(document: &CrossoverDocument) -> Vec<String> {
+/// What the server's own pool can serve at once, what requests wait for on each kind of thread, and what the kinds cost.
+pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String> {
     let crossover = &document.crossover;
-    let clients = figures::count(crossover.clients.into());
-    let pool = crossover.own_threads.filter(|_| crossover.rate_per_s.is_none()).map(|threads| {
-        let pool = figures::count(threads.into());
-        if threads < crossover.clients {
-            format!("own: its {pool} threads serve {pool} of {clients} requests at once; the others wait.")
-        } else {
-            format!("own: its {pool} threads suffice for {clients} clients; no request waits for a thread.")
-        }
+    let reasons = crossover_reasons(crossover);
+    let times = crossover.treatments.iter().filter_map(|treatment| {
+        let time = reasons.request_times.iter().find(|it| it.variant == treatment.to_string())?;
+        Some(format!("{}: {}.", name(*treatment), request_time::words(time).brief))
+    });
+    let found = crossover.treatments.iter().filter_map(|treatment| {
+        let of_it =
+            |it: &&Finding| it.variant == Some(treatment.to_string()) && it.rule() != Rule::ClientCeiling;
+        let first = reasons.findings.iter().find(of_it)?;
+        Some(format!("{}: {}.", name(*treatment), words(first).brief))
     });
     let costs = document.comparisons.iter().filter_map(|it| {
         let cpu = it.cpu_per_request.as_ref()?;
         let is_different = matches!(cpu.verdict, Verdict::Higher | Verdict::Lower);
-        is_different.then(|| format!("{}: {} the CPU per request.", it.treatment, shown(cpu)))
+        is_different.then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
-    pool.into_iter().chain(costs.take(MOST_ANSWERS)).collect()
+    let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
+    let pool = own_pool(crossover, name).into_iter().chain(times.take(MOST_ANSWERS));
+    pool.chain(found.take(MOST_ANSWERS)).chain(costs.take(MOST_ANSWERS)).chain(unexplained).collect()
+}
+
+fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
+    let threads = crossover.own_threads.filter(|_| crossover.rate_per_s.is_none())?;
+    let clients = figures::count(crossover.clients.into());
+    let (own, pool) = (name(Treatment::Own), figures::count(threads.into()));
+    Some(if threads < crossover.clients {
+        format!("{own}: its {pool} threads serve {pool} of {clients} requests at once; the others wait.")
+    } else {
+        format!("{own}: its {pool} threads suffice for {clients} clients; no request waits for a thread.")
+    })
 }
 
 /// A row per kind of thread within so many lines.
@@ -187,7 +189,7 @@ fn table(document: &CrossoverDocument, most_lines: usize) -> Vec<String> {
     let crossover = &document.crossover;
     let head = ["", "", "throughput", &format!("vs {}", baseline(crossover)), "p50", "p99", "CPU/request"];
     let mut rows = vec![row(&head.map(str::to_owned))];
-    rows.extend(document.figures.iter().map(|of| row(&cells(document, of))));
+    rows.extend(document.figures.iter().map(|of| row(&cells(document, of, &name))));
     if rows.len() > most_lines {
         let more = rows.len() + 1 - most_lines;
         rows.truncate(most_lines.saturating_sub(1));
@@ -196,11 +198,12 @@ fn table(document: &CrossoverDocument, most_lines: usize) -> Vec<String> {
     rows
 }
 
-fn cells(document: &CrossoverDocument, of: &TreatmentFigures) -> [String; 7] {
+/// Name, threads, throughput, its ratio, p50, p99, CPU per request.
+pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: NameOf<'_>) -> [String; 7] {
     let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::milliseconds);
     let compared = document.comparisons.iter().find(|it| it.treatment == of.treatment);
     [
-        of.treatment.to_string(),
+        name(of.treatment),
         label(&document.crossover, of.treatment),
         figures::rate(of.rate_per_s),
         compared.map_or_else(|| "baseline".to_owned(), |it| shown(&it.rate)),
@@ -223,7 +226,7 @@ fn label(crossover: &Crossover, treatment: Treatment) -> String {
     }
 }
 
-fn shown(ratio: &CrossoverRatio) -> String {
+pub(crate) fn shown(ratio: &CrossoverRatio) -> String {
     readable(ratio)
         .map_or_else(|| "too few blocks".to_owned(), |interval| format!("{} {interval}", times(ratio.ratio)))
 }
@@ -234,7 +237,7 @@ fn readable(ratio: &CrossoverRatio) -> Option<String> {
     interval.is_readable(ratio.ratio).then(|| figures::interval(interval))
 }
 
-fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     format!("{}x", figures::ratio(ratio))
 }
 
@@ -244,8 +247,12 @@ fn row(cells: &[String; 7]) -> String {
 }
 
 /// What makes a ratio less than it seems.
-fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) -> Vec<String> {
-    let (treatment, baseline) = (comparison.treatment, baseline(crossover));
+pub(crate) fn cautions(
+    comparison: &TreatmentComparison,
+    crossover: &Crossover,
+    name: NameOf<'_>,
+) -> Vec<String> {
+    let (treatment, baseline) = (name(comparison.treatment), name(baseline(crossover)));
     let carried = comparison.carry_over.map(|change| {
         format!(
             "{treatment}: a switch has an effect of its own; its ratio changes {} within a period.",
@@ -263,7 +270,7 @@ fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) -> Vec<Stri
     carried.into_iter().chain(changes).chain(wide).collect()
 }
 
-fn trust(crossover: &Crossover) -> String {
+pub(crate) fn trust(crossover: &Crossover) -> String {
     let requests = crossover.requests;
     let lost = match requests.failed {
         0 => "none failed".to_owned(),
@@ -295,52 +302,10 @@ fn trust(crossover: &Crossover) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::crossover::{CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, ResponseTimes};
+    use crate::sample::crossover as document;
+    use threadcount_model::crossover::CrossoverPeriod;
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
-
-    fn period(block: u32, treatment: Treatment, rate_per_s: f64, p50_ms: f64) -> CrossoverPeriod {
-        CrossoverPeriod {
-            block,
-            treatment,
-            switched_s: f64::from(block) * 5.0,
-            washout_ms: 150.0,
-            counted_s: 1.0,
-            ok: rate_per_s as u64,
-            failed: 0,
-            overlapping: 0,
-            rate_per_s,
-            response_times: ResponseTimes { weighted_ms: vec![(p50_ms, 980.0), (124.0, 20.0)] },
-            p50_ms: Some(p50_ms),
-            p99_ms: Some(124.0),
-            half_rates_per_s: [rate_per_s; 2],
-            cpu_us_per_request: Some(400.0),
-            thread_names: Vec::new(),
-            left_out: None,
-        }
-    }
-
-    fn document(blocks: u32, noise: f64) -> CrossoverDocument {
-        let of = |block: u32| {
-            let swing = 1.0 + noise * if block.is_multiple_of(2) { 1.0 } else { -1.0 };
-            let own = period(block, Treatment::Own, 3_000.0, 10.0);
-            let other = period(block, VIRTUAL, 3_330.0 * swing, 34.0);
-            [own.clone(), other.clone(), other, own]
-        };
-        Crossover {
-            server: "Tomcat 11.0.24".to_owned(),
-            port: 8_080,
-            own_threads: Some(200),
-            treatments: vec![Treatment::Own, VIRTUAL],
-            clients: 100,
-            rate_per_s: None,
-            warm_up: CrossoverWarmUp { few_clients_s: 12.0, load_s: 6.0, steady: Some(true) },
-            periods: (0..blocks).flat_map(of).collect(),
-            requests: CrossoverRequests { ok: 175_130, failed: 0 },
-            ended_early: None,
-        }
-        .into()
-    }
 
     #[test]
     fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {

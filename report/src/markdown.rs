@@ -5,7 +5,7 @@ use crate::published;
 use crate::published::PublishedRow;
 use crate::view::ratios::ratio_words;
 use crate::view::table::LoadTable;
-use crate::view::{View, capital, view};
+use crate::view::{NoVerdict, View, capital, view};
 use std::fmt::Write as _;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
@@ -21,9 +21,8 @@ pub fn markdown(document: &ResultDocument) -> String {
         let _ = write!(text, " · {}", plain(fact));
     }
     text.push_str("\n\n");
-    if let Some(why) = &view.no_verdict {
-        text.push_str("> [!WARNING]\n> **No verdict, the figures are not trusted.**\n");
-        let _ = writeln!(text, "> {}\n", plain(why));
+    if let Some(NoVerdict { head, why }) = &view.no_verdict {
+        let _ = writeln!(text, "> [!WARNING]\n> **{head}.**\n> {}\n", plain(why));
     }
     if !view.answer.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));

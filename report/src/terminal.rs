@@ -66,11 +66,7 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
     let mut page = Page::new(style);
     page.clipped(&view.question, Tone::Strong);
     page.clipped(&format!("{}: {}", view.name, view.setting.join(", ")), Tone::Dim);
-    let answer = match &view.no_verdict {
-        Some(why) => vec![(format!("No verdict, the figures are not trusted: {why}."), Tone::Bad)],
-        None => view.answer.iter().map(|it| (it.clone(), Tone::Strong)).collect(),
-    };
-    sentences(&mut page, "Answer", &answer, shown.answer);
+    sentences(&mut page, "Answer", &answer(view), shown.answer);
     page.blank();
     if table_lines > 0 {
         table::print(&mut page, &view.tables, table_lines);
@@ -88,6 +84,16 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
         report_line(&mut page, path);
     }
     page
+}
+
+/// Where there was a crossover, its answer and what fresh JVMs say of it: what else they say is in the tables.
+fn answer(view: &View) -> Vec<(String, Tone)> {
+    let sentences: Vec<&String> = match &view.crossover {
+        Some(crossover) => crossover.answer.iter().chain(&crossover.confirmation).collect(),
+        None => view.answer.iter().collect(),
+    };
+    let no_verdict = view.no_verdict.iter().map(|it| (format!("{}: {}.", it.head, it.why), Tone::Bad));
+    sentences.into_iter().map(|it| (it.clone(), Tone::Strong)).chain(no_verdict).collect()
 }
 
 /// One paragraph of sentences.
@@ -156,10 +162,7 @@ fn report_line(page: &mut Page, path: &str) {
 pub fn paragraph(document: &ResultDocument) -> String {
     let view = view(document);
     let mut sentences = vec![format!("{}: {}", view.name, view.question)];
-    if let Some(why) = &view.no_verdict {
-        sentences.push(format!("No verdict, the figures are not trusted: {why}."));
-    }
-    sentences.extend(view.answer.iter().cloned());
+    sentences.extend(answer(&view).into_iter().map(|(sentence, _)| sentence));
     sentences.extend(why(&view));
     sentences.extend(view.open.iter().map(|it| format!("Open: {it}.")));
     let trust = view.trust.lowered_by.iter().chain([&view.trust.requests]);

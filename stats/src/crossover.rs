@@ -16,7 +16,7 @@ mod quantile;
 use super::ratio::verdict;
 use super::student::{t_quantile, two_sided_tail};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
@@ -32,7 +32,7 @@ const CHANGE_P: f64 = 0.01;
 const LEAST_CHANGE: f64 = 0.03;
 
 /// One treatment against another over all blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverRatio {
     /// Geometric mean of the blocks' ratios.
     pub ratio: f64,

@@ -171,6 +171,7 @@ mod tests {
             created_at: "2026-11-20T00:00:00Z".to_owned(),
             experiment: Experiment::unplanned("x", Vec::new(), Vec::new()),
             machine: Default::default(),
+            crossover: None,
             records: Vec::new(),
             rounds: Vec::new(),
             comparisons: Vec::new(),

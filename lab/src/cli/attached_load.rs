@@ -112,7 +112,8 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     leave(pid, &detacher, None)?;
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
-    let record = attached::record(&load, &plan, &outcome, beside.whole_lines(), &samples);
+    let record =
+        attached::record([attached::VARIANT, &load.name], &plan, &outcome, beside.whole_lines(), &samples);
     let why = why(&attached::experiment(&load, &origin), record, beside.limits.findings());
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;
     stdout::print(&shown)?;

@@ -11,8 +11,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_machine::probe::jar;
@@ -20,6 +18,7 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
+use threadcount_model::masked::{Masked, masked};
 use threadcount_report::crossover as words;
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::launcher::Launcher;
@@ -84,10 +83,12 @@ pub(super) fn attached(
     let port = port_of(&plan)?;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let jar = jar::find().into_diagnostic()?;
     let order = CrossoverOrder {
         pid,
         port,
         plan: &plan,
+        jar: &jar,
         treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         beside_others: options.beside_others,
@@ -109,11 +110,11 @@ pub(super) fn started(
     finish(&of_first_variant(experiment, options, budget, out, &stop)?, options)
 }
 
-/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed and kept in the folder. `None`: there is
-/// none, and the reason is printed.
+/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
+/// printed.
 ///
 /// # Errors
-/// The answer cannot be written.
+/// stdout cannot be written.
 pub(super) fn before_fresh_jvms(
     experiment: &Experiment,
     folder: &Path,
@@ -127,15 +128,9 @@ pub(super) fn before_fresh_jvms(
             return Ok(None);
         }
     };
-    // Before an error about the file: the figures are there.
     finish(&document, &options)?;
-    let file = folder.join("crossover").join("crossover.json");
-    let json = serde_json::to_vec_pretty(&document).into_diagnostic()?;
-    result_folder::replace(&file, &json)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("cannot write {}", file.display()))?;
     anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads.");
-    Ok(Some(document))
+    Ok(Some(masked(&document, &mut Masked::new())))
 }
 
 /// Of the experiment's first variant.
@@ -178,10 +173,12 @@ fn of_server(
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
+    let jar = jar::find().into_diagnostic()?;
     let order = CrossoverOrder {
         pid,
         port: port_of(&plan)?,
         plan: &plan,
+        jar: &jar,
         treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         // Nobody else knows its port.
@@ -196,8 +193,7 @@ fn port_of(plan: &LoadPlan) -> miette::Result<u16> {
 }
 
 fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {
-    let jar = jar::find().into_diagnostic()?;
-    let session = CrossoverSession::attach(order.pid, &jar).into_diagnostic()?;
+    let session = CrossoverSession::attach(order.pid, order.jar).into_diagnostic()?;
     let mut progress = CrossoverProgress::default();
     let crossover = crossover::run(order, &session, stop, &mut |event| progress.event(&event));
     Ok(crossover.into_diagnostic()?.into())
@@ -221,19 +217,6 @@ fn exit_code(document: &CrossoverDocument) -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(super::FAILED),
     }
-}
-
-/// Prints what fresh JVMs say of it.
-///
-/// # Errors
-/// stdout cannot be written.
-pub(super) fn print_confirmation(
-    crossover: &CrossoverDocument,
-    fresh_jvms: &ResultDocument,
-) -> miette::Result<()> {
-    let lines = words::confirmation(crossover, fresh_jvms);
-    let text: String = lines.into_iter().map(|line| line + "\n").collect();
-    stdout::print(&text)
 }
 
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.

@@ -29,7 +29,6 @@ use threadcount_report::terminal::terminal;
 use threadcount_report::{Format, ReportError};
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::claim::judge;
-use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -179,15 +178,19 @@ impl ExperimentArgs {
         };
         tell_masked(&experiment, &command);
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-        let has_crossover = experiment.crossover && earlier.is_none() && !self.sends_elsewhere();
-        let crossover = match has_crossover {
-            true => crossover::before_fresh_jvms(&experiment, folder.path(), &interrupted)?,
-            false => None,
+        let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
+        let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
+        let crossover = match experiment.crossover && !is_begun && !self.sends_elsewhere() {
+            true if crossover_before.is_none() => {
+                crossover::before_fresh_jvms(&experiment, folder.path(), &interrupted)?
+            }
+            _ => crossover_before,
         };
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
             experiment: &experiment,
+            crossover: crossover.as_ref(),
             command: &command,
             launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
@@ -199,7 +202,7 @@ impl ExperimentArgs {
         progress.finish();
         // Nothing stays in the cluster while somebody reads.
         drop(pods);
-        let disk_full = self.report(&document, &folder, crossover.as_ref())?;
+        let disk_full = self.report(&document, &folder)?;
         let conditions = conditions
             .iter()
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
@@ -242,19 +245,11 @@ impl ExperimentArgs {
     }
 
     /// The page, and the figures on stdout. True: there was no room for all of it.
-    fn report(
-        &self,
-        document: &ResultDocument,
-        folder: &ResultFolder,
-        crossover: Option<&CrossoverDocument>,
-    ) -> miette::Result<bool> {
+    fn report(&self, document: &ResultDocument, folder: &ResultFolder) -> miette::Result<bool> {
         folder.give_room();
         let page = report::write(document, Format::Html, folder.path());
         // Before an error about the page: the figures are there.
         show(document, page.as_deref().ok());
-        if let Some(crossover) = crossover {
-            crossover::print_confirmation(crossover, document)?;
-        }
         let disk_full = document.rounds.iter().any(|done| done.why == RoundsEnd::DiskFull)
             || page.as_ref().is_err_and(ReportError::is_disk_full);
         match page {

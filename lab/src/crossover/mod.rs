@@ -1,9 +1,12 @@
 //! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, set it back.
 
 mod few_clients;
+mod observation;
 mod period;
 
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -14,6 +17,7 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::run::{self, Control, LoadError};
+use threadcount_machine::probe::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
 use threadcount_model::crossover::{
     Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
@@ -39,6 +43,8 @@ pub struct CrossoverOrder<'a> {
     /// Where the requests go.
     pub port: u16,
     pub plan: &'a LoadPlan,
+    /// The probe's, for the reasons.
+    pub jar: &'a Path,
     /// The first is the baseline. Empty: [`usual_treatments`].
     pub treatments: Vec<Treatment>,
     /// How long periods may take, all together.
@@ -66,6 +72,10 @@ pub enum CrossoverFailure {
     Session(#[from] CrossoverError),
     #[error(transparent)]
     Load(#[from] LoadError),
+    #[error(transparent)]
+    Probe(#[from] AttachError),
+    #[error("the server's process cannot be read: {0}")]
+    Process(#[from] io::Error),
     #[error("port {port} cannot be switched: {server}: {why}")]
     Unsupported { port: u16, server: String, why: String },
     #[error("no server of this JVM listens on port {0}")]
@@ -113,6 +123,8 @@ pub fn run(
         periods: Vec::new(),
         requests: CrossoverRequests::default(),
         ended_early: None,
+        explaining: Vec::new(),
+        unexplained: None,
     };
     if stop.load(Ordering::Relaxed) {
         return Err(CrossoverFailure::Interrupted);
@@ -142,6 +154,12 @@ pub fn run(
         outcome
     })?;
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
+    if crossover.ended_early.is_none() {
+        match observation::observe(order, session, stop, own_threads) {
+            Ok(records) => crossover.explaining = records,
+            Err(why) => crossover.unexplained = Some(why.to_string()),
+        }
+    }
     Ok(crossover)
 }
 

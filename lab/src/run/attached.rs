@@ -1,4 +1,4 @@
-//! A load on a JVM that ran already, as a run: one variant, and a record of what was sent and read in the same window.
+//! A load on a JVM that ran already, as a run: a record of what was sent and read in the same window.
 
 use super::figures;
 use threadcount_load::outcome::LoadOutcome;
@@ -11,7 +11,7 @@ use threadcount_model::record::Record;
 use threadcount_model::window::Window;
 
 /// The only variant.
-const VARIANT: &str = "attached";
+pub const VARIANT: &str = "attached";
 
 /// What was asked: nothing is compared.
 #[must_use]
@@ -23,7 +23,7 @@ pub fn experiment(load: &LoadSpec, origin: &str) -> Experiment {
 /// The run. The probe was there meanwhile, so that its window is the measured one.
 #[must_use]
 pub fn record(
-    load: &LoadSpec,
+    [variant, load]: [&str; 2],
     plan: &LoadPlan,
     outcome: &LoadOutcome,
     lines: &[Line],
@@ -31,8 +31,8 @@ pub fn record(
 ) -> Record {
     let window = Window::of_load(outcome);
     let mut record = Record {
-        variant: VARIANT.to_owned(),
-        load: load.name.clone(),
+        variant: variant.to_owned(),
+        load: load.to_owned(),
         round: 1,
         position: 1,
         jvm: readings(lines, window),

@@ -54,6 +54,7 @@ use threadcount_servers::workload::jmh::jar::BenchmarkJar;
 use threadcount_servers::workload::jmh::scores::JmhError;
 use threadcount_servers::workload::load_plan::LoadPlanError;
 use threadcount_servers::{Launcher, RunningServer};
+use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::observed_causes::of_samples;
 use threadcount_stats::pause_ledger::SlowTail;
 
@@ -73,6 +74,8 @@ pub struct Runner<'a> {
     pub launcher: &'a Launcher,
     /// Sends the loads.
     pub sender: &'a dyn LoadSender,
+    /// What was compared inside one JVM before the runs.
+    pub crossover: Option<&'a CrossoverDocument>,
     /// The command line that began the session.
     pub command: &'a [String],
     /// Where logs go.

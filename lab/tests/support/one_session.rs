@@ -63,6 +63,7 @@ pub fn watched(
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             command: &[],
+            crossover: None,
             folder: &ResultFolder::create(out, IfTaken::Refuse).unwrap(),
             interrupted: &Arc::default(),
         },

@@ -5,7 +5,7 @@ use super::page::{Page, Piece, Tone, width_of};
 use super::table;
 use crate::view::ratios::Line;
 use crate::view::table::{LoadTable, all_columns, tables};
-use crate::view::{FindingLine, LoadView, View, capital, view};
+use crate::view::{FindingLine, LoadView, NoVerdict, View, capital, view};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
@@ -33,8 +33,8 @@ pub fn details(document: &ResultDocument, style: TerminalStyle) -> String {
 }
 
 fn answer(page: &mut Page, view: &View) {
-    if let Some(why) = &view.no_verdict {
-        let head = Piece::new("No verdict, the figures are not trusted: ", Tone::Bad);
+    if let Some(NoVerdict { head, why }) = &view.no_verdict {
+        let head = Piece::new(&format!("{head}: "), Tone::Bad);
         page.labelled("Answer", vec![head, Piece::new(&format!("{why}."), Tone::Plain)]);
     }
     for sentence in &view.answer {
@@ -44,6 +44,13 @@ fn answer(page: &mut Page, view: &View) {
         page.labelled("Open", vec![Piece::new(&format!("{line}."), Tone::Plain)]);
     }
     page.blank();
+    if let Some(crossover) = &view.crossover {
+        let setting = format!("{}.", crossover.setting);
+        for sentence in [&setting].into_iter().chain(&crossover.why).chain([&crossover.trust]) {
+            page.labelled("In one", vec![Piece::new(sentence, Tone::Plain)]);
+        }
+        page.blank();
+    }
 }
 
 fn load_part(page: &mut Page, load: &LoadView, figures: &LoadTable) {

@@ -66,6 +66,8 @@ fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
     is_of_pair(first, other)
         && noun(first.load.workload) == noun(other.load.workload)
         && first.is_decided() == other.is_decided()
+        && first.unreadable.is_none()
+        && other.unreadable.is_none()
 }
 
 /// `virtual has 1.98x the throughput of platform with 400 clients`.

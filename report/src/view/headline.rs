@@ -1,6 +1,7 @@
 //! The comparison of one load that its answer is about, and its parts in words.
 
 use super::ratios::needed;
+use super::unreadable::unreadable;
 use crate::load_words::load_words;
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
@@ -20,6 +21,8 @@ pub(super) struct Headline<'a> {
     pub load: &'a LoadSpec,
     pub comparison: &'a Comparison,
     pub ratio: &'a Ratio,
+    /// Why the ratio is not shown.
+    pub unreadable: Option<&'static str>,
     doubts: &'a [Doubt],
     findings: &'a [Finding],
 }
@@ -73,10 +76,12 @@ fn of_comparisons<'a>(
     let metric = load.workload.answer();
     let here = document.comparisons_with_baseline(load, with_baseline);
     here.filter_map(|comparison| {
+        let ratio = comparison.ratio(metric)?;
         Some(Headline {
             load,
             comparison,
-            ratio: comparison.ratio(metric)?,
+            ratio,
+            unreadable: unreadable(document, comparison, ratio),
             doubts: &document.why_not,
             findings: &document.findings,
         })
@@ -113,7 +118,7 @@ pub(super) fn under(load: &LoadSpec) -> String {
 
 impl<'a> Headline<'a> {
     pub fn is_decided(&self) -> bool {
-        self.ratio.verdict != Verdict::NotEnoughRuns
+        self.ratio.verdict != Verdict::NotEnoughRuns && self.unreadable.is_none()
     }
 
     /// `1.98x the throughput of platform`.
@@ -126,6 +131,9 @@ impl<'a> Headline<'a> {
     pub fn clause(&self) -> String {
         let Comparison { variant, baseline, .. } = self.comparison;
         let noun = noun(self.load.workload);
+        if let Some(why) = self.unreadable {
+            return format!("inconclusive, {why}: no ratio of {variant} to {baseline}");
+        }
         match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => format!("{variant} has {}", self.times()),
             (Verdict::NoDifference, _) => {
@@ -246,6 +254,9 @@ impl<'a> Headline<'a> {
             return None;
         }
         let (pair, ratio) = (self.pair(), figures::ratio(self.ratio.ratio));
+        if let Some(why) = self.unreadable {
+            return Some(format!("{pair}: no ratio, {why}"));
+        }
         let Some(interval) = figures::interval_of(self.ratio) else {
             return Some(format!("{pair}: {ratio}x, {}: no interval", self.without_interval()));
         };
@@ -280,6 +291,7 @@ impl<'a> Headline<'a> {
         let is_better = |higher| higher != lower_is_better(self.load.workload.answer());
         let better_or_worse = |higher| if is_better(higher) { Direction::Better } else { Direction::Worse };
         match self.ratio.verdict {
+            _ if self.unreadable.is_some() => None,
             Verdict::Higher => Some(better_or_worse(true)),
             Verdict::Lower => Some(better_or_worse(false)),
             Verdict::NoDifference => Some(Direction::Same),
@@ -317,7 +329,9 @@ mod tests {
             let comparison = compare(&experiment, &records).remove(0);
             let load = &experiment.loads[0];
             let ratio = comparison.ratio(Metric::Rate).expect("the rate");
-            Headline { load, comparison: &comparison, ratio, doubts: &[], findings: &[] }.worse().concat()
+            Headline { load, comparison: &comparison, ratio, unreadable: None, doubts: &[], findings: &[] }
+                .worse()
+                .concat()
         };
         assert!(worse([0, 300]).ends_with(" of its requests unanswered, not 0 %"), "{}", worse([0, 300]));
         assert!(worse([100, 300]).starts_with("3.0"), "{}", worse([100, 300]));

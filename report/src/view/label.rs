@@ -3,29 +3,63 @@
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::{DropIn, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 use threadcount_model::figures::count;
-use threadcount_model::record::ServerFacts;
+
+/// The threads that requests run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestThreads {
+    /// A fixed pool of platform threads; `None`: its size is not known.
+    Pool(Option<u32>),
+    /// Platform threads as needed.
+    Cached,
+    /// A virtual thread per request ...
+    Virtual,
+    /// ... with at most so many requests at once.
+    Limited(u32),
+}
 
 /// Empty: nothing is known of its threads.
 #[must_use]
 pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> String {
     let Some(variant) = document.experiment.variant(variant) else { return String::new() };
-    if let Some(label) = &variant.label {
-        return label.clone();
-    }
-    let facts = document.runs_of(&variant.name, &load.name).next().map(|run| &run.server);
-    match variant.server().and_then(Server::threads) {
-        Some(Threads::Platform(size)) => pool(configured(*size, load), facts),
-        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => VIRTUAL.to_owned(),
-        Some(Threads::Executor(DropIn::Cached)) => "cached pool".to_owned(),
-        Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => limited(limit.max_concurrent),
-        None => observed(variant, facts),
+    let known = || request_threads(document, load, variant).map_or_else(String::new, words);
+    variant.label.clone().unwrap_or_else(known)
+}
+
+fn words(threads: RequestThreads) -> String {
+    match threads {
+        RequestThreads::Pool(None) => "platform threads".to_owned(),
+        RequestThreads::Pool(Some(threads)) => format!("pool of {}", count(threads.into())),
+        RequestThreads::Cached => "cached pool".to_owned(),
+        RequestThreads::Virtual => "virtual threads".to_owned(),
+        RequestThreads::Limited(at_once) => format!("virtual, at most {}", count(at_once.into())),
     }
 }
 
-const VIRTUAL: &str = "virtual threads";
-
-fn limited(at_once: u32) -> String {
-    format!("virtual, at most {}", count(at_once.into()))
+/// `None`: nothing is known of them.
+#[must_use]
+pub fn request_threads(
+    document: &ResultDocument,
+    load: &LoadSpec,
+    variant: &Variant,
+) -> Option<RequestThreads> {
+    let facts = document.runs_of(&variant.name, &load.name).next().map(|run| &run.server);
+    let pool = |configured: Option<u32>| {
+        RequestThreads::Pool(configured.or_else(|| facts.and_then(|it| it.pool_max_threads)))
+    };
+    Some(match variant.server().and_then(Server::threads) {
+        Some(Threads::Platform(size)) => pool(configured(*size, load)),
+        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => RequestThreads::Virtual,
+        Some(Threads::Executor(DropIn::Cached)) => RequestThreads::Cached,
+        Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
+            RequestThreads::Limited(limit.max_concurrent)
+        }
+        // Of a server that has its threads from elsewhere: what it said of itself.
+        None => match (facts?.request_thread.as_ref()?.kind(), variant.limit_setting()) {
+            (ThreadKind::Virtual, Some(limit)) => RequestThreads::Limited(limit),
+            (ThreadKind::Virtual, None) => RequestThreads::Virtual,
+            (ThreadKind::Platform, _) => pool(None),
+        },
+    })
 }
 
 fn configured(size: PoolSize, load: &LoadSpec) -> Option<u32> {
@@ -33,22 +67,6 @@ fn configured(size: PoolSize, load: &LoadSpec) -> Option<u32> {
         PoolSize::Fixed(threads) => Some(threads),
         PoolSize::Clients => Some(load.workload.clients()),
         PoolSize::Default => None,
-    }
-}
-
-fn pool(configured: Option<u32>, facts: Option<&ServerFacts>) -> String {
-    let threads = configured.or_else(|| facts?.pool_max_threads);
-    threads.map_or_else(|| "platform threads".to_owned(), |it| format!("pool of {}", count(it.into())))
-}
-
-/// Of a server that has its threads from elsewhere: what it said of itself.
-fn observed(variant: &Variant, facts: Option<&ServerFacts>) -> String {
-    let kind = facts.and_then(|facts| facts.request_thread.as_ref()).map(|thread| thread.kind());
-    match (kind, variant.limit_setting()) {
-        (Some(ThreadKind::Virtual), Some(limit)) => limited(limit),
-        (Some(ThreadKind::Virtual), None) => VIRTUAL.to_owned(),
-        (Some(ThreadKind::Platform), _) => pool(None, facts),
-        (None, _) => String::new(),
     }
 }
 

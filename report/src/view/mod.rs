@@ -1,6 +1,7 @@
 //! A result before formatting: the one view that terminal, HTML and Markdown read.
 
 pub mod answer;
+pub mod crossover;
 mod headline;
 pub mod label;
 mod open;
@@ -10,12 +11,14 @@ mod setting;
 pub mod study;
 pub mod table;
 mod trust;
+mod unreadable;
 mod why;
 
 use crate::load_words::load_words;
 use crate::pause_ledger::PauseWords;
 use crate::request_time::RequestTimeWords;
 use crate::{capacity, pause_ledger, request_time, run_delays};
+use crossover::CrossoverView;
 use ratios::ComparisonWords;
 use serde::Serialize;
 use study::StudyView;
@@ -41,10 +44,12 @@ pub struct View {
     pub question: String,
     /// Java, server, cores, runs.
     pub setting: Vec<String>,
-    /// Why there is no verdict; `None`: there is one.
-    pub no_verdict: Option<String>,
+    /// `None`: there is a verdict.
+    pub no_verdict: Option<NoVerdict>,
     /// The answer in sentences, the most important first; empty: no verdict.
     pub answer: Vec<String>,
+    /// What was compared inside one JVM before the runs; its sentences are the first of the answer.
+    pub crossover: Option<CrossoverView>,
     /// A table for each load, with the same columns under loads of one kind.
     pub tables: Vec<LoadTable>,
     /// Why the figures are as they are.
@@ -63,6 +68,14 @@ pub struct View {
     pub findings: Vec<FindingLine>,
     /// Variants that could not run on this machine, and why.
     pub skipped: Vec<Skipped>,
+}
+
+/// Why the runs have no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NoVerdict {
+    /// `No verdict, the figures are not trusted`; without a full stop.
+    pub head: &'static str,
+    pub why: String,
 }
 
 /// What happened under one load.
@@ -99,6 +112,8 @@ pub struct FindingLine {
 #[must_use]
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
+    let one_jvm = crossover::crossover(document);
+    let no_verdict = (!document.trusted).then(|| no_verdict(document, &trust, one_jvm.as_ref()));
     let loads = &document.experiment.loads;
     let why = why::reasons(document);
     let open_ratios = open::open(document);
@@ -107,18 +122,20 @@ pub fn view(document: &ResultDocument) -> View {
         name: document.experiment.name.clone(),
         question: document.experiment.question.clone(),
         setting: setting::setting(document),
-        no_verdict: (!document.trusted).then(|| no_verdict(document, &trust)),
-        answer: if document.trusted { answer::answer(document) } else { Vec::new() },
+        no_verdict,
+        answer: answer(document, one_jvm.as_ref()),
         tables: table::tables(document, table::first_columns),
         why_in_brief: why::in_brief(&load_views, &why),
         next: why::next(&why, &open_ratios),
         why,
         open: open_ratios
             .into_iter()
+            .chain(one_jvm.iter().flat_map(|it| &it.cautions).cloned())
             .chain(trust::unseen(&document.experiment))
             .chain(study::skipped(document))
             .collect(),
         trust,
+        crossover: one_jvm,
         study: study::study(document),
         loads: load_views,
         findings: finding_lines(document, |finding| finding.load.is_none()),
@@ -126,10 +143,22 @@ pub fn view(document: &ResultDocument) -> View {
     }
 }
 
-fn no_verdict(document: &ResultDocument, trust: &Trust) -> String {
+/// That of the crossover first. It stands where the runs are not trusted, too.
+fn answer(document: &ResultDocument, one_jvm: Option<&CrossoverView>) -> Vec<String> {
+    let of_crossover = one_jvm.into_iter().flat_map(|it| it.answer.iter().chain(&it.confirmation)).cloned();
+    let of_runs = if document.trusted { answer::answer(document) } else { Vec::new() };
+    of_crossover.chain(of_runs).collect()
+}
+
+fn no_verdict(document: &ResultDocument, trust: &Trust, one_jvm: Option<&CrossoverView>) -> NoVerdict {
     let first =
         || document.why_not.first().map(reasons::doubt).unwrap_or_else(|| "nothing was measured".to_owned());
-    trust.remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text))
+    let why = trust.remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text));
+    let head = match one_jvm {
+        Some(_) => "No verdict from fresh JVMs, their figures are not trusted",
+        None => "No verdict, the figures are not trusted",
+    };
+    NoVerdict { head, why }
 }
 
 fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {

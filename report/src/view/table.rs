@@ -2,14 +2,14 @@
 
 use super::headline::headline;
 use super::label::label;
+use super::unreadable::unreadable;
 use crate::load_words::load_words;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
-use threadcount_model::comparison::{Comparison, Ratio, Verdict};
+use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_model::record::Record;
 use threadcount_stats::no_overload::BEHIND_MS;
 use threadcount_stats::runs::{complete, figures as figures_of, mean};
 use threadcount_stats::tail::largest_percentile;
@@ -216,19 +216,8 @@ fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Rati
     let compared: Option<&Comparison> = here().find(|comparison| comparison.variant == variant);
     let ratio = compared.and_then(|comparison| comparison.ratio(load.workload.answer()));
     let shown = ratio.filter(|ratio| ratio.ratio.is_finite() && ratio.ratio > 0.0);
-    let is_cold = |name: &str| {
-        let is_of_it = |run: &&Record| run.variant == name && run.load == load.name;
-        let warm_up = |run: &Record| run.warm_up.as_ref().and_then(|it| it.levelled);
-        document.records.iter().filter(is_of_it).any(|run| warm_up(run) == Some(false))
-    };
-    match (shown, compared) {
-        (Some(Ratio { ratio, interval: Some(interval), .. }), _) if !interval.is_readable(*ratio) => {
-            return RatioCell::Unreadable { why: "too few runs" };
-        }
-        (Some(Ratio { interval: None, .. }), Some(it)) if is_cold(&it.variant) || is_cold(&it.baseline) => {
-            return RatioCell::Unreadable { why: "still warming up" };
-        }
-        _ => {}
+    if let Some(why) = shown.zip(compared).and_then(|(ratio, it)| unreadable(document, it, ratio)) {
+        return RatioCell::Unreadable { why };
     }
     shown.map_or(RatioCell::None, |ratio| RatioCell::Ratio {
         value: ratio.ratio,

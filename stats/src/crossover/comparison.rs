@@ -3,7 +3,7 @@
 use super::quantile::{BlockTimes, quantile_ratio};
 use super::{CrossoverRatio, LEAST_BLOCKS, carry_over, ratio, trend};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, ResponseTimes, Treatment, quantile_ms};
@@ -14,7 +14,7 @@ const PRECISE: f64 = 0.03;
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
 
 /// One treatment against the baseline.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TreatmentComparison {
     pub treatment: Treatment,
     pub rate: CrossoverRatio,
@@ -28,7 +28,7 @@ pub struct TreatmentComparison {
 }
 
 /// A treatment over the blocks that count: means, and quantiles of all its responses.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TreatmentFigures {
     pub treatment: Treatment,
     pub rate_per_s: f64,
@@ -40,7 +40,7 @@ pub struct TreatmentFigures {
 type Figure = fn(&CrossoverPeriod) -> Option<f64>;
 
 /// What a crossover found: `threadcount/crossover/1`.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverDocument {
     /// [`SCHEMA`].
     pub schema: String,
@@ -209,6 +209,8 @@ mod tests {
             periods: (0..blocks).flat_map(of).collect(),
             requests: CrossoverRequests::default(),
             ended_early: None,
+            explaining: Vec::new(),
+            unexplained: None,
         }
     }
 

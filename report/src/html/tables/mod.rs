@@ -6,8 +6,10 @@ pub mod run_delays;
 pub mod sites;
 pub mod variants;
 
+use crate::crossover as words;
 use crate::load_words::load_words;
 use crate::published;
+use crate::view::crossover::name_of;
 use crate::view::study;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
@@ -16,6 +18,8 @@ use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::{NativeMemory, Record};
+use threadcount_stats::crossover::CrossoverRatio;
+use threadcount_stats::crossover::comparison::{TreatmentComparison, TreatmentFigures};
 use threadcount_stats::runs::is_complete;
 
 /// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
@@ -33,6 +37,45 @@ impl Table {
         let columns = columns.iter().map(|&column| column.to_owned()).collect();
         Self { caption: caption.to_owned(), columns, rows, words }
     }
+}
+
+/// Kinds of thread inside one JVM; empty: there was no crossover.
+#[must_use]
+pub fn crossover(document: &ResultDocument) -> Table {
+    let Some((found, load)) = document.crossover.as_ref().zip(document.experiment.loads.first()) else {
+        return Table::default();
+    };
+    let name = |treatment| name_of(document, load, treatment);
+    let to = name(words::baseline(&found.crossover));
+    let row = |of: &TreatmentFigures| {
+        let compared = found.comparisons.iter().find(|it| it.treatment == of.treatment);
+        let ratio = |of: fn(&TreatmentComparison) -> Option<CrossoverRatio>| {
+            compared.and_then(of).as_ref().map_or_else(|| "–".to_owned(), words::shown)
+        };
+        let [name, threads, rate, _, p50, p99, cpu] = words::cells(found, of, &name);
+        let ratios = [
+            ratio(|it| Some(it.rate)),
+            ratio(|it| it.p50),
+            ratio(|it| it.p99),
+            ratio(|it| it.cpu_per_request),
+        ];
+        let [of_rate, of_p50, of_p99, of_cpu] = ratios;
+        vec![name, threads, rate, of_rate, p50, of_p50, p99, of_p99, cpu, of_cpu]
+    };
+    let against = format!("vs {to}");
+    let columns = [
+        "kind",
+        "threads",
+        "throughput",
+        &against,
+        "p50",
+        &against,
+        "p99",
+        &against,
+        "CPU/request",
+        &against,
+    ];
+    Table::new(&words::COVERS.join(" "), &columns, 2, found.figures.iter().map(row).collect())
 }
 
 #[must_use]

@@ -175,6 +175,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
             max_open_files: 1_048_576,
             virtualization: Some("kvm".into()),
         },
+        crossover: None,
         comparisons,
         records,
         rounds: rounds(loads, sizes),

@@ -1,0 +1,121 @@
+//! Why kinds of thread differ: after the periods the load goes on for some seconds on each of them, with the probe in the JVM.
+
+use super::{CrossoverFailure, CrossoverOrder};
+use crate::run::attached;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{LoadPlan, Stop};
+use threadcount_load::run::{self, Control};
+use threadcount_machine::Samples;
+use threadcount_machine::probe::crossover::CrossoverSession;
+use threadcount_machine::probe::line::Line;
+use threadcount_machine::probe::{Attached, ProbeChoice};
+use threadcount_machine::sampler::{INTERVAL, Sampler};
+use threadcount_model::crossover::{CROSSOVER, Treatment};
+use threadcount_model::record::{Record, RequestThread, ServerFacts};
+
+/// Until requests of the kind before are gone, and the flight recorder runs.
+const LEAD_IN: Duration = Duration::from_secs(1);
+const WINDOW: Duration = Duration::from_secs(4);
+/// Its events are up to two seconds late.
+const EVENTS: Duration = Duration::from_millis(2_200);
+const DETACH_LIMIT: Duration = Duration::from_secs(10);
+/// Some 400 a second.
+const MOST_LINES: usize = 50_000;
+
+/// What was measured on one kind of thread.
+struct Observed {
+    treatment: Treatment,
+    outcome: LoadOutcome,
+    samples: Samples,
+}
+
+/// A record per treatment.
+///
+/// # Errors
+/// The probe or the load cannot be had. What was measured before stands.
+pub(super) fn observe(
+    order: &CrossoverOrder<'_>,
+    session: &CrossoverSession,
+    stop: &AtomicBool,
+    own_threads: Option<u32>,
+) -> Result<Vec<Record>, CrossoverFailure> {
+    let attached = Attached::to(order.pid, order.jar, ProbeChoice::Light, None)?;
+    let detacher = attached.detacher()?;
+    let lines = thread::spawn(move || read(attached));
+    let plan = order.plan.clone().with(|plan| {
+        plan.stop = Stop::Duration(WINDOW);
+        plan.lead_in = LEAD_IN;
+        plan.log = None;
+    });
+    let mut observed = Vec::new();
+    let mut done = Ok(());
+    for &treatment in &order.treatments {
+        match on(treatment, order, session, stop, &plan) {
+            Ok(found) => observed.push(found),
+            Err(why) => {
+                done = Err(why);
+                break;
+            }
+        }
+    }
+    let restored = session.restore();
+    if done.is_ok() {
+        thread::sleep(EVENTS);
+    }
+    // The JVM ends it by itself where it does not in this time.
+    let _ = detacher.detach(DETACH_LIMIT);
+    let lines = lines.join().unwrap_or_default();
+    done?;
+    restored?;
+    let record = |it: Observed| {
+        let mut record =
+            attached::record([&it.treatment.to_string(), CROSSOVER], &plan, &it.outcome, &lines, &it.samples);
+        record.server = facts(it.treatment, own_threads);
+        record
+    };
+    Ok(observed.into_iter().map(record).collect())
+}
+
+fn on(
+    treatment: Treatment,
+    order: &CrossoverOrder<'_>,
+    session: &CrossoverSession,
+    stop: &AtomicBool,
+    plan: &LoadPlan,
+) -> Result<Observed, CrossoverFailure> {
+    session.switch_to(treatment, order.port)?;
+    let sampler = Sampler::start(order.pid, INTERVAL)?;
+    let outcome =
+        run::run(plan, Control::new(stop, &mut |_| {}).with_begin(&mut || sampler.window_begins()))?;
+    let samples = sampler.stop();
+    if stop.load(Ordering::Relaxed) {
+        return Err(CrossoverFailure::Interrupted);
+    }
+    Ok(Observed { treatment, outcome, samples })
+}
+
+/// Until the probe is detached. Lines that are not known are skipped.
+fn read(mut attached: Attached) -> Vec<Line> {
+    let mut lines = Vec::new();
+    while let Some(line) = attached.next_line() {
+        if lines.len() < MOST_LINES
+            && let Ok(line) = serde_json::from_str(&line)
+        {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn facts(treatment: Treatment, own_threads: Option<u32>) -> ServerFacts {
+    let (pool, is_virtual) = match treatment {
+        Treatment::Own => (own_threads, None),
+        Treatment::Platform { threads } => (Some(threads), Some(false)),
+        Treatment::Virtual { .. } => (None, Some(true)),
+    };
+    let thread = |is_virtual| RequestThread { name: treatment.to_string(), is_virtual };
+    ServerFacts { pool_max_threads: pool, request_thread: is_virtual.map(thread), ..ServerFacts::default() }
+}

@@ -1,0 +1,170 @@
+//! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
+
+use super::label::{RequestThreads, request_threads};
+use crate::crossover::{answers, baseline, cautions, periods, times, trust, why};
+use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::comparison::Ratio;
+use threadcount_model::crossover::Treatment;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_stats::crossover::CrossoverRatio;
+use threadcount_stats::crossover::agreement::{Agreement, agreement};
+use threadcount_stats::crossover::comparison::CrossoverDocument;
+
+/// A crossover in sentences.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CrossoverView {
+    /// `Tomcat 11.0.24, 40 periods in 46 seconds`.
+    pub setting: String,
+    /// One for each kind of thread but the first.
+    pub answer: Vec<String>,
+    /// Do fresh JVMs confirm it? One for each kind of thread that a variant has.
+    pub confirmation: Vec<String>,
+    /// What requests wait for on each kind of thread, and what the kinds cost.
+    pub why: Vec<String>,
+    /// What makes a ratio less than it seems.
+    pub cautions: Vec<String>,
+    pub trust: String,
+}
+
+#[must_use]
+pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
+    let found = document.crossover.as_ref().filter(|it| !it.comparisons.is_empty())?;
+    let load = document.experiment.loads.first()?;
+    let name = |treatment| name_of(document, load, treatment);
+    let answer = answers(found, &name).into_iter().map(|it| format!("Inside one JVM {it}"));
+    let compared = found.comparisons.iter();
+    let confirmation = compared.clone().filter_map(|it| confirmation(document, load, found, it.treatment));
+    let cautions = compared.flat_map(|it| cautions(it, &found.crossover, &name));
+    Some(CrossoverView {
+        setting: format!("{}, {}", found.crossover.server, periods(&found.crossover)),
+        answer: answer.collect(),
+        confirmation: confirmation.collect(),
+        why: why(found, &name),
+        cautions: cautions.collect(),
+        trust: trust(&found.crossover),
+    })
+}
+
+/// The variant with this kind of thread; where there is none, the kind itself.
+pub(crate) fn name_of(document: &ResultDocument, load: &LoadSpec, treatment: Treatment) -> String {
+    variant(document, load, treatment).map_or_else(|| treatment.to_string(), str::to_owned)
+}
+
+/// The server of a crossover is started as the first variant is.
+fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatment) -> Option<&'d str> {
+    let mut variants = document.experiment.variants.iter().filter(|it| it.runs_under(load));
+    let wanted = match treatment {
+        Treatment::Own => return variants.next().map(|it| it.name.as_str()),
+        Treatment::Virtual { limit: None } => RequestThreads::Virtual,
+        Treatment::Virtual { limit: Some(limit) } => RequestThreads::Limited(limit),
+        Treatment::Platform { threads } => RequestThreads::Pool(Some(threads)),
+    };
+    variants.find(|it| request_threads(document, load, it) == Some(wanted)).map(|it| it.name.as_str())
+}
+
+/// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.
+fn confirmation(
+    document: &ResultDocument,
+    load: &LoadSpec,
+    found: &CrossoverDocument,
+    treatment: Treatment,
+) -> Option<String> {
+    let one_jvm = found.comparisons.iter().find(|it| it.treatment == treatment)?;
+    let [name, baseline] = [treatment, baseline(&found.crossover)].map(|it| variant(document, load, it));
+    let (name, baseline) = (name?, baseline?);
+    let compared =
+        document.comparisons_under(&load.name).find(|it| it.variant == name && it.baseline == baseline);
+    let fresh = compared?.ratio(Metric::Rate)?;
+    let is_compared =
+        |run: &&Record| run.load == load.name && [name, baseline].contains(&run.variant.as_str());
+    let mut runs = document.records.iter().filter(is_compared);
+    let are_warm = runs.all(|run| run.warm_up.as_ref().is_none_or(|it| it.levelled != Some(false)));
+    Some(in_words(name, &one_jvm.rate, fresh, are_warm))
+}
+
+fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, are_warm: bool) -> String {
+    let jvms = figures::plural(fresh.runs.0.min(fresh.runs.1), "fresh JVM");
+    let found = agreement(one_jvm, fresh, are_warm);
+    let Some(interval) = fresh.interval.filter(|_| found != Agreement::Unknown) else {
+        return format!("{name} in {jvms} of each kind: too few to confirm it.");
+    };
+    let ratio = format!("{} {}", times(fresh.ratio), figures::interval(interval));
+    let head = format!("{name} in {jvms} of each kind: {ratio} the throughput");
+    match found {
+        Agreement::Agrees => format!("{head}, which agrees."),
+        Agreement::StillWarmingUp => format!("{head}, which differs. These JVMs were still warming up."),
+        _ => format!("{head}, which differs. The cause is not known."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use crate::view::view;
+    use threadcount_model::sample::run;
+    use threadcount_stats::compare;
+
+    /// Fresh JVMs of a pool and of virtual threads, which have these ratios of throughput, after a crossover with a ratio of 1.11.
+    fn document(ratios: &[f64]) -> ResultDocument {
+        let pairs = ratios.iter().enumerate().flat_map(|(round, ratio)| {
+            let of = |variant, rate_per_s| {
+                let mut record = run(variant, "c100", rate_per_s, 10.0);
+                record.round = round as u32 + 1;
+                record
+            };
+            [of("pool", 3_000.0), of("loom", 3_000.0 * ratio)]
+        });
+        let records: Vec<Record> = pairs.collect();
+        let variants = "{pool: {}, loom: {threads: virtual}}";
+        let made = sample::document(variants, "[{clients: 100, duration: 1s}]", &records);
+        let comparisons = compare(&made.experiment, &records);
+        ResultDocument { comparisons, crossover: Some(sample::crossover(10, 0.01)), ..made }
+    }
+
+    #[test]
+    fn its_answer_has_the_names_of_the_variants_and_fresh_jvms_with_the_same_kind_of_thread_confirm_it() {
+        let view = view(&document(&[1.10, 1.12, 1.11, 1.11]));
+        assert_eq!(
+            view.answer[0],
+            "Inside one JVM loom has 1.11x the throughput of pool, 3.40x the median response time and the same p99 \
+             within 1 %."
+        );
+        assert!(
+            view.answer[1].starts_with("loom in 4 fresh JVMs of each kind: 1.11x [1.")
+                && view.answer[1].ends_with("the throughput, which agrees."),
+            "{}",
+            view.answer[1]
+        );
+    }
+
+    #[test]
+    fn fresh_jvms_that_differ_are_said_to_with_the_reason_where_it_is_known() {
+        let warm = document(&[1.30, 1.32, 1.31, 1.31]);
+        let said = crossover(&warm).expect("a crossover").confirmation.concat();
+        assert!(said.ends_with("which differs. The cause is not known."), "{said}");
+        let mut cold = warm;
+        let warm_up = threadcount_model::record::WarmUp { levelled: Some(false), ..Default::default() };
+        cold.records[0].warm_up = Some(warm_up);
+        let said = crossover(&cold).expect("a crossover").confirmation.concat();
+        assert!(said.ends_with("These JVMs were still warming up."), "{said}");
+    }
+
+    #[test]
+    fn without_a_variant_of_this_kind_nothing_is_confirmed_and_without_trust_the_answer_stands() {
+        let mut other = document(&[1.10, 1.12]);
+        other.experiment.variants.truncate(1);
+        other.trusted = false;
+        let view = view(&other);
+        assert!(
+            view.answer[0].starts_with("Inside one JVM virtual has 1.11x the throughput of pool"),
+            "{view:?}"
+        );
+        assert_eq!(view.answer.len(), 1);
+        assert!(view.no_verdict.is_some_and(|it| it.head.starts_with("No verdict from fresh JVMs")));
+    }
+}

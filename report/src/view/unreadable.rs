@@ -1,0 +1,21 @@
+//! Ratios that are not shown, because nobody should act on them.
+
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::comparison::{Comparison, Ratio};
+
+/// Why a ratio is not shown. `None`: it is.
+pub(super) fn unreadable(
+    document: &ResultDocument,
+    comparison: &Comparison,
+    ratio: &Ratio,
+) -> Option<&'static str> {
+    let is_cold = |name: &str| {
+        let mut runs = document.runs_of(name, &comparison.load);
+        runs.any(|run| run.warm_up.as_ref().and_then(|it| it.levelled) == Some(false))
+    };
+    match ratio.interval {
+        Some(interval) => (!interval.is_readable(ratio.ratio)).then_some("too few runs"),
+        None if is_cold(&comparison.variant) || is_cold(&comparison.baseline) => Some("still warming up"),
+        None => None,
+    }
+}
