@@ -17,7 +17,7 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::run::{self, Control, LoadError};
-use threadcount_machine::probe::AttachError;
+use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
 use threadcount_model::crossover::{
     Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
