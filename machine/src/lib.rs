@@ -10,6 +10,8 @@ pub mod connections;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
+#[cfg(test)]
+mod damaged_input;
 pub mod framework;
 pub mod freed_memory;
 pub mod guard;

@@ -198,7 +198,12 @@ fn cuts() -> impl Strategy<Value = Vec<prop::sample::Index>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    // More of them where PROPTEST_CASES says so.
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(2000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn whole_answers_are_read_as_the_reference_reads_them(

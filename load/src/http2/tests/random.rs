@@ -32,7 +32,10 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 
 /// Ends and sent bytes of a session that gets these bytes in these pieces; it sends requests on all streams at once.
 fn outcome(bytes: &[u8], pieces: &[usize]) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
-    let mut peer = Peer::open(WIDTH);
+    outcome_of(Peer::open(WIDTH), bytes, pieces)
+}
+
+fn outcome_of(mut peer: Peer, bytes: &[u8], pieces: &[usize]) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
     (0..WIDTH).for_each(|place| peer.session.send(place, &request("POST", "some body")).unwrap());
     let mut rest = bytes;
     for &piece in pieces.iter().cycle() {
@@ -53,9 +56,12 @@ proptest! {
     fn any_bytes_at_all_end_each_request_once(
         bytes in proptest::collection::vec(any::<u8>(), 0..500),
         frames in proptest::collection::vec(any_frame(), 0..12),
+        first_byte: bool,
     ) {
         for bytes in [frames.concat(), [frames.concat(), bytes.clone()].concat(), bytes] {
-            let (mut ends, _) = outcome(&bytes, &[usize::MAX]);
+            let mut peer = Peer::open(WIDTH);
+            peer.session.first_byte = first_byte;
+            let (mut ends, _) = outcome_of(peer, &bytes, &[usize::MAX]);
             ends.sort_by_key(|(place, _)| *place);
             prop_assert_eq!(ends.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [0, 1, 2, 3]);
         }
