@@ -21,9 +21,14 @@ pub struct CrossoverReasons {
 pub fn crossover_reasons(crossover: &Crossover) -> CrossoverReasons {
     let experiment = experiment(crossover);
     CrossoverReasons {
-        findings: explain(&experiment, &crossover.explaining),
+        findings: explain(&experiment, &crossover.explaining).into_iter().map(of_one_window).collect(),
         request_times: request_times(&experiment, &crossover.explaining),
     }
+}
+
+/// How many runs show it says nothing where each treatment has one.
+fn of_one_window(finding: Finding) -> Finding {
+    Finding { runs: None, ..finding }
 }
 
 /// A variant per treatment, under the load of all of them.
