@@ -3,8 +3,7 @@
 use std::sync::LazyLock;
 
 /// The file of the probe, so that it and the diagnosis name the same line of a stack.
-const FILE: &str =
-    include_str!("../../jvm/probe/src/main/resources/dev/threadcount/probe/stacks/libraries.txt");
+const FILE: &str = include_str!("libraries.txt");
 
 static JDK: LazyLock<Vec<&str>> = LazyLock::new(|| section("jdk"));
 static SERVERS: LazyLock<Vec<&str>> = LazyLock::new(|| section("servers"));

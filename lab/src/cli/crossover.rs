@@ -253,6 +253,11 @@ impl CrossoverProgress {
                 );
             }
             CrossoverEvent::Block(crossover) => self.block(crossover),
+            CrossoverEvent::Observing(crossover) => {
+                self.printed = None;
+                self.block(crossover);
+                anstream::eprintln!("each kind of thread is observed for some seconds, for the reasons");
+            }
         }
     }
 

@@ -63,6 +63,8 @@ pub enum CrossoverEvent<'e> {
     Warm(CrossoverWarmUp),
     /// A block is complete.
     Block(&'e Crossover),
+    /// The periods are over, and reasons are looked for.
+    Observing(&'e Crossover),
 }
 
 /// Why there is no crossover.
@@ -155,6 +157,7 @@ pub fn run(
     })?;
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
     if crossover.ended_early.is_none() {
+        watch(CrossoverEvent::Observing(&crossover));
         match observation::observe(order, session, stop, own_threads) {
             Ok(records) => crossover.explaining = records,
             Err(why) => crossover.unexplained = Some(why.to_string()),

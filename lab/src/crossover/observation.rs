@@ -18,7 +18,8 @@ use threadcount_model::record::{Record, RequestThread, ServerFacts};
 
 /// Until requests of the kind before are gone, and the flight recorder runs.
 const LEAD_IN: Duration = Duration::from_secs(1);
-const WINDOW: Duration = Duration::from_secs(4);
+/// A tenth of what periods may take is counted, within these bounds: fewer samples show only what most requests do.
+const WINDOW: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
 /// Its events are up to two seconds late.
 const EVENTS: Duration = Duration::from_millis(2_200);
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
@@ -46,7 +47,7 @@ pub(super) fn observe(
     let detacher = attached.detacher()?;
     let lines = thread::spawn(move || read(attached));
     let plan = order.plan.clone().with(|plan| {
-        plan.stop = Stop::Duration(WINDOW);
+        plan.stop = Stop::Duration((order.budget / 10).clamp(WINDOW.0, WINDOW.1));
         plan.lead_in = LEAD_IN;
         plan.log = None;
     });
