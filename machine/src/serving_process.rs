@@ -70,8 +70,8 @@ mod tests {
         (child, line.trim().to_owned())
     }
 
-    const SERVER: &str = "import socket,sys,os\ns=socket.create_server(('127.0.0.1',0))\nos.fork()\n\
-                          print(s.getsockname()[1],flush=True)\nsys.stdin.read()";
+    const SERVER: &str = "import socket,sys,os\ns=socket.create_server(('127.0.0.1',0))\nis_parent=os.fork()\n\
+                          is_parent and print(s.getsockname()[1],flush=True)\nsys.stdin.read()";
     const CLIENT: &str = "import socket,sys\ns=socket.create_connection(('127.0.0.1',int(sys.argv[1])))\n\
                           print('connected',flush=True)\nsys.stdin.read()";
 

@@ -404,7 +404,7 @@ pub(crate) mod tests {
     #[test]
     fn the_lateness_of_the_machine_is_reported_with_its_effect_on_p90() {
         let page = page(&comparison());
-        let told = "the same 40,000 requests when they are due, sent 46 of them more than 1 ms late: this delay by the \
+        let told = "the same 40,000 requests when they are due. It sent 46 of them more than 1 ms late. This delay by the \
                     machine alone puts p90 at 2.3 ms.";
         assert!(page.contains(told), "{page}");
         assert!(!page.contains("| bare sleeping loop | –"), "{page}");

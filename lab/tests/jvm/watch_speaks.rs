@@ -160,7 +160,7 @@ fn requests_that_wait_for_a_lock_are_a_limit_and_requests_that_sleep_are_none() 
         let lines = watch.until("a limit", |line| line.contains("limit: ") && line.contains(what));
         let last = lines.last().unwrap();
         assert!(
-            last.contains("; held at Busy") && last.contains("Try: the lock at Busy$Requests.save:"),
+            last.contains(". It is held at Busy") && last.contains("Try: the lock at Busy$Requests.save:"),
             "{last}"
         );
         watch.leave();
@@ -175,14 +175,14 @@ fn requests_that_wait_for_a_lock_are_a_limit_and_requests_that_sleep_are_none() 
 
 #[test]
 fn requests_that_others_overtake_for_seconds_are_named_and_those_served_in_order_are_not() {
-    let starving = "some starve waiting for a SynchronousQueue; ";
+    let starving = "some starve waiting for a SynchronousQueue. ";
     for feature in [21, 25] {
         let overtaken = Busy::start(feature, &["0", "starving"]);
         let watch = Watch::start(&overtaken.pid(), &[]);
         let lines = watch.until("who starves", |line| line.contains("limit: ") && line.contains(starving));
         let last = lines.last().unwrap();
         assert!(
-            last.contains("all of them at Busy$Requests.take:") && last.contains("order of arrival"),
+            last.contains("All of them are at Busy$Requests.take:") && last.contains("order of arrival"),
             "{last}"
         );
         watch.leave();
@@ -198,7 +198,7 @@ fn requests_that_others_overtake_for_seconds_are_named_and_those_served_in_order
 
 #[test]
 fn buffers_that_each_virtual_thread_makes_anew_are_named_and_buffers_of_requests_are_not() {
-    let cached = "are caches of threads, which each virtual thread makes anew: ";
+    let cached = "are caches of threads. Each virtual thread makes its own. ";
     let cores = thread::available_parallelism().unwrap().to_string();
     for feature in [21, 25] {
         let busy = Busy::start(feature, &["0", "cached", &cores]);

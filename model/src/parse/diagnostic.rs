@@ -1,6 +1,6 @@
 //! A mistake in something the user wrote, with the place of it: a line of a YAML file, a token of a claim.
 
-use miette::{NamedSource, SourceSpan};
+use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
@@ -39,12 +39,12 @@ impl Diagnostic {
     /// The mistake with its text, ready to be shown. `name` is a file's path or a flag.
     #[must_use]
     pub fn within(self, name: &str, text: &str) -> Mistake {
-        let text = with_short_line(text, self.span.start);
-        let start = self.span.start.min(text.len());
-        let end = self.span.end.clamp(start, text.len());
+        let ShortLine { text, cut_bytes, cut_columns } = ShortLine::around(self.span.start, text);
+        let start = (self.span.start - cut_bytes).min(text.len());
+        let end = self.span.end.saturating_sub(cut_bytes).clamp(start, text.len());
         Mistake {
             message: self.message,
-            text: Arc::new(NamedSource::new(name, text.to_owned())),
+            text: Arc::new(ShownText { source: NamedSource::new(name, text), cut_columns }),
             span: SourceSpan::from(start..end),
             label: self.label,
             help: self.help,
@@ -52,15 +52,58 @@ impl Diagnostic {
     }
 }
 
-/// The text, cut soon after `place` if its line is too long to show.
-fn with_short_line(text: &str, place: usize) -> &str {
-    const SHOWN_BYTES: usize = 200;
-    let rest = text.get(place..).unwrap_or_default();
-    let line_end = rest.find('\n').unwrap_or(rest.len());
-    if line_end <= SHOWN_BYTES {
-        return text;
+/// So much of a long line is shown on either side of a place.
+const SHOWN_BYTES: usize = 200;
+
+/// A text whose line with a mistake is short enough to be shown.
+struct ShortLine {
+    text: String,
+    /// At the beginning of the line.
+    cut_bytes: usize,
+    cut_columns: usize,
+}
+
+impl ShortLine {
+    fn around(place: usize, text: &str) -> Self {
+        let place = text.floor_char_boundary(place.min(text.len()));
+        let (before, rest) = text.split_at(place);
+        let line = before.rfind('\n').map_or(0, |at| at + 1);
+        let kept = match place - line {
+            0..=SHOWN_BYTES => line,
+            _ => text.floor_char_boundary(place - SHOWN_BYTES),
+        };
+        let line_end = rest.find('\n').unwrap_or(rest.len());
+        let end =
+            if line_end <= SHOWN_BYTES { text.len() } else { text.floor_char_boundary(place + SHOWN_BYTES) };
+        Self {
+            text: [&text[..line], &text[kept..end]].concat(),
+            cut_bytes: kept - line,
+            cut_columns: text[line..kept].chars().count(),
+        }
     }
-    text.get(..text.floor_char_boundary(place + SHOWN_BYTES)).unwrap_or(text)
+}
+
+/// The text of a mistake, which knows the column that the mistake has in the whole line.
+#[derive(Debug)]
+struct ShownText {
+    source: NamedSource<String>,
+    cut_columns: usize,
+}
+
+impl SourceCode for ShownText {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let found = self.source.read_span(span, lines_before, lines_after)?;
+        // The place alone is printed as a line and a column; lines around it are printed as they are.
+        let cut = if lines_before + lines_after == 0 { self.cut_columns } else { 0 };
+        let name = self.source.name().to_owned();
+        let (line, column, lines) = (found.line(), found.column() + cut, found.line_count());
+        Ok(Box::new(MietteSpanContents::new_named(name, found.data(), *found.span(), line, column, lines)))
+    }
 }
 
 /// A mistake that shows the user's own line with a caret under it.
@@ -69,7 +112,7 @@ fn with_short_line(text: &str, place: usize) -> &str {
 pub struct Mistake {
     message: String,
     #[source_code]
-    text: Arc<NamedSource<String>>,
+    text: Arc<ShownText>,
     #[label("{label}")]
     span: SourceSpan,
     label: String,

@@ -267,7 +267,9 @@ fn a_pair_that_the_experiment_asks_for_has_a_sentence_of_its_own_and_no_place_in
     let mut pair = document.comparisons[0].clone();
     (pair.variant, pair.baseline) = ("platform-sized".to_owned(), "virtual".to_owned());
     pair.ratios.retain(|ratio| ratio.metric == Metric::Rate);
-    (pair.ratios[0].ratio, pair.ratios[0].verdict) = (9.0, Verdict::Higher);
+    let interval = pair.ratios[0].interval.map(|it| Interval { low: 8.0, high: 10.0, ..it });
+    (pair.ratios[0].ratio, pair.ratios[0].interval, pair.ratios[0].verdict) =
+        (9.0, interval, Verdict::Higher);
     document.comparisons.push(pair);
     let with_pair = answer(&document);
     assert_eq!(with_pair[..before.len()], before);

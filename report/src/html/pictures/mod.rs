@@ -211,6 +211,9 @@ impl Source<'_> {
     }
 }
 
+/// A day. A result that somebody changed has a longer run.
+const LONGEST_S: f64 = 86_400.0;
+
 /// Pauses with their time; `None`: nothing tells. A second without a pause is zero, not a gap. The log adds all of them up by
 /// second, and keeps the longest one by one.
 fn pauses_of(run: &Record, per_second: bool) -> Option<Vec<(f64, Option<f64>)>> {
@@ -218,7 +221,7 @@ fn pauses_of(run: &Record, per_second: bool) -> Option<Vec<(f64, Option<f64>)>> 
         let by_second = log.gc_paused_ms_by_second.iter().enumerate();
         return Some(by_second.map(|(second, ms)| (second as f64, Some(*ms))).collect());
     }
-    let none = (0..seconds(run).floor() as u32).map(|second| (f64::from(second), Some(0.0)));
+    let none = (0..seconds(run).min(LONGEST_S) as u32).map(|second| (f64::from(second), Some(0.0)));
     let pauses = run.gc_pauses()?.pauses;
     Some(none.chain(pauses.iter().map(|pause| (pause.t_s, Some(pause.duration_ms)))).collect())
 }
