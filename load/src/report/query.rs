@@ -61,9 +61,11 @@ mod tests {
 
     #[test]
     fn only_the_warning_of_every_closed_loop_is_not_the_loads_own() {
-        let mut report = LoadReport::default();
-        report.warnings = ["of every closed loop", "late"].map(str::to_owned).to_vec();
-        report.warning_ids = ["closed-loop", "generator-late"].map(str::to_owned).to_vec();
+        let report = LoadReport {
+            warnings: ["of every closed loop", "late"].map(str::to_owned).to_vec(),
+            warning_ids: ["closed-loop", "generator-late"].map(str::to_owned).to_vec(),
+            ..LoadReport::default()
+        };
         assert_eq!(report.own_warnings().collect::<Vec<_>>(), ["late"]);
         report.add_notes(&[MergeNote::Skew { ms: 70.0 }], |_| "--start-at");
         let own: Vec<_> = report.own_warnings().collect();

@@ -41,33 +41,51 @@ pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
         // SAFETY: a system call; the process is a child that was not waited for.
         assert_eq!(unsafe { libc::kill(pid as libc::pid_t, signal) }, 0);
     };
-    comes_true("it is stopped in a system call", || {
+    // Between a look at its connections and the requests that follow nothing can tell it that they have ended.
+    comes_true("it is stopped while it waits", || {
+        if !are_threads(pid, 'S') {
+            return false;
+        }
         signal(libc::SIGSTOP);
-        comes_true("it is stopped", || is_stopped(pid));
-        let is_in_call = is_in_system_call(pid);
-        if !is_in_call {
+        comes_true("it is stopped", || are_threads(pid, 'T'));
+        let is_waiting = is_waiting(pid);
+        if !is_waiting {
             signal(libc::SIGCONT);
         }
-        is_in_call
+        is_waiting
     });
     meanwhile();
     signal(libc::SIGCONT);
 }
 
-/// Are all threads of a process stopped (state T in proc_pid_stat(5))?
-fn is_stopped(pid: u32) -> bool {
+/// Do all threads of a process have this state (proc_pid_stat(5))?
+fn are_threads(pid: u32, state: char) -> bool {
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
         let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
-        stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with('T'))
+        stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with(state))
     })
 }
 
-/// Is each thread of a stopped process in a system call (its number in proc_pid_syscall(5) is not -1)?
-fn is_in_system_call(pid: u32) -> bool {
+/// Is each thread of a stopped process in a system call that waits (its number in proc_pid_syscall(5))?
+fn is_waiting(pid: u32) -> bool {
+    const WAITING: [libc::c_long; 6] = [
+        libc::SYS_epoll_pwait,
+        libc::SYS_epoll_pwait2,
+        libc::SYS_io_uring_enter,
+        libc::SYS_futex,
+        libc::SYS_ppoll,
+        libc::SYS_clock_nanosleep,
+    ];
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
         let call = std::fs::read_to_string(thread.unwrap().path().join("syscall")).unwrap();
-        !call.starts_with('-')
+        let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
+        // The older call is none of every architecture.
+        #[cfg(target_arch = "x86_64")]
+        let is_older = number == Some(libc::SYS_epoll_wait);
+        #[cfg(not(target_arch = "x86_64"))]
+        let is_older = false;
+        is_older || number.is_some_and(|number| WAITING.contains(&number))
     })
 }

@@ -13,8 +13,12 @@ use threadcount_load::run::{Control, LoadError, run};
 const LEAD_IN: Duration = Duration::from_millis(800);
 const COUNTED: Stop = Stop::Duration(Duration::from_millis(800));
 
+/// Of the first request of a connection. A machine that is busy delays no other so long.
+const FIRST_MS: u64 = 1_500;
+
 #[test]
 fn the_first_request_of_each_connection_is_not_in_the_figures() {
+    let lead_in = 2 * Duration::from_millis(FIRST_MS);
     over_each_way(|way| {
         for pacing in [Pacing::Closed, open(100.0)] {
             let seen = Mutex::new(Vec::new());
@@ -22,13 +26,17 @@ fn the_first_request_of_each_connection_is_not_in_the_figures() {
                 let mut seen = seen.lock().unwrap();
                 let is_first = !seen.contains(&request.connection);
                 seen.push(request.connection);
-                Reply::answer("hi").after_ms(if is_first { 400 } else { 5 })
+                Reply::answer("hi").after_ms(if is_first { FIRST_MS } else { 5 })
             });
             let whole = way.plan(&server, 4, pacing, COUNTED);
-            let outcome = outcome_of(&whole.clone().with(|plan| plan.lead_in = LEAD_IN));
+            let outcome = outcome_of(&whole.clone().with(|plan| plan.lead_in = lead_in));
             let longest = ms(outcome.response_time.at_quantile(1.0));
-            assert!(longest < 400.0, "{way:?}: {longest} ms");
-            assert!(outcome.elapsed_s() >= 0.8 && outcome.elapsed_s() < 1.3, "{}", outcome.elapsed_s());
+            assert!(longest < FIRST_MS as f64, "{way:?}: {longest} ms");
+            assert!(
+                outcome.elapsed_s() >= 0.8 && outcome.elapsed_s() < lead_in.as_secs_f64(),
+                "{}",
+                outcome.elapsed_s()
+            );
             let seconds: u64 = outcome.seconds.iter().map(|second| second.ok).sum();
             assert_eq!(seconds, outcome.counts.ok, "{way:?}");
             assert_eq!((outcome.connections_opened, outcome.counts.failed), (4, 0), "{way:?}");
