@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn only_the_warning_of_every_closed_loop_is_not_the_loads_own() {
-        let report = LoadReport {
+        let mut report = LoadReport {
             warnings: ["of every closed loop", "late"].map(str::to_owned).to_vec(),
             warning_ids: ["closed-loop", "generator-late"].map(str::to_owned).to_vec(),
             ..LoadReport::default()
