@@ -25,7 +25,7 @@ pub struct CrossoverView {
     pub confirmation: Vec<String>,
     /// What requests wait for on each kind of thread, and what the kinds cost.
     pub why: Vec<String>,
-    /// What makes a ratio less than it seems.
+    /// What makes a ratio less than it seems, without a full stop.
     pub cautions: Vec<String>,
     pub trust: String,
 }
@@ -39,6 +39,7 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     let compared = found.comparisons.iter();
     let confirmation = compared.clone().filter_map(|it| confirmation(document, load, found, it.treatment));
     let cautions = compared.flat_map(|it| cautions(it, &found.crossover, &name));
+    let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
     Some(CrossoverView {
         setting: format!("{}, {}", found.crossover.server, periods(&found.crossover)),
         answer: answer.collect(),

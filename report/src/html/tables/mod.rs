@@ -9,6 +9,7 @@ pub mod variants;
 use crate::crossover as words;
 use crate::load_words::load_words;
 use crate::published;
+use crate::view::capital;
 use crate::view::crossover::name_of;
 use crate::view::study;
 use serde::Serialize;
@@ -75,7 +76,7 @@ pub fn crossover(document: &ResultDocument) -> Table {
         "CPU/request",
         &against,
     ];
-    Table::new(&words::COVERS.join(" "), &columns, 2, found.figures.iter().map(row).collect())
+    Table::new(&capital(&words::COVERS.join(" ")), &columns, 2, found.figures.iter().map(row).collect())
 }
 
 #[must_use]
