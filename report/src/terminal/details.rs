@@ -47,7 +47,7 @@ fn answer(page: &mut Page, view: &View) {
     if let Some(crossover) = &view.crossover {
         let setting = format!("{}.", crossover.setting);
         for sentence in [&setting].into_iter().chain(&crossover.why).chain([&crossover.trust]) {
-            page.labelled("In one", vec![Piece::new(sentence, Tone::Plain)]);
+            page.labelled("One JVM", vec![Piece::new(sentence, Tone::Plain)]);
         }
         page.blank();
     }

@@ -53,7 +53,7 @@ pub fn request_threads(
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
         }
-        // Of a server that has its threads from elsewhere: what it said of itself.
+        // Its threads come from elsewhere: what the running server reported.
         None => match (facts?.request_thread.as_ref()?.kind(), variant.limit_setting()) {
             (ThreadKind::Virtual, Some(limit)) => RequestThreads::Limited(limit),
             (ThreadKind::Virtual, None) => RequestThreads::Virtual,
