@@ -69,13 +69,15 @@ fn are_threads(pid: u32, state: char) -> bool {
 
 /// Is each thread of a stopped process in a system call that waits (its number in proc_pid_syscall(5))?
 fn is_waiting(pid: u32) -> bool {
-    const WAITING: [libc::c_long; 6] = [
+    const WAITING: [libc::c_long; 7] = [
         libc::SYS_epoll_pwait,
         libc::SYS_epoll_pwait2,
         libc::SYS_io_uring_enter,
         libc::SYS_futex,
         libc::SYS_ppoll,
         libc::SYS_clock_nanosleep,
+        // A wait with a time limit goes on as this one after an earlier stop (restart_syscall(2)).
+        libc::SYS_restart_syscall,
     ];
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {

@@ -5,7 +5,8 @@ use super::transport::{Transport, Way, over, over_each_way};
 use super::{child, comes_true, open, outcome_of, requests};
 use crate::server::{REQUEST_TIMEOUTS, Reply, Server};
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 use threadcount_load::plan::LoadPlan;
@@ -79,10 +80,20 @@ fn no_request_leaves_over_a_connection_that_has_ended() {
     }
     let name = thread::current().name().unwrap().to_owned();
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        // The server keeps its last responses for the break, so that the load cannot be over before it.
+        let (gate, answered) = (Arc::new(Mutex::new(())), AtomicU64::new(0));
+        let held = gate.lock().unwrap();
+        let passing = Arc::clone(&gate);
+        let server = Server::start(way.transport, move |_| {
+            if answered.fetch_add(1, Ordering::SeqCst) >= 800 {
+                drop(passing.lock());
+            }
+            Reply::answer("hi")
+        });
         let mut generator = child::start(&name, way, server.port);
         comes_true("each connection has had a request", || server.requests() >= 100);
         child::stop_during(&generator, || {
+            drop(held);
             server.end_connections();
             thread::sleep(Duration::from_millis(100));
         });
