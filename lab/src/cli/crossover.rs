@@ -12,7 +12,6 @@ use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use threadcount_load::plan::LoadPlan;
-use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_machine::probe::jar;
 use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
@@ -25,8 +24,8 @@ use threadcount_servers::launcher::Launcher;
 use threadcount_servers::workload::load_plan::load_plan;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
-/// Two minutes after it is ready there is an answer: 30 s of warm-up at most, some seconds under the load, and this.
-const BUDGET: Duration = Duration::from_secs(75);
+/// Two minutes after it is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
+const BUDGET: Duration = Duration::from_secs(66);
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 
@@ -83,12 +82,11 @@ pub(super) fn attached(
     let port = port_of(&plan)?;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let jar = jar::find().into_diagnostic()?;
     let order = CrossoverOrder {
         pid,
         port,
         plan: &plan,
-        jar: &jar,
+        jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         beside_others: options.beside_others,
@@ -173,12 +171,11 @@ fn of_server(
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
-    let jar = jar::find().into_diagnostic()?;
     let order = CrossoverOrder {
         pid,
         port: port_of(&plan)?,
         plan: &plan,
-        jar: &jar,
+        jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
         // Nobody else knows its port.
@@ -193,9 +190,8 @@ fn port_of(plan: &LoadPlan) -> miette::Result<u16> {
 }
 
 fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {
-    let session = CrossoverSession::attach(order.pid, order.jar).into_diagnostic()?;
     let mut progress = CrossoverProgress::default();
-    let crossover = crossover::run(order, &session, stop, &mut |event| progress.event(&event));
+    let crossover = crossover::run(order, stop, &mut |event| progress.event(&event));
     Ok(crossover.into_diagnostic()?.into())
 }
 
@@ -241,7 +237,7 @@ impl CrossoverProgress {
                     anstream::eprintln!(
                         "warming up with few clients: {} s, {}",
                         self.warming_s,
-                        figures::rate(second.ok as f64)
+                        figures::rate(second.ok as f64 / second.length_s)
                     );
                 }
             }

@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_model::figures;
 
+use crate::run::probe_lines::{follow, parsed};
 use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
@@ -128,34 +129,6 @@ fn recording_path(path: &Path) -> miette::Result<PathBuf> {
         std::fs::remove_file(&path).ok();
     }
     Ok(path)
-}
-
-/// Reads on a thread of its own, which ends when the JVM ends or we detach.
-pub(super) fn follow(mut attached: Attached) -> Receiver<String> {
-    let (sender, lines) = channel();
-    thread::spawn(move || {
-        while let Some(line) = attached.next_line() {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
-    lines
-}
-
-/// Unknown lines are skipped.
-pub(super) fn parsed(lines: Receiver<String>) -> Receiver<Line> {
-    let (sender, parsed) = channel();
-    thread::spawn(move || {
-        for line in lines {
-            if let Ok(line) = serde_json::from_str(&line)
-                && sender.send(line).is_err()
-            {
-                break;
-            }
-        }
-    });
-    parsed
 }
 
 /// A reader that closes the pipe (`| head`) is not an error. False: it has.

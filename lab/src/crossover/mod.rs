@@ -6,7 +6,7 @@ mod period;
 
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -43,8 +43,8 @@ pub struct CrossoverOrder<'a> {
     /// Where the requests go.
     pub port: u16,
     pub plan: &'a LoadPlan,
-    /// The probe's, for the reasons.
-    pub jar: &'a Path,
+    /// The probe's.
+    pub jar: PathBuf,
     /// The first is the baseline. Empty: [`usual_treatments`].
     pub treatments: Vec<Treatment>,
     /// How long periods may take, all together.
@@ -97,10 +97,10 @@ pub enum CrossoverFailure {
 /// Why there is not even one period.
 pub fn run(
     order: &CrossoverOrder<'_>,
-    session: &CrossoverSession,
     stop: &AtomicBool,
     watch: &mut dyn FnMut(CrossoverEvent<'_>),
 ) -> Result<Crossover, CrossoverFailure> {
+    let session = &CrossoverSession::attach(order.pid, &order.jar)?;
     let server = server_on(session, order.port)?;
     watch(CrossoverEvent::Found(&server));
     let own_threads = u32::try_from(server.own_max_threads).ok();

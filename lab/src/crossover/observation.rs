@@ -2,15 +2,14 @@
 
 use super::{CrossoverFailure, CrossoverOrder};
 use crate::run::attached;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use crate::run::probe_lines::{ProbeLines, follow, parsed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::run::{self, Control};
 use threadcount_machine::Samples;
 use threadcount_machine::probe::crossover::CrossoverSession;
-use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::crossover::{CROSSOVER, Treatment};
@@ -20,11 +19,7 @@ use threadcount_model::record::{Record, RequestThread, ServerFacts};
 const LEAD_IN: Duration = Duration::from_secs(1);
 /// A tenth of what periods may take is counted, within these bounds: fewer samples show only what most requests do.
 const WINDOW: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
-/// Its events are up to two seconds late.
-const EVENTS: Duration = Duration::from_millis(2_200);
 const DETACH_LIMIT: Duration = Duration::from_secs(10);
-/// Some 400 a second.
-const MOST_LINES: usize = 50_000;
 
 /// What was measured on one kind of thread.
 struct Observed {
@@ -43,9 +38,9 @@ pub(super) fn observe(
     stop: &AtomicBool,
     own_threads: Option<u32>,
 ) -> Result<Vec<Record>, CrossoverFailure> {
-    let attached = Attached::to(order.pid, order.jar, ProbeChoice::Light, None)?;
+    let attached = Attached::to(order.pid, &order.jar, ProbeChoice::Light, None)?;
     let detacher = attached.detacher()?;
-    let lines = thread::spawn(move || read(attached));
+    let lines = parsed(follow(attached));
     let plan = order.plan.clone().with(|plan| {
         plan.stop = Stop::Duration((order.budget / 10).clamp(WINDOW.0, WINDOW.1));
         plan.lead_in = LEAD_IN;
@@ -63,17 +58,20 @@ pub(super) fn observe(
         }
     }
     let restored = session.restore();
-    if done.is_ok() {
-        thread::sleep(EVENTS);
-    }
+    let ended_ns = observed.last().map_or(0, |it| it.outcome.ended_ns);
+    let lines = ProbeLines::read(&lines, &AtomicU64::new(ended_ns), &mut |_| {});
     // The JVM ends it by itself where it does not in this time.
     let _ = detacher.detach(DETACH_LIMIT);
-    let lines = lines.join().unwrap_or_default();
     done?;
     restored?;
     let record = |it: Observed| {
-        let mut record =
-            attached::record([&it.treatment.to_string(), CROSSOVER], &plan, &it.outcome, &lines, &it.samples);
+        let mut record = attached::record(
+            [&it.treatment.to_string(), CROSSOVER],
+            &plan,
+            &it.outcome,
+            lines.whole(),
+            &it.samples,
+        );
         record.server = facts(it.treatment, own_threads);
         record
     };
@@ -96,19 +94,6 @@ fn on(
         return Err(CrossoverFailure::Interrupted);
     }
     Ok(Observed { treatment, outcome, samples })
-}
-
-/// Until the probe is detached. Lines that are not known are skipped.
-fn read(mut attached: Attached) -> Vec<Line> {
-    let mut lines = Vec::new();
-    while let Some(line) = attached.next_line() {
-        if lines.len() < MOST_LINES
-            && let Ok(line) = serde_json::from_str(&line)
-        {
-            lines.push(line);
-        }
-    }
-    lines
 }
 
 fn facts(treatment: Treatment, own_threads: Option<u32>) -> ServerFacts {

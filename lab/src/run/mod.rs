@@ -17,6 +17,7 @@ mod observed;
 mod on_server;
 #[cfg(feature = "kubernetes")]
 pub mod pods;
+pub mod probe_lines;
 mod recompiling;
 pub mod sender;
 pub(crate) mod server_seconds;

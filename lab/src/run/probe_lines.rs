@@ -1,0 +1,138 @@
+//! What the probe of a JVM that ran already reports beside a load, until the load's last events have arrived.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+use threadcount_load::clock::Nanos;
+use threadcount_machine::probe::Attached;
+use threadcount_machine::probe::line::Line;
+
+/// How long a line of the probe is waited for.
+const REACTION: Duration = Duration::from_millis(100);
+/// The flight recorder's events are up to two seconds late, on a busy machine more.
+const EVENTS_LIMIT: Duration = Duration::from_secs(5);
+/// Some 400 a second: of a load of ten minutes.
+const MOST_LINES: usize = 250_000;
+
+/// The load goes on.
+pub const NOT_OVER: Nanos = Nanos::MAX;
+
+/// Lines as they are written, until the probe is detached or the JVM ends.
+#[must_use]
+pub fn follow(mut attached: Attached) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        while let Some(line) = attached.next_line() {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
+/// Lines that are not known are skipped.
+#[must_use]
+pub fn parsed(lines: Receiver<String>) -> Receiver<Line> {
+    let (sender, parsed) = channel();
+    thread::spawn(move || {
+        for line in lines {
+            if let Ok(line) = serde_json::from_str(&line)
+                && sender.send(line).is_err()
+            {
+                break;
+            }
+        }
+    });
+    parsed
+}
+
+/// The lines of a load.
+#[derive(Debug, Default)]
+pub struct ProbeLines {
+    lines: Vec<Line>,
+    is_cut: bool,
+    /// Every event that ended before it has been read.
+    events_until_ns: Nanos,
+}
+
+impl ProbeLines {
+    /// Reads until the load is over, and then on until its last events have arrived. `each`: a line, or none for a while, while the load
+    /// goes on.
+    pub fn read(from: &Receiver<Line>, ended_ns: &AtomicU64, each: &mut dyn FnMut(Option<&Line>)) -> Self {
+        let mut read = Self::default();
+        let mut give_up = None;
+        loop {
+            let ended_ns = ended_ns.load(Ordering::Relaxed);
+            if ended_ns != NOT_OVER {
+                let give_up = *give_up.get_or_insert_with(|| Instant::now() + EVENTS_LIMIT);
+                if read.events_until_ns >= ended_ns || Instant::now() > give_up {
+                    return read;
+                }
+            }
+            let line = match from.recv_timeout(REACTION) {
+                Ok(line) => Some(line),
+                Err(RecvTimeoutError::Timeout) => None,
+                Err(RecvTimeoutError::Disconnected) => return read,
+            };
+            if ended_ns == NOT_OVER {
+                each(line.as_ref());
+            }
+            line.into_iter().for_each(|line| read.add(line));
+        }
+    }
+
+    fn add(&mut self, line: Line) {
+        if let Line::VirtualThreads { events_until_ns, .. } = &line {
+            self.events_until_ns = self.events_until_ns.max(*events_until_ns);
+        }
+        if self.lines.len() < MOST_LINES {
+            self.lines.push(line);
+        } else {
+            self.is_cut = true;
+        }
+    }
+
+    /// Those of the whole load: a part of them must not be divided by its whole time.
+    #[must_use]
+    pub fn whole(&self) -> &[Line] {
+        if self.is_cut { &[] } else { &self.lines }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn events_until(t_ns: Nanos) -> Line {
+        let text = format!(
+            "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
+             \"submit_failed\":0}}"
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn read(lines: &Receiver<Line>, ended_ns: Nanos) -> ProbeLines {
+        ProbeLines::read(lines, &AtomicU64::new(ended_ns), &mut |_| {})
+    }
+
+    #[test]
+    fn lines_of_a_part_of_the_load_are_not_taken_for_those_of_the_whole() {
+        let mut lines = ProbeLines::default();
+        lines.add(events_until(5));
+        assert_eq!((lines.whole().len(), lines.events_until_ns), (1, 5));
+        lines.lines = vec![events_until(5); MOST_LINES];
+        lines.add(events_until(6));
+        assert_eq!((lines.whole().len(), lines.events_until_ns), (0, 6));
+    }
+
+    #[test]
+    fn the_last_events_are_waited_for_and_the_end_of_the_jvm_ends_it() {
+        let (sender, lines) = channel();
+        [4, 9].into_iter().for_each(|t_ns| sender.send(events_until(t_ns)).unwrap());
+        assert_eq!(read(&lines, 7).events_until_ns, 9);
+        drop(sender);
+        assert_eq!(read(&lines, NOT_OVER).lines, []);
+    }
+}
