@@ -87,7 +87,13 @@ impl Thread {
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
-        ThreadAt { thread, at: self.application().or(self.frames.first()).cloned() }
+        ThreadAt { thread, at: self.place().cloned() }
+    }
+
+    /// Where it is: in the application, else in a library, else in the JDK.
+    fn place(&self) -> Option<&Frame> {
+        let library = || self.frames.iter().find(|frame| !frame.is_jdk());
+        self.application().or_else(library).or(self.frames.first())
     }
 
     /// Whether one of the methods is on its stack before the application's own.

@@ -28,6 +28,11 @@ impl Frame {
         libraries::is_application(&self.method)
     }
 
+    #[must_use]
+    pub fn is_jdk(&self) -> bool {
+        libraries::is_jdk(&self.method)
+    }
+
     /// Whether it is this method of a class; `name` may leave out the package.
     #[must_use]
     pub fn is(&self, name: &str) -> bool {

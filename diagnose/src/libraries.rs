@@ -10,6 +10,11 @@ static SERVERS: LazyLock<Vec<&str>> = LazyLock::new(|| section("servers"));
 static LIBRARIES: LazyLock<Vec<&str>> = LazyLock::new(|| section("libraries"));
 static SAMPLES: LazyLock<Vec<&str>> = LazyLock::new(|| section("samples"));
 
+/// Whether it is the JDK's.
+pub(crate) fn is_jdk(method: &str) -> bool {
+    begins_like(method, &JDK)
+}
+
 /// Whether a method, with its class, is neither the JDK's nor a library's.
 pub(crate) fn is_application(method: &str) -> bool {
     let is_library = [&JDK, &SERVERS, &LIBRARIES].into_iter().any(|it| begins_like(method, it));
