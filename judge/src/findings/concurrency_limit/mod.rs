@@ -51,6 +51,9 @@ pub struct WaitingThreads {
     pub activity: ThreadActivity,
     /// How many, on average.
     pub threads: f64,
+    /// Virtual threads that wait for a carrier, because those that wait here or run are pinned to all of them; on average.
+    #[serde(default)]
+    pub without_carrier: f64,
 }
 
 impl ConcurrencyLimit {

@@ -37,27 +37,34 @@ struct Demand {
     rate_per_s: Option<f64>,
     /// Of the machine; 0: its CPU is full, or it is unknown.
     cores: f64,
+    /// Threads that wait are pinned to their carriers.
+    are_carriers_held: bool,
 }
 
 /// Unless one of `found` names what the threads are kept from running by.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
-    const NAMED: [Rule; 7] = [
+    const NAMED: [Rule; 6] = [
         Rule::BackendCeiling,
         Rule::Throttled,
-        Rule::PinnedCarriers,
         Rule::HeldCarriers,
         Rule::FileIo,
         Rule::BusyWithoutProgress,
         Rule::PoolCeiling,
     ];
-    if found.iter().any(|finding| NAMED.contains(&finding.rule())) {
+    let pinned = found.iter().find_map(|finding| match &finding.fact {
+        Fact::PinnedCarriers(pinned) => Some(pinned),
+        _ => None,
+    });
+    let is_named = found.iter().any(|finding| NAMED.contains(&finding.rule()));
+    if is_named || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
         return None;
     }
     let in_flight = InFlight::of(runs_of_variant)?.requests;
     let observed = runs_of_variant.observed();
     let (limits, runs) = observed.in_most(|record| {
         let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
-        limit(record, Demand::of(record, in_flight, Some(rate_per_s)))
+        let demand = Demand::of(record, in_flight, Some(rate_per_s));
+        limit(record, Demand { are_carriers_held: pinned.is_some(), ..demand })
     })?;
     let mean = |figure: fn(&ConcurrencyLimit) -> Option<f64>| mean_of(limits.iter().filter_map(figure));
     let most = limits.iter().map(|it| it.at_once).fold(0.0, f64::max);
@@ -83,9 +90,8 @@ impl Demand {
         let figures = RunFigures::without_load(record);
         let cores = figures.filter(|it| it.machine_share() < FULL_MACHINE).map_or(0.0, |it| it.cores);
         // A request on a connection that was not accepted has not come to the threads.
-        let outside =
-            record.server_sockets.filter(|it| it.usually_not_accepted > 0).map_or(0.0, |it| it.not_accepted);
-        Self { in_flight: in_flight - outside, rate_per_s, cores }
+        let outside = record.server_sockets.map_or(0.0, |it| f64::from(it.usually_not_accepted));
+        Self { in_flight: in_flight - outside, rate_per_s, cores, are_carriers_held: false }
     }
 
     /// Are threads that run kept from running more by the CPU?
@@ -191,6 +197,7 @@ fn waiting(profile: &WaitProfile, others: f64) -> Option<WaitingThreads> {
     let waiting = waits.map(|group| WaitingThreads {
         activity: group.activity.clone(),
         threads: profile.mean_threads(group),
+        without_carrier: 0.0,
     });
     waiting.max_by(|a, b| a.threads.total_cmp(&b.threads)).filter(|it| it.threads >= MOST * others)
 }
@@ -212,20 +219,24 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let threads = |groups: &mut dyn Iterator<Item = &WaitGroup>| {
         groups.map(|group| profile.mean_threads(group)).sum::<f64>()
     };
-    let is_running = |group: &&WaitGroup| !waits_here(&group.activity);
+    let has_no_carrier =
+        |group: &&WaitGroup| demand.are_carriers_held && group.activity.state == ThreadState::Carrier;
+    let without_carrier = threads(&mut of_requests(profile).filter(has_no_carrier));
+    let is_running = |group: &&WaitGroup| !waits_here(&group.activity) && !has_no_carrier(group);
     let running = threads(&mut of_requests(profile).filter(is_running));
     let others = demand.in_flight - running;
-    let waiting = waiting(profile, others).filter(|it| {
+    let waiting = waiting(profile, others - without_carrier).filter(|it| {
         matches!(
             it.activity.state,
             ThreadState::Semaphore | ThreadState::Lock | ThreadState::Monitor | ThreadState::Wait
         )
     })?;
+    let waiting = WaitingThreads { without_carrier, ..waiting };
     let place = of_requests(profile)
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
     let is_limit = running >= 0.5
-        && waiting.threads >= MOST * demand.in_flight
+        && waiting.threads + without_carrier >= MOST * demand.in_flight
         && others >= 2.0
         && !demand.is_of_cpu(&place.activity, running)
         && (waiting.activity.state != ThreadState::Wait || is_steady_running(profile, running));

@@ -5,6 +5,7 @@ use crate::evidence::variant_runs::VariantRuns;
 use crate::evidence::variant_runs::stage::{advice, run, sentence};
 use crate::finding::Fact;
 use crate::finding::Finding;
+use crate::findings::pinned_carriers::{PinEvidence, PinFigures, PinnedCarriers};
 use threadcount_config::parse;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
@@ -56,11 +57,15 @@ fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
 }
 
 fn found(record: &Record) -> Option<Finding> {
+    found_after(record, &[])
+}
+
+fn found_after(record: &Record, others: &[Finding]) -> Option<Finding> {
     let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
         loads: [{name: load, clients: 100, duration: 10s}]\n";
     let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
     let records = [record.clone(), record.clone(), record.clone()];
-    find_after(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records), &[])
+    find_after(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records), others)
 }
 
 fn elastic() -> ThreadFamily {
@@ -127,6 +132,39 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
     let expected = "never more than 10 requests run at once (all at Shop.query:12) while 100 are in flight. 10 / 25.0 ms = \
         400/s. 90 are waiting for a permit of a Semaphore at Shop.page:9";
     assert_eq!(sentence(&finding), expected);
+}
+
+/// `synchronized` on virtual threads of Java 21: the one that runs and the one that waits next hold both carriers.
+#[test]
+fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_carriers_are() {
+    let groups = vec![
+        group(ThreadState::Carrier, "", 98.0),
+        group(ThreadState::Sleep, "Shop.query:12", 1.0),
+        group(ThreadState::Monitor, "Shop.page:9", 0.7),
+    ];
+    let record = record(vec![], groups);
+    let pinned = |mean_pin_ms| {
+        let figures =
+            PinFigures { carriers: 2.0, rate_per_s: Some(400.0), mean_pin_ms, ..PinFigures::default() };
+        let pinned = PinnedCarriers {
+            shown_by: PinEvidence::Events,
+            worst: figures,
+            mean: figures,
+            site: None,
+            wait: None,
+            stood: vec![],
+            longest_delay_ms: None,
+            java: 21,
+        };
+        [Finding { variant: None, load: None, runs: None, fact: Fact::PinnedCarriers(pinned) }]
+    };
+    let finding = found_after(&record, &pinned(Some(2.5))).expect("a finding");
+    let expected = "never more than 1 request runs at once (at Shop.query:12) while 100 are in flight. 1 / 2.50 ms = \
+        400/s. Threads waiting for a monitor at Shop.page:9 keep their carriers, and 98 wait for a carrier";
+    assert_eq!(sentence(&finding), expected);
+    assert_eq!(found_after(&record, &pinned(Some(5.0))), None, "2 / 5.0 ms = 400/s");
+    assert_eq!(found_after(&record, &pinned(None)), None);
+    assert_eq!(found(&record), None, "carriers that are not held");
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl ConcurrencyLimit {
     }
 
     /// How long a request runs, by Little's law.
-    fn runs_ms(&self) -> Option<f64> {
+    pub(crate) fn runs_ms(&self) -> Option<f64> {
         self.rate_per_s.map(|rate| self.at_once * 1_000.0 / rate)
     }
 
@@ -47,6 +47,10 @@ impl ConcurrencyLimit {
         let waiting = self.waiting.as_ref().map(|it| {
             let place = it.activity.application.as_ref().or(it.activity.library.as_ref());
             let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+            if it.without_carrier >= IN_QUEUE {
+                let (who, others) = (what(&it.activity), whole(it.without_carrier));
+                return format!("Threads {who}{at} keep their carriers, and {others} wait for a carrier");
+            }
             format!("{} are {}{at}", whole(it.threads), what(&it.activity))
         });
         waiting.or(queue)

@@ -37,6 +37,21 @@ pub struct PinnedCarriers {
     pub java: u32,
 }
 
+/// How near carriers / pinned time has to come to the rate to be its reason.
+const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
+
+impl PinnedCarriers {
+    /// The most requests per second while each pins a carrier so long; `None`: one of both is not known.
+    fn most_per_s(&self) -> Option<f64> {
+        Some(self.worst.carriers * 1_000.0 / self.worst.mean_pin_ms?)
+    }
+
+    /// Is the throughput what pinned carriers allow? `None`: not known.
+    pub(crate) fn is_the_limit(&self) -> Option<bool> {
+        Some(NEAR.contains(&(self.mean.rate_per_s? / self.most_per_s()?)))
+    }
+}
+
 /// What shows that carriers are pinned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

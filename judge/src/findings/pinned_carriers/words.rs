@@ -13,8 +13,6 @@ use threadcount_model::record::jvm::SiteReason;
 const LEAST_ALL_PINNED: f64 = 0.1;
 /// Of the code where threads stand on their carriers.
 const PLACES: usize = 2;
-/// How near carriers / pinned time has to come to the rate to be its reason.
-const NEAR: std::ops::RangeInclusive<f64> = 0.8..=1.1;
 /// The first Java in which `synchronized` does not pin (JEP 491).
 const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
 
@@ -85,16 +83,16 @@ fn by_events(pinned: &PinnedCarriers) -> String {
         let all = percent(worst.all_pinned_share);
         sentence.push_str(&format!(". All carriers are pinned at once for at least {all}"));
     }
-    if let Some((pin_ms, rate)) = worst.mean_pin_ms.zip(pinned.mean.rate_per_s) {
-        let most = worst.carriers * 1_000.0 / pin_ms;
-        if NEAR.contains(&(rate / most)) {
-            sentence.push_str(&format!(
-                ". {carriers} / {} = {}/s at most, {}/s measured",
-                ms(pin_ms),
-                whole(most),
-                whole(rate)
-            ));
-        }
+    if pinned.is_the_limit() == Some(true)
+        && let (Some(pin_ms), Some(most), Some(rate)) =
+            (worst.mean_pin_ms, pinned.most_per_s(), pinned.mean.rate_per_s)
+    {
+        sentence.push_str(&format!(
+            ". {carriers} / {} = {}/s at most, {}/s measured",
+            ms(pin_ms),
+            whole(most),
+            whole(rate)
+        ));
     }
     sentence
 }
