@@ -8,6 +8,8 @@ use threadcount_model::record::server_sockets::ServerSockets;
 
 /// The table has a line for each socket of the machine, and reading it may use 1 % of a core.
 const REST: u32 = 99;
+/// A request without a response is old then.
+const OLD_MS: u32 = 5_000;
 /// A server may open another port.
 const PORTS_AGAIN: Duration = Duration::from_secs(5);
 
@@ -16,6 +18,7 @@ const PORTS_AGAIN: Duration = Duration::from_secs(5);
 pub struct SocketReading {
     connections: u32,
     in_flight: u32,
+    old_requests: u32,
     not_accepted: u32,
     accept_queue_limit: u32,
     /// Since the sockets were made.
@@ -68,6 +71,7 @@ fn reading(sockets: &[TcpSocket], inodes: &HashSet<u64>) -> Option<SocketReading
     Some(SocketReading {
         connections: connections().count() as u32,
         in_flight: count(TcpSocket::has_request),
+        old_requests: count(|it| it.has_request_for_ms(OLD_MS)),
         not_accepted: count(|it| it.inode == 0),
         accept_queue_limit: listening.iter().map(|it| it.send_queue).max().unwrap_or_default(),
         dropped: listening.iter().map(|it| u64::from(it.drops)).sum(),
@@ -92,6 +96,7 @@ pub(super) fn within(readings: &[SocketReading]) -> Option<ServerSockets> {
         readings: readings.len() as u32,
         connections: mean(|it| it.connections),
         in_flight: mean(|it| it.in_flight),
+        old_requests: last.old_requests,
         not_accepted: mean(|it| it.not_accepted),
         usually_not_accepted: usually(readings),
         accept_queue_limit: last.accept_queue_limit,

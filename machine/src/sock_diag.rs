@@ -58,6 +58,11 @@ impl TcpSocket {
         })
     }
 
+    /// Has a request had no response for so long?
+    pub fn has_request_for_ms(&self, time_ms: u32) -> bool {
+        self.has_request() && self.counters.is_some_and(|it| it.since_received_ms >= time_ms)
+    }
+
     /// Does less than a segment wait for the acknowledgement of one that was sent?
     pub fn has_held_segment(&self) -> bool {
         let may_send = (1..self.congestion_window).contains(&self.unacknowledged_segments);

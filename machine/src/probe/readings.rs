@@ -55,7 +55,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                 }
                 readings.samples.extend(
                     before
-                        .filter(|_| window.contains(sample.t_ns))
+                        .filter(|before| window.contains(sample.t_ns) && before.t_ns < sample.t_ns)
                         .map(|before| jvm_sample(before, sample, window)),
                 );
                 before = Some(sample);
@@ -82,7 +82,7 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                 tally.add_to(pins_by_second.entry(tally.t_ns / NANOS_PER_S).or_default());
             }
             Line::Running(tally) if window.contains_second(tally.t_ns) => {
-                readings.thread_samples.count += tally.count;
+                readings.thread_samples.count = readings.thread_samples.count.saturating_add(tally.count);
                 if tally.reason.is_some() {
                     sites.add(Kind::WithoutProgress, tally);
                 }
