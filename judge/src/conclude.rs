@@ -2,11 +2,13 @@
 
 use crate::explain::explain;
 use crate::finding::{Fact, Finding};
+use crate::findings::concurrency_limit::ConcurrencyLimit;
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
+use threadcount_model::interval::Interval;
 use threadcount_model::machine::Machine;
 use threadcount_model::record::Record;
-use threadcount_model::request_time::RequestTime;
+use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use threadcount_model::rounds::{RoundsDone, Skipped};
 use threadcount_stats::{claims, compare, request_times, trust};
 
@@ -32,8 +34,7 @@ pub fn conclude(
 ) -> ResultDocument {
     let (trusted, why_not) = trust(experiment, &records);
     let findings = explain(experiment, &records);
-    let mut request_times = request_times(experiment, &records);
-    request_times.iter_mut().for_each(|time| time.queue = queue(time, &findings));
+    let request_times = times_of_requests(experiment, &records, &findings);
     ResultDocument {
         schema: SCHEMA.to_owned(),
         threadcount: origin.threadcount,
@@ -54,16 +55,56 @@ pub fn conclude(
     }
 }
 
+/// What requests spend their time on, with the queue that a finding names.
+#[must_use]
+pub fn times_of_requests(
+    experiment: &Experiment,
+    records: &[Record],
+    findings: &[Finding],
+) -> Vec<RequestTime> {
+    let mut times = request_times(experiment, records);
+    times.iter_mut().for_each(|time| name_queue(time, findings));
+    times
+}
+
 /// Whose queue requests without a thread are in, where a finding names one.
-fn queue(time: &RequestTime, findings: &[Finding]) -> Option<String> {
-    let is_of_time = |finding: &&Finding| {
-        finding.variant.as_ref() == Some(&time.variant) && finding.load.as_ref() == Some(&time.load)
+fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
+    let is = |name: &Option<String>, of: &String| name.as_ref().is_none_or(|name| name == of);
+    let is_of_time =
+        |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
+    let (queue, limit) = findings
+        .iter()
+        .filter(is_of_time)
+        .find_map(|finding| match &finding.fact {
+            Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, Some(limit))),
+            Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), None)),
+            _ => None,
+        })
+        .unzip();
+    time.queue = queue;
+    if let Some(limit) = limit.flatten() {
+        add_running(time, limit);
+    }
+}
+
+/// Threads that nothing shows to have a request run them all the same: what they do is not the queue.
+fn add_running(time: &mut RequestTime, limit: &ConcurrencyLimit) {
+    let is_known = time.parts.iter().any(|part| {
+        (part.activity.state, &part.activity.application) == (limit.running.state, &limit.running.application)
+    });
+    let Some(runs_ms) = limit.runs_ms().filter(|_| !is_known && limit.running.has_place()) else { return };
+    let ms = runs_ms.min(time.without_thread.ms.max(0.0));
+    let shifted =
+        |interval: Interval| Interval { low: interval.low - ms, high: interval.high - ms, ..interval };
+    time.without_thread.ms -= ms;
+    time.without_thread.interval = time.without_thread.interval.map(shifted);
+    let part = RequestTimePart {
+        activity: limit.running.clone(),
+        threads: limit.at_once,
+        time: TimeShare { ms, interval: None },
     };
-    findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
-        Fact::ConcurrencyLimit(limit) => limit.queue(),
-        Fact::PoolCeiling(_) => Some("the full pool".to_owned()),
-        _ => None,
-    })
+    let place = time.parts.partition_point(|it| it.time.ms >= ms);
+    time.parts.insert(place, part);
 }
 
 fn skipped(experiment: &Experiment) -> Vec<Skipped> {
@@ -79,4 +120,58 @@ fn skipped(experiment: &Experiment) -> Vec<Skipped> {
         })
     });
     whole.chain(under_a_load).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+
+    /// 20 threads at once that sleep for 50 ms, 400/s: 100 requests in flight take 250 ms.
+    fn limit() -> ConcurrencyLimit {
+        let place = Some("Elastic.load:6".to_owned());
+        ConcurrencyLimit {
+            at_once: 20.0,
+            in_flight: 100.0,
+            rate_per_s: Some(400.0),
+            threads: None,
+            running: ThreadActivity {
+                state: ThreadState::Sleep,
+                application: place,
+                ..ThreadActivity::default()
+            },
+            at_place: 1.0,
+            waiting: None,
+        }
+    }
+
+    fn time(parts: Vec<RequestTimePart>, without_thread_ms: f64) -> RequestTime {
+        RequestTime {
+            variant: "it".to_owned(),
+            load: "c100".to_owned(),
+            service_time_ms: 250.0,
+            rate_per_s: 400.0,
+            runs: 1,
+            samples: 20,
+            counted: ThreadRole::Request,
+            idle_workers: 0.0,
+            parts,
+            without_thread: TimeShare {
+                ms: without_thread_ms,
+                interval: Some(Interval { low: 240.0, high: 260.0, confidence: 0.95 }),
+            },
+            queue: None,
+        }
+    }
+
+    #[test]
+    fn what_unknown_threads_do_for_requests_is_no_time_in_their_queue() {
+        let mut of_unknown = time(vec![], 250.0);
+        add_running(&mut of_unknown, &limit());
+        assert_eq!((of_unknown.parts[0].time.ms, of_unknown.without_thread.ms), (50.0, 200.0));
+        assert_eq!(of_unknown.without_thread.interval.map(|it| (it.low, it.high)), Some((190.0, 210.0)));
+        let once = of_unknown.clone();
+        add_running(&mut of_unknown, &limit());
+        assert_eq!(of_unknown, once, "threads that are known have their part");
+    }
 }

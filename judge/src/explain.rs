@@ -3,7 +3,7 @@
 mod attached;
 mod window;
 
-pub use attached::explain_attached;
+pub use attached::{AttachedFindings, explain_attached};
 pub use window::explain_window;
 
 use crate::evidence::variant_runs::VariantRuns;

@@ -6,18 +6,32 @@ use crate::findings::client_ceiling;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 
-/// What shows only with the figures of the requests. `limits`: what [`explain_window`](super::explain_window) has found.
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AttachedFindings {
+    /// What limits it, with the figures of the load where its whole time shows the same.
+    pub limits: Vec<Finding>,
+    /// What shows only with the figures of the requests.
+    pub others: Vec<Finding>,
+}
+
+/// `limits`: what [`explain_window`](super::explain_window) has found.
 #[must_use]
-pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Finding]) -> Vec<Finding> {
+pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Finding]) -> AttachedFindings {
+    // There is one window and nothing to compare: how many runs show it, and of which variant, says nothing.
+    let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
     let found = explain(experiment, std::slice::from_ref(record)).into_iter();
-    let is_new = |finding: &Finding| {
+    let found: Vec<Finding> = found.map(of_the_window).collect();
+    let whole = |limit: &Finding| found.iter().find(|it| it.rule() == limit.rule()).unwrap_or(limit).clone();
+    let is_new = |finding: &&Finding| {
         let rule = finding.rule();
         let is_refuted = rule == Rule::ClientCeiling && client_ceiling::is_refuted(limits);
         !is_refuted && limits.iter().all(|limit| subject(limit.rule()) != subject(rule))
     };
-    // There is one window and nothing to compare: how many runs show it, and of which variant, says nothing.
-    let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
-    found.filter(is_new).map(of_the_window).collect()
+    // Of threads that are not known it takes the rate to tell that they serve the requests.
+    let is_limit = |finding: &Finding| finding.rule() == Rule::ConcurrencyLimit;
+    let (new_limits, others) = found.iter().filter(is_new).cloned().partition::<Vec<_>, _>(is_limit);
+    AttachedFindings { limits: limits.iter().map(whole).chain(new_limits).collect(), others }
 }
 
 /// Two rules name what requests wait for, and two who starves.
@@ -67,7 +81,7 @@ mod tests {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
             loads: [{name: load, clients: 40, duration: 10s}]\n";
         let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-        explain_attached(&experiment, record, limits).iter().map(|it| words(it).sentence).collect()
+        explain_attached(&experiment, record, limits).others.iter().map(|it| words(it).sentence).collect()
     }
 
     #[test]
@@ -88,6 +102,26 @@ mod tests {
             Vec::<String>::new(),
             "no load that limits beside a lock that does"
         );
+    }
+
+    #[test]
+    fn a_limit_has_the_figures_of_the_load() {
+        let mut record = record_of(ThreadState::Sleep, 4.0);
+        let profile = record.jvm.as_mut().and_then(|it| it.wait_profile.as_mut()).expect("a profile");
+        let permits = ThreadActivity { state: ThreadState::Semaphore, ..profile.groups[0].activity.clone() };
+        profile.groups.push(WaitGroup {
+            activity: permits,
+            threads: vec![36.0; 10],
+            ..profile.groups[0].clone()
+        });
+        let limits = explain_window(&record);
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
+            loads: [{name: load, clients: 40, duration: 10s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+        let found = explain_attached(&experiment, &record, &limits);
+        let sentence = |findings: &[Finding]| words(&findings[0]).sentence;
+        assert!(!sentence(&limits).contains("80/s"), "{limits:?}");
+        assert!(sentence(&found.limits).contains("4 / 50.0 ms = 80/s"), "{found:?}");
     }
 
     #[test]
