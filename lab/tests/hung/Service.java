@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.concurrent.locks.StampedLock;
+import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /** A server whose requests hang in the way that the first argument says, on threads of the kind that the second says. It prints its port. */
@@ -203,11 +204,20 @@ class Service {
             if (number == 1) {
                 export();
             } else if (number == 2) {
+                until(() -> graph.getReadLockCount() > 0);
                 graph.writeLock().lock();
                 graph.writeLock().unlock();
             } else {
+                until(graph::hasQueuedThreads);
                 graph.readLock().lock();
                 graph.readLock().unlock();
+            }
+        }
+
+        /** They must come to the lock in this order. */
+        private static void until(BooleanSupplier arrived) throws InterruptedException {
+            while (!arrived.getAsBoolean()) {
+                Thread.sleep(1);
             }
         }
 

@@ -15,7 +15,8 @@ use threadcount_machine::app;
 
 const GIVE_UP: Duration = Duration::from_secs(60);
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung");
-const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/diagnoses.md");
+const VERDICTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/diagnoses.md");
+const COMMANDS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/how-to/watch-and-diagnose.md");
 
 struct Jvm {
     process: Child,
@@ -127,7 +128,7 @@ fn carriers_that_wait_for_a_connection_in_a_monitor_hang_java_21_and_not_25() {
     assert_eq!(on_25["kind"], "idle", "{says_25}");
 }
 
-/// Every command of the documentation's first block, on a JVM that hangs as its example does.
+/// Every command of the how-to, on a JVM that hangs as the example of the reference does.
 #[test]
 fn the_commands_of_the_documentation_do_what_it_says() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,18 +138,17 @@ fn the_commands_of_the_documentation_do_what_it_says() {
         &folder.path().display().to_string(),
         &["-Djdk.virtualThreadScheduler.parallelism=2", "Hung", "pinned"],
     );
-    let docs = fs::read_to_string(DOCS).unwrap();
-    let mut blocks = docs.split("```").skip(1).step_by(2);
-    let (commands, example) = (blocks.next().unwrap(), blocks.next().unwrap());
-    let commands: Vec<&str> = commands.lines().filter(|line| line.starts_with("threadcount ")).collect();
+    let verdicts = fs::read_to_string(VERDICTS).unwrap();
+    let headline = verdicts.split("```").nth(1).unwrap().trim().lines().next().unwrap();
+    let how_to = fs::read_to_string(COMMANDS).unwrap();
+    let commands: Vec<&str> = how_to.lines().filter(|it| it.starts_with("threadcount diagnose ")).collect();
     assert!(commands.len() >= 2, "{commands:?}");
     for command in commands {
-        let command = command.split('#').next().unwrap().replace("PID", &jvm.pid());
+        let command = command.replace("PID", &jvm.pid());
         let arguments: Vec<&str> = command.split_whitespace().skip(1).collect();
         let output = threadcount(&arguments, folder.path());
         let says = String::from_utf8_lossy(&output.stdout).into_owned();
         assert_eq!(output.status.code(), Some(1), "{command}: {says}");
-        let headline = example.trim().lines().next().unwrap();
         assert_eq!(says.lines().next(), Some(headline), "{command}");
         let named =
             says.lines().filter(|line| line.contains("holds a carrier: virtual thread pinned-")).count();
