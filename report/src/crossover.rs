@@ -1,6 +1,7 @@
 //! A crossover in words: question, setting, answer, a row per kind of thread, why, what is open, trust, what it covers.
 
 use crate::request_time;
+use crate::view::label::{self, RequestThreads};
 use crate::wrapped::wrapped;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
@@ -214,16 +215,7 @@ pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: N
 }
 
 fn label(crossover: &Crossover, treatment: Treatment) -> String {
-    match treatment {
-        Treatment::Own => crossover
-            .own_threads
-            .map_or_else(String::new, |threads| format!("pool of {}", figures::count(threads.into()))),
-        Treatment::Virtual { limit: None } => "virtual threads".to_owned(),
-        Treatment::Virtual { limit: Some(limit) } => {
-            format!("virtual, at most {}", figures::count(limit.into()))
-        }
-        Treatment::Platform { threads } => format!("pool of {}", figures::count(threads.into())),
-    }
+    RequestThreads::of(treatment, crossover.own_threads).map_or_else(String::new, label::words)
 }
 
 pub(crate) fn shown(ratio: &CrossoverRatio) -> String {

@@ -1,6 +1,6 @@
 //! What limits a running JVM, in words.
 
-use super::figures::milliseconds as ms;
+use super::figures::{self, milliseconds as ms};
 use threadcount_judge::finding::Finding;
 use threadcount_judge::words::finding::words;
 use threadcount_model::record::jvm::VISIT;
@@ -15,10 +15,17 @@ pub struct LimitWords {
 
 /// What limits it, the most important first; a sentence where nothing does.
 #[must_use]
-pub fn limits(window_s: f64, findings: &[Finding]) -> Vec<LimitWords> {
+pub fn limits(window_s: f64, findings: &[Finding], old_requests: u32) -> Vec<LimitWords> {
     if findings.is_empty() {
         let sentence = format!("none found in the last {window_s:.0} s");
-        return vec![LimitWords { sentence, advice: None }];
+        let advice = (old_requests > 0).then(|| {
+            let requests = figures::plural(old_requests, "request");
+            let have = if old_requests == 1 { "has" } else { "have" };
+            format!(
+                "{requests} {have} had no response for 5 s and longer. Unless they are long polls, try: threadcount diagnose"
+            )
+        });
+        return vec![LimitWords { sentence, advice }];
     }
     let limit = |finding: &Finding| {
         let words = words(finding);
@@ -85,7 +92,7 @@ mod tests {
     fn a_limit_has_its_sentence_and_what_to_try() {
         let fact = Fact::Limits(ResourceLimit::ServerFiles { open: 1_022, at_most: 1_024 });
         let finding = Finding { variant: None, load: None, runs: None, fact };
-        let [limit] = &limits(10.0, &[finding])[..] else { panic!("one limit") };
+        let [limit] = &limits(10.0, &[finding], 0)[..] else { panic!("one limit") };
         let expected = "the server had 1,022 of at most 1,024 files open (100 %); each connection takes one";
         assert_eq!(limit.sentence, expected);
         assert!(limit.advice.as_ref().is_some_and(|it| it.starts_with("Try: ") && it.ends_with('.')));
@@ -119,7 +126,10 @@ mod tests {
 
     #[test]
     fn no_limit_is_said_with_the_time_it_is_about() {
-        assert_eq!(limits(10.0, &[])[0].sentence, "none found in the last 10 s");
+        let none = |old_requests| limits(10.0, &[], old_requests).remove(0);
+        assert_eq!(none(0), LimitWords { sentence: "none found in the last 10 s".to_owned(), advice: None });
+        let hint = "20 requests have had no response for 5 s and longer. Unless they are long polls, try: threadcount diagnose";
+        assert_eq!(none(20).advice.as_deref(), Some(hint));
         assert_eq!(dropped(1), "1 line was dropped: threadcount was stopped or too slow to read them");
         assert_eq!(
             dropped(1_200),

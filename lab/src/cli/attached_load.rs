@@ -3,19 +3,20 @@
 use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::process_id::process_id;
-use super::watch::{follow, leave, parsed};
+use super::watch::leave;
 use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
+use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
+use crate::run::silence::{Hang, Silence};
 use crate::watch::limits::{CurrentLimits, Judge};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::thread;
-use std::time::{Duration, Instant};
+use threadcount_judge::conclude::times_of_requests;
 use threadcount_judge::explain::explain_attached;
-use threadcount_judge::finding::{Finding, Rule};
-use threadcount_load::clock::Nanos;
+use threadcount_judge::finding::Rule;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
@@ -30,20 +31,10 @@ use threadcount_model::record::Record;
 use threadcount_report::{attached as reasons, live as words};
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::workload::load_plan::load_plan;
-use threadcount_stats::request_time::{other_traffic, request_times};
-
-/// How long a line of the probe is waited for.
-const REACTION: Duration = Duration::from_millis(100);
+use threadcount_stats::request_time::other_traffic;
 
 /// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
 const LEAD_IN_S: f64 = 3.0;
-
-/// The flight recorder's events are up to two seconds late, on a busy machine more.
-const EVENTS_LIMIT: Duration = Duration::from_secs(5);
-/// Some 400 a second: of a load of ten minutes.
-const MOST_LINES: usize = 250_000;
-/// The load goes on.
-const NOT_OVER: Nanos = Nanos::MAX;
 
 /// `--attach PID|URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,17 +98,19 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
-    let (outcome, beside) = observed(attached, pid, &plan, &stop, &sampler);
+    let (outcome, (lines, limits)) = observed(attached, pid, &plan, &stop, &sampler);
     let samples = sampler.stop();
     leave(pid, &detacher, None)?;
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
+    let hang = Hang::find(Some(pid), Silence::of(&outcome), true, &stop);
     let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
-    let record =
-        attached::record([attached::VARIANT, &load.name], &plan, &outcome, beside.whole_lines(), &samples);
-    let why = why(&attached::experiment(&load, &origin), record, beside.limits.findings());
-    let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &beside.limits) + &why;
-    stdout::print(&shown)?;
-    Ok(load::exit_code(&outcome, 0.0))
+    let record = attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
+    let Explained { limits, why } = explained(&attached::experiment(&load, &origin), record, limits);
+    let why: String = why.into_iter().map(|line| line + "\n").collect();
+    let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
+    let hung: String = hang.iter().flat_map(Hang::lines).map(|line| line + "\n").collect();
+    stdout::print(&(shown + &hung))?;
+    Ok(if hang.is_some() { ExitCode::from(super::FAILED) } else { load::exit_code(&outcome, 0.0) })
 }
 
 /// The load, how it is sent, and where to.
@@ -136,42 +129,13 @@ pub(super) fn planned(
     Ok((load, plan, origin))
 }
 
-/// What was read of the JVM beside the load.
-#[derive(Debug, Default)]
-struct Beside {
-    /// What was found last before the load was over.
-    limits: CurrentLimits,
-    lines: Vec<Line>,
-    is_cut: bool,
-    /// Every event that ended before it has been read.
-    events_until_ns: Nanos,
-}
-
-impl Beside {
-    fn add(&mut self, line: Line) {
-        if let Line::VirtualThreads { events_until_ns, .. } = &line {
-            self.events_until_ns = self.events_until_ns.max(*events_until_ns);
-        }
-        if self.lines.len() < MOST_LINES {
-            self.lines.push(line);
-        } else {
-            self.is_cut = true;
-        }
-    }
-
-    /// Those of the whole load: a part of them must not be divided by its whole time.
-    fn whole_lines(&self) -> &[Line] {
-        if self.is_cut { &[] } else { &self.lines }
-    }
-}
-
 fn observed(
     attached: Attached,
     pid: u32,
     plan: &LoadPlan,
     stop: &AtomicBool,
     sampler: &Sampler,
-) -> (Result<LoadOutcome, LoadError>, Beside) {
+) -> (Result<LoadOutcome, LoadError>, (ProbeLines, CurrentLimits)) {
     let lines = parsed(follow(attached));
     let ended_ns = &AtomicU64::new(NOT_OVER);
     thread::scope(|scope| {
@@ -188,57 +152,49 @@ fn observed(
     })
 }
 
-/// Judges until the load is over, and then reads on until its last events have arrived.
-fn beside(pid: u32, lines: &Receiver<Line>, ended_ns: &AtomicU64) -> Beside {
+/// Judges until the load is over: what was found last is what limits it.
+fn beside(pid: u32, lines: &Receiver<Line>, ended_ns: &AtomicU64) -> (ProbeLines, CurrentLimits) {
     let mut judge = Judge::of_process(pid);
-    let mut beside = Beside::default();
-    let mut give_up = None;
-    loop {
-        let ended_ns = ended_ns.load(Ordering::Relaxed);
-        if ended_ns != NOT_OVER {
-            let give_up = *give_up.get_or_insert_with(|| Instant::now() + EVENTS_LIMIT);
-            if beside.events_until_ns >= ended_ns || Instant::now() > give_up {
-                return beside;
-            }
+    let mut limits = CurrentLimits::default();
+    let read = ProbeLines::read(lines, ended_ns, &mut |line| {
+        line.into_iter().for_each(|line| judge.add(line));
+        if let Some(found) = judge.judge() {
+            limits = found;
         }
-        match lines.recv_timeout(REACTION) {
-            Ok(line) => {
-                judge.add(&line);
-                beside.add(line);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return beside,
-        }
-        if ended_ns == NOT_OVER
-            && let Some(limits) = judge.judge()
-        {
-            beside.limits = limits;
-        }
-    }
+    });
+    (read, limits)
 }
 
-/// What requests spend their time on, and what is found of them besides the limits.
-fn why(experiment: &Experiment, mut record: Record, limits: &[Finding]) -> String {
+/// What requests spend their time on, and what is found besides the limits of the last seconds.
+struct Explained {
+    limits: CurrentLimits,
+    why: Vec<String>,
+}
+
+fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits) -> Explained {
     let others = other_traffic(&record);
     if others.is_some()
         && let Some(jvm) = &mut record.jvm
     {
         jvm.wait_profile = None;
     }
-    let mut findings = explain_attached(experiment, &record, limits);
+    let mut found = explain_attached(experiment, &record, limits.findings());
     // It divides the waits of all threads by the requests in flight of the load.
-    findings.retain(|finding| others.is_none() || finding.rule() != Rule::Waiting);
+    found.others.retain(|finding| others.is_none() || finding.rule() != Rule::Waiting);
     let records = [record];
-    let times = request_times(experiment, &records);
+    let all = [found.limits.as_slice(), &found.others].concat();
+    let times = times_of_requests(experiment, &records, &all);
     let others = others.as_ref().map(reasons::others).into_iter();
-    let lines = others.chain(reasons::lines(&records[0], &times, &findings));
-    lines.map(|line| line + "\n").collect()
+    let why = others.chain(reasons::lines(&records[0], &times, &found.others)).collect();
+    Explained { limits: limits.with_findings(found.limits), why }
 }
 
 fn in_words(pid: u32, found: &CurrentLimits) -> String {
     let limits = match found {
         CurrentLimits::TooEarly => vec![words::too_early()],
-        CurrentLimits::Judged { window_s, findings } => words::limits(*window_s, findings),
+        CurrentLimits::Judged { window_s, findings, old_requests } => {
+            words::limits(*window_s, findings, *old_requests)
+        }
     };
     let mut lines = vec![words::attached(pid)];
     for limit in limits {
@@ -251,35 +207,6 @@ fn in_words(pid: u32, found: &CurrentLimits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::channel;
-
-    fn events_until(t_ns: Nanos) -> Line {
-        let text = format!(
-            "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
-             \"submit_failed\":0}}"
-        );
-        serde_json::from_str(&text).unwrap()
-    }
-
-    #[test]
-    fn lines_of_a_part_of_the_load_are_not_taken_for_those_of_the_whole() {
-        let mut beside = Beside::default();
-        beside.add(events_until(5));
-        assert_eq!((beside.whole_lines().len(), beside.events_until_ns), (1, 5));
-        beside.lines = vec![events_until(5); MOST_LINES];
-        beside.add(events_until(6));
-        assert_eq!((beside.whole_lines().len(), beside.events_until_ns), (0, 6));
-    }
-
-    #[test]
-    fn the_last_events_are_waited_for_and_the_end_of_the_jvm_ends_it() {
-        let (sender, lines) = channel();
-        [4, 9].into_iter().for_each(|t_ns| sender.send(events_until(t_ns)).unwrap());
-        let read = beside(std::process::id(), &lines, &AtomicU64::new(7));
-        assert_eq!(read.events_until_ns, 9);
-        drop(sender);
-        assert_eq!(beside(std::process::id(), &lines, &AtomicU64::new(NOT_OVER)).lines, []);
-    }
 
     #[test]
     fn a_process_or_an_address_is_attached_to() {

@@ -16,7 +16,7 @@ const SLOWEST_RESPONSES: f64 = 2.0;
 
 /// How long a server did not respond, up to the end of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Silence {
+pub(crate) struct Silence {
     /// To the whole second, rounded down.
     lasted_s: f64,
     window_s: f64,
@@ -69,7 +69,7 @@ const fn is_response(cause: &FailureCause) -> bool {
 
 /// Why a server hangs.
 #[derive(Debug)]
-pub(super) struct Hang {
+pub(crate) struct Hang {
     silence: Option<Silence>,
     state: Option<ProcessState>,
     /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.
@@ -93,6 +93,11 @@ impl Hang {
         }
         let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
         Some(Self { silence, state, diagnosis: diagnosis.unwrap_or_default() })
+    }
+
+    /// All of it, by line.
+    pub fn lines(&self) -> Vec<String> {
+        std::iter::once(self.to_string()).chain(self.details().cloned()).collect()
     }
 
     /// The diagnosis below its headline.

@@ -62,7 +62,9 @@ fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
 fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let limits = match &screen.limits {
         CurrentLimits::TooEarly => vec![live::too_early()],
-        CurrentLimits::Judged { window_s, findings } => live::limits(*window_s, findings),
+        CurrentLimits::Judged { window_s, findings, old_requests } => {
+            live::limits(*window_s, findings, *old_requests)
+        }
     };
     let rows = |limit: LimitWords| [Some(limit.sentence), limit.advice];
     let texts: Vec<String> = limits.into_iter().flat_map(rows).flatten().collect();
@@ -289,7 +291,7 @@ mod tests {
         };
         let fact = Fact::Waiting(WaitingPlace::Pool(pool));
         let finding = Finding { variant: None, load: None, runs: None, fact };
-        let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] };
+        let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding], old_requests: 0 };
         let mut screen = pinned();
         (screen.limits, screen.dropped_lines) = (limits, 12);
         screen.problems.add("shop:type=Pool".to_owned(), "IllegalStateException: closed".to_owned());

@@ -30,6 +30,8 @@ pub struct LimitsLine {
     window_s: f64,
     /// Empty: none found.
     findings: Vec<Finding>,
+    /// Requests that have had no response for five seconds and longer: of a hang, or long polls.
+    old_requests: u32,
     /// Each finding as a sentence.
     sentences: Vec<String>,
 }
@@ -38,13 +40,15 @@ impl LimitsLine {
     /// `None`: too early to tell.
     #[must_use]
     pub fn new(t_ns: Nanos, limits: &CurrentLimits) -> Option<Self> {
-        let CurrentLimits::Judged { window_s, findings } = limits else { return None };
-        let words = if findings.is_empty() { Vec::new() } else { live::limits(*window_s, findings) };
+        let CurrentLimits::Judged { window_s, findings, old_requests } = limits else { return None };
+        let words =
+            if findings.is_empty() { Vec::new() } else { live::limits(*window_s, findings, *old_requests) };
         Some(Self {
             r#type: "limits",
             t_ns,
             window_s: *window_s,
             findings: findings.clone(),
+            old_requests: *old_requests,
             sentences: words.into_iter().map(|it| it.sentence).collect(),
         })
     }
@@ -72,9 +76,11 @@ mod tests {
     #[test]
     fn limits_are_a_line_with_figures_and_sentences_once_they_are_judged() {
         assert_eq!(LimitsLine::new(5, &CurrentLimits::TooEarly), None);
-        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
+        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new(), old_requests: 0 };
         let line = serde_json::to_value(LimitsLine::new(5, &none).unwrap()).unwrap();
-        let expected = serde_json::json!({"type": "limits", "t_ns": 5, "window_s": 10.0, "findings": [], "sentences": []});
+        let expected = serde_json::json!({
+            "type": "limits", "t_ns": 5, "window_s": 10.0, "findings": [], "old_requests": 0, "sentences": []
+        });
         assert_eq!(line, expected);
     }
 }

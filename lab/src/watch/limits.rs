@@ -16,7 +16,12 @@ pub enum CurrentLimits {
     #[default]
     TooEarly,
     /// Of the last seconds; without findings, no limit that shows without a load.
-    Judged { window_s: f64, findings: Vec<Finding> },
+    Judged {
+        window_s: f64,
+        findings: Vec<Finding>,
+        /// Requests that have had no response for five seconds and longer.
+        old_requests: u32,
+    },
 }
 
 impl CurrentLimits {
@@ -27,6 +32,21 @@ impl CurrentLimits {
             Self::TooEarly => &[],
             Self::Judged { findings, .. } => findings,
         }
+    }
+
+    /// The same with other findings.
+    #[must_use]
+    pub fn with_findings(self, findings: Vec<Finding>) -> Self {
+        match self {
+            Self::TooEarly => Self::TooEarly,
+            Self::Judged { window_s, old_requests, .. } => Self::Judged { window_s, findings, old_requests },
+        }
+    }
+
+    /// Have requests had no response for long?
+    #[must_use]
+    pub const fn has_old_requests(&self) -> bool {
+        matches!(self, Self::Judged { old_requests, .. } if *old_requests > 0)
     }
 
     /// Which rules found something.
@@ -67,6 +87,7 @@ impl Judge {
         Some(record.map_or(CurrentLimits::TooEarly, |(record, window_s)| CurrentLimits::Judged {
             window_s,
             findings: explain_window(&record),
+            old_requests: record.server_sockets.map_or(0, |it| it.old_requests),
         }))
     }
 }

@@ -41,10 +41,12 @@ impl PlainLines {
             self.dropped_lines = screen.dropped_lines;
         }
         lines.extend(self.problems(screen, &time));
-        if let CurrentLimits::Judged { window_s, findings } = &screen.limits
+        if let CurrentLimits::Judged { window_s, findings, old_requests } = &screen.limits
             && self.said.is_news(&screen.limits, Instant::now())
         {
-            lines.extend(live::limits(*window_s, findings).iter().map(|limit| limit_line(&time, limit)));
+            lines.extend(
+                live::limits(*window_s, findings, *old_requests).iter().map(|limit| limit_line(&time, limit)),
+            );
         }
         if self.second != Some(screen.seconds()) {
             self.second = Some(screen.seconds());

@@ -17,6 +17,7 @@ type Place = (Option<ThreadState>, Option<String>, Option<String>);
 pub struct PrintedLimits {
     rules: Option<Vec<Rule>>,
     places: Vec<Place>,
+    has_old_requests: bool,
     /// Other places by the same rules, and since when.
     other: Option<(Vec<Place>, Instant)>,
 }
@@ -25,9 +26,11 @@ impl PrintedLimits {
     /// Are there other limits than those that were said, or the same ones at other places? If so, they count as said.
     pub fn is_news(&mut self, limits: &CurrentLimits, now: Instant) -> bool {
         let (rules, places) = (limits.rules(), limits.findings().iter().filter_map(place).collect());
-        let is_news = rules != self.rules || self.has_moved(&places, now);
+        let has_old_requests = limits.has_old_requests();
+        let is_news =
+            rules != self.rules || has_old_requests != self.has_old_requests || self.has_moved(&places, now);
         if is_news {
-            *self = Self { rules, places, other: None };
+            *self = Self { rules, places, has_old_requests, other: None };
         }
         is_news
     }
@@ -73,7 +76,7 @@ mod tests {
 
     fn of(fact: Fact) -> CurrentLimits {
         let finding = Finding { variant: None, load: None, runs: None, fact };
-        CurrentLimits::Judged { window_s: 10.0, findings: vec![finding] }
+        CurrentLimits::Judged { window_s: 10.0, findings: vec![finding], old_requests: 0 }
     }
 
     fn at(application: &str, threads: f64) -> CurrentLimits {
@@ -117,7 +120,7 @@ mod tests {
     fn places_that_take_turns_are_said_once_and_another_rule_at_once() {
         let turn = |second: u32| at(if second.is_multiple_of(2) { "a.A.a:1" } else { "a.B.b:2" }, 40.0);
         assert_eq!(printed_at(&(0..20).map(turn).collect::<Vec<_>>()), [0]);
-        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new() };
+        let none = CurrentLimits::Judged { window_s: 10.0, findings: Vec::new(), old_requests: 0 };
         assert_eq!(printed_at(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
         assert_eq!(printed_at(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
     }

@@ -58,13 +58,13 @@ pub(crate) fn name_of(document: &ResultDocument, load: &LoadSpec, treatment: Tre
 /// The server of a crossover is started as the first variant is.
 fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatment) -> Option<&'d str> {
     let mut variants = document.experiment.variants.iter().filter(|it| it.runs_under(load));
-    let wanted = match treatment {
-        Treatment::Own => return variants.next().map(|it| it.name.as_str()),
-        Treatment::Virtual { limit: None } => RequestThreads::Virtual,
-        Treatment::Virtual { limit: Some(limit) } => RequestThreads::Limited(limit),
-        Treatment::Platform { threads } => RequestThreads::Pool(Some(threads)),
-    };
-    variants.find(|it| request_threads(document, load, it) == Some(wanted)).map(|it| it.name.as_str())
+    if treatment == Treatment::Own {
+        return variants.next().map(|it| it.name.as_str());
+    }
+    let wanted = RequestThreads::of(treatment, None);
+    variants
+        .find(|it| wanted.is_some() && request_threads(document, load, it) == wanted)
+        .map(|it| it.name.as_str())
 }
 
 /// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.

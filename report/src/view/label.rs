@@ -1,6 +1,7 @@
 //! A few words beside a variant's name: its own, or the kind and the number of its threads.
 
 use threadcount_judge::result::ResultDocument;
+use threadcount_model::crossover::Treatment;
 use threadcount_model::experiment::{DropIn, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 use threadcount_model::figures::count;
 
@@ -17,6 +18,19 @@ pub enum RequestThreads {
     Limited(u32),
 }
 
+impl RequestThreads {
+    /// Those of a crossover; `None`: the server's own are not known.
+    #[must_use]
+    pub fn of(treatment: Treatment, own_threads: Option<u32>) -> Option<Self> {
+        match treatment {
+            Treatment::Own => own_threads.map(|threads| Self::Pool(Some(threads))),
+            Treatment::Virtual { limit: None } => Some(Self::Virtual),
+            Treatment::Virtual { limit: Some(limit) } => Some(Self::Limited(limit)),
+            Treatment::Platform { threads } => Some(Self::Pool(Some(threads))),
+        }
+    }
+}
+
 /// Empty: nothing is known of its threads.
 #[must_use]
 pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> String {
@@ -25,7 +39,7 @@ pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Strin
     variant.label.clone().unwrap_or_else(known)
 }
 
-fn words(threads: RequestThreads) -> String {
+pub(crate) fn words(threads: RequestThreads) -> String {
     match threads {
         RequestThreads::Pool(None) => "platform threads".to_owned(),
         RequestThreads::Pool(Some(threads)) => format!("pool of {}", count(threads.into())),
