@@ -83,6 +83,8 @@ pub enum DeadEnd {
         lock: Option<String>,
         /// Other machines that owe the process an answer.
         peers: Vec<String>,
+        /// Threads without a request that stand still as well: one of them may have to give it.
+        others: Vec<StandingThread>,
     },
     /// The last thread waits outside.
     Outside {
@@ -90,6 +92,14 @@ pub enum DeadEnd {
         /// The machine or the pipe, where it is known.
         to: Option<String>,
     },
+}
+
+/// A thread that stood still.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StandingThread {
+    pub thread: ThreadAt,
+    /// `waiting for a result`.
+    pub what: String,
 }
 
 /// Requests that stood at one place.
@@ -149,6 +159,8 @@ pub enum Verdict {
         not_accepted: usize,
         /// Connections on which something was sent meanwhile.
         answered: Option<usize>,
+        /// Threads without a request that stand still as well.
+        others: Vec<StandingThread>,
         seconds: f64,
     },
     /// Carriers are held by threads that wait for a lock, which only a thread without a carrier could take or give back.

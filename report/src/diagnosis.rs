@@ -51,10 +51,11 @@ fn headline(verdict: &Verdict) -> String {
             },
             if holders.len() == 1 { "waits" } else { "wait" }
         ),
-        Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, .. }, links, .. } => format!(
-            "Dead end: {} for {}{what} that no thread gives.",
+        Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, others, .. }, links, .. } => format!(
+            "Dead end: {} for {}{what} that no thread {}.",
             waits(*waiters),
-            if links.len() > 1 { "a thread that waits for " } else { each(*waiters, lock.as_deref()) }
+            if links.len() > 1 { "a thread that waits for " } else { each(*waiters, lock.as_deref()) },
+            if others.is_empty() { "gives" } else { "is known to give" }
         ),
         Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, links, .. }
             if links.is_empty() =>

@@ -1,9 +1,10 @@
 //! Where the chains of waits end: in a circle, at a thing that nobody gives, at a thread that waits outside.
 
+use super::requests::others_that_stand;
 use super::sites::Sites;
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Thread};
 use crate::verdict::{DeadEnd, Link, LostOwner, ThreadAt, ThreadName, Verdict};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -236,13 +237,20 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         }
         ChainEnd::Circle | ChainEnd::Open => return None,
     }
+    let in_chain: BTreeSet<u64> = waiting
+        .iter()
+        .copied()
+        .chain(threads_from(graph, longest.from))
+        .map(|it| graph.thread(it).tid)
+        .collect();
+    let is_in_chain = |thread: &Thread| in_chain.contains(&thread.tid) || thread.application() == Some(&at);
     let is_nobody = longest.end == ChainEnd::Nobody;
     let thread = graph.thread(last);
     let mut through = threads_from(graph, longest.from);
     through.truncate(if is_nobody { longest.threads } else { longest.threads - 1 });
     Some(Verdict::DeadEnd {
         waiters: waiting.len(),
-        at,
+        at: at.clone(),
         links: links(graph, &through, (!is_nobody).then_some(last)),
         last: thread.at(),
         end: if is_nobody {
@@ -253,6 +261,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 what: wait::words(thing.wait).to_owned(),
                 lock: thing.lock.clone().filter(|_| is_shared),
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
+                others: others_that_stand(graph.evidence, is_in_chain),
             }
         } else {
             DeadEnd::Outside {
@@ -315,7 +324,7 @@ fn place(at: &ThreadAt) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::evidence::{Synchronizer, Thread};
+    use crate::evidence::Synchronizer;
     use crate::frame::Frame;
     use crate::locks::ThreadPool;
 
@@ -457,5 +466,26 @@ mod tests {
         };
         assert!(matches!(&waits(SERVER)[..], [Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. }]));
         assert_eq!(waits("shop.Main.main(Main.java:3)"), [], "until the JVM ends");
+    }
+
+    #[test]
+    fn an_event_loop_that_stands_in_the_application_may_have_to_give_what_requests_wait_for() {
+        let request = Thread {
+            waits_for: Some("F@1".into()),
+            ..thread(1, &[PARK, GET, "shop.Web.user(Web.java:1)", SERVER])
+        };
+        let found = |frames: &[&str]| all(&of(vec![request.clone(), thread(2, frames)]));
+        let others = |found: &[Verdict]| {
+            let of_user = found.iter().find_map(|it| match it {
+                Verdict::DeadEnd { at, end: DeadEnd::Nobody { others, .. }, .. } if at.line == Some(1) => {
+                    Some(others.len())
+                }
+                _ => None,
+            });
+            of_user.unwrap_or_else(|| panic!("{found:?}"))
+        };
+        const LOOP: &str = "io.netty.channel.nio.NioEventLoop.run(NioEventLoop.java:1)";
+        assert_eq!(others(&found(&[PARK, GET, "shop.Web.profile(Web.java:9)", LOOP])), 1);
+        assert_eq!(others(&found(&[PARK, TAKE])), 0, "idle");
     }
 }

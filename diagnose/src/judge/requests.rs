@@ -5,6 +5,7 @@ use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
 use crate::libraries;
 use crate::server_use::ServerUse;
+use crate::verdict::StandingThread;
 
 /// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
 /// application code in a thread of a server that we do not know.
@@ -30,4 +31,26 @@ pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Op
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     let with_wait = all.map(|thread| (thread, wait::of(thread)));
     with_wait.filter(|(thread, wait)| !wait.is_some_and(|it| wait::may_be_idle(thread, it)))
+}
+/// Threads of the application that wait for others of this process, but for some: an event loop or a thread of a pool, for which
+/// requests may wait. Who waits for work, or for news of any kind, is idle.
+pub(super) fn others_that_stand(
+    evidence: &Evidence,
+    is_left_out: impl Fn(&Thread) -> bool,
+) -> Vec<StandingThread> {
+    const MOST: usize = 3;
+    let waits = evidence.threads.iter().filter_map(|thread| {
+        let is_meant = thread.stands_still()
+            && thread.application().is_some()
+            && !is_left_out(thread)
+            && !waits_for_work(thread);
+        let wait = wait::of(thread).filter(|_| is_meant)?;
+        let is_for_others = match wait {
+            Wait::Item | Wait::Outside(_) => false,
+            Wait::Signal => !wait::is_timed(thread),
+            _ => true,
+        };
+        is_for_others.then(|| StandingThread { thread: thread.at(), what: wait::phrase(wait) })
+    });
+    waits.take(MOST).collect()
 }

@@ -1,6 +1,6 @@
 //! Requests that got no answer, where nothing shows why.
 
-use super::requests::{has_request, standing};
+use super::requests::{has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
@@ -38,6 +38,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         unread: server.unread,
         not_accepted: server.not_accepted,
         answered: server.answered,
+        others: others_that_stand(evidence, |it| has_request(evidence, it)),
         seconds: evidence.between_seconds,
     })
 }

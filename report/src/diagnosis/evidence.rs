@@ -4,7 +4,8 @@ use super::{address, has, more, name, place, waits};
 use crate::figures::plural;
 use threadcount_diagnose::frame::Frame;
 use threadcount_diagnose::verdict::{
-    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, ThreadAt, ThreadName, Verdict,
+    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, StandingThread, ThreadAt, ThreadName,
+    Verdict,
 };
 
 /// More threads than this are counted.
@@ -56,7 +57,7 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
                 DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
                     lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
                 }
-                DeadEnd::Nobody { .. } => {}
+                DeadEnd::Nobody { others, .. } => lines.extend(others.iter().map(other)),
                 DeadEnd::Outside { waits_in, to } => lines.push(format!(
                     "{} is {waits_in}{}, and does not go on",
                     place(last),
@@ -66,8 +67,9 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             lines
         }
         Verdict::Waiting { groups, .. } => groups.iter().map(standing).collect(),
-        Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, .. } => {
+        Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, others, .. } => {
             let mut lines: Vec<String> = groups.iter().map(standing).collect();
+            lines.extend(others.iter().map(other));
             lines.extend(sockets(*unanswered, *unread, *not_accepted, *answered));
             lines
         }
@@ -145,6 +147,10 @@ fn bond(bond: &Bond) -> String {
         Bond::Initialises => "begun by".to_owned(),
         Bond::Gives => "given by".to_owned(),
     }
+}
+
+fn other(it: &StandingThread) -> String {
+    format!("stands as well: {}, {}", place(&it.thread), it.what)
 }
 
 fn standing(group: &StandingGroup) -> String {
