@@ -6,10 +6,12 @@ use super::process_id::process_id;
 use super::watch::leave;
 use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
+use crate::run::few_clients::with_clients;
 use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
 use crate::run::silence::{Hang, Silence};
 use crate::watch::limits::{CurrentLimits, Judge};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
@@ -27,7 +29,7 @@ use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::experiment::{Experiment, LoadSpec};
-use threadcount_model::record::Record;
+use threadcount_model::record::{Record, WarmUp};
 use threadcount_report::{attached as reasons, live as words};
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::workload::load_plan::load_plan;
@@ -35,6 +37,8 @@ use threadcount_stats::request_time::other_traffic;
 
 /// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
 const LEAD_IN_S: f64 = 3.0;
+/// One client has the service to itself before.
+const ALONE_S: f64 = 1.0;
 
 /// `--attach PID|URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +99,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let fastest_ms = fastest_alone_ms(&plan, &stop);
     let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
@@ -104,13 +109,22 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let hang = Hang::find(Some(pid), Silence::of(&outcome), true, &stop);
     let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
-    let record = attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
+    let mut record =
+        attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
+    record.warm_up = Some(WarmUp { fastest_ms, ..WarmUp::default() });
     let Explained { limits, why } = explained(&attached::experiment(&load, &origin), record, limits);
     let why: String = why.into_iter().map(|line| line + "\n").collect();
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
     let hung: String = hang.iter().flat_map(Hang::lines).map(|line| line + "\n").collect();
     stdout::print(&(shown + &hung))?;
     Ok(if hang.is_some() { ExitCode::from(super::FAILED) } else { load::exit_code(&outcome, 0.0) })
+}
+
+/// The fastest response to a client that is alone: a request that waits for no other. `None`: there was none.
+fn fastest_alone_ms(plan: &LoadPlan, stop: &AtomicBool) -> Option<f64> {
+    let alone = with_clients(plan, 1, ALONE_S).with(|plan| plan.threads = NonZeroU32::new(1));
+    let outcome = run::run(&alone, Control::new(stop, &mut |_| {})).ok()?;
+    outcome.response_time.summary().map(|times| times.min)
 }
 
 /// The load, how it is sent, and where to.

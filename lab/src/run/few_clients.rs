@@ -100,7 +100,8 @@ fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
     (filling as u32).min(most)
 }
 
-fn with_clients(plan: &LoadPlan, clients: u32, seconds: f64) -> LoadPlan {
+/// The same requests of so many clients in a closed loop, for so long.
+pub(crate) fn with_clients(plan: &LoadPlan, clients: u32, seconds: f64) -> LoadPlan {
     plan.clone().with(|changed| {
         changed.pacing = Pacing::Closed;
         changed.connections = NonZeroU32::new(clients).unwrap_or(NonZeroU32::MIN);

@@ -16,7 +16,7 @@ const SLOWEST_RESPONSES: f64 = 2.0;
 
 /// How long a server did not respond, up to the end of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Silence {
+pub struct Silence {
     /// To the whole second, rounded down.
     lasted_s: f64,
     window_s: f64,
@@ -69,7 +69,7 @@ const fn is_response(cause: &FailureCause) -> bool {
 
 /// Why a server hangs.
 #[derive(Debug)]
-pub(crate) struct Hang {
+pub struct Hang {
     silence: Option<Silence>,
     state: Option<ProcessState>,
     /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.

@@ -21,6 +21,7 @@ const KINDS: [&str; 2] = ["platform", "virtual"];
 /// A server with clients that wait for their answers.
 struct Service {
     jvm: Child,
+    port: u16,
     /// Open, and not read any more.
     _output: BufReader<ChildStdout>,
     _clients: Vec<TcpStream>,
@@ -38,7 +39,7 @@ impl Service {
         output.read_line(&mut port).unwrap();
         let port: u16 = port.trim().parse().unwrap();
         let clients = (0..clients).map(|_| ask(port)).collect();
-        let service = Self { jvm, _output: output, _clients: clients };
+        let service = Self { jvm, port, _output: output, _clients: clients };
         service.wait_until_it_rests(mode == "spin");
         service
     }
@@ -58,6 +59,18 @@ impl Service {
             alike = if now.0 == last.0 && now.1 <= last.1 + 2 { alike + 1 } else { 0 };
             last = now;
         }
+    }
+
+    /// What the command prints about its process, and whether it succeeded.
+    fn told_by(&self, command: &str, options: &[&str]) -> (bool, String) {
+        let mut threadcount = Command::new(cargo_bin("threadcount"));
+        threadcount.arg(command);
+        if command == "compare" {
+            threadcount.args(["--url", &format!("http://127.0.0.1:{}/", self.port), "--attach"]);
+        }
+        let output = threadcount.arg(self.jvm.id().to_string()).args(options).output().unwrap();
+        let told = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8(told).unwrap())
     }
 
     fn diagnose(&self, folder: &Path) -> Diagnosis {
@@ -275,4 +288,31 @@ fn an_idle_server_and_long_polls_do_not_hang() {
             assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(0)), "{how}");
         });
     }
+}
+
+#[test]
+fn a_load_on_a_service_that_hangs_fails_with_its_diagnosis_and_one_on_a_slow_service_does_not() {
+    let folder = classes();
+    let load = ["-c", "12", "-d", "6s"];
+    let hung = Service::start(25, "lock-and-future", "virtual", 0, folder.path());
+    let (succeeded, told) = hung.told_by("compare", &load);
+    let hangs = "the server hangs: no response to 12 requests";
+    assert!(!succeeded && told.contains(hangs) && told.contains("Deadlock: "), "{told}");
+    let (succeeded, told) = hung.told_by("compare", &["-c", "12", "--crossover"]);
+    assert!(!succeeded && told.contains("the server hangs:") && told.contains("Deadlock:"), "{told}");
+    let slow = Service::start(25, "slow", "virtual", 0, folder.path());
+    let (succeeded, told) = slow.told_by("compare", &load);
+    assert!(succeeded && !told.contains("hangs"), "{told}");
+}
+
+#[test]
+fn requests_without_a_response_are_said_while_a_service_is_watched_and_none_of_an_idle_one() {
+    let folder = classes();
+    let said = "requests have had no response for 5 s and longer";
+    let hung = Service::start(25, "latch", "virtual", 12, folder.path());
+    let (_, told) = hung.told_by("watch", &["-d", "9s"]);
+    assert!(told.contains(&format!("12 {said}")), "{told}");
+    let idle = Service::start(25, "idle", "virtual", 3, folder.path());
+    let (_, told) = idle.told_by("watch", &["-d", "9s"]);
+    assert!(told.contains("none found") && !told.contains(said), "{told}");
 }
