@@ -2,8 +2,6 @@
 
 use super::{CrossoverEvent, CrossoverFailure, CrossoverOrder};
 use crate::run::few_clients::FewClients;
-use crate::run::silence::{Hang, Silence};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use threadcount_load::outcome::Second;
 use threadcount_load::run::{self, Control};
@@ -15,9 +13,6 @@ const AT_MOST_S: f64 = 30.0;
 /// Each kind of thread in turn: both compile the application's code, and the places where it is called.
 const SECONDS_PER_TREATMENT: u32 = 2;
 
-/// A server that has completed nothing for so long is looked into.
-const SILENT_S: u32 = 10;
-
 /// Sends few clients' requests until the JVM is in a steady state.
 pub(super) fn warm_up(
     order: &CrossoverOrder<'_>,
@@ -26,7 +21,7 @@ pub(super) fn warm_up(
     watch: &mut dyn FnMut(CrossoverEvent<'_>),
 ) -> Result<CrossoverWarmUp, CrossoverFailure> {
     let mut few_clients = FewClients::new(Some(order.pid), order.plan, 1, AT_MOST_S);
-    let (mut passed, mut answered) = (0, 0);
+    let mut passed = 0;
     while let Some(plan) = few_clients.next_round(order.plan).filter(|_| !stop.load(Ordering::Relaxed)) {
         let over = AtomicBool::new(false);
         let mut switched = Ok(());
@@ -34,24 +29,17 @@ pub(super) fn warm_up(
             watch(CrossoverEvent::WarmingUp(second));
             let ends = few_clients.passed(second);
             passed += 1;
-            answered += second.ok + second.failed;
             if passed % SECONDS_PER_TREATMENT == 0 {
                 let turn = (passed / SECONDS_PER_TREATMENT) as usize;
                 let treatment = order.treatments[turn % order.treatments.len()];
                 switched = session.switch_to(treatment, order.port).map(drop);
             }
-            let is_silent = answered == 0 && passed >= SILENT_S;
-            if ends || is_silent || switched.is_err() || stop.load(Ordering::Relaxed) {
+            if ends || switched.is_err() || stop.load(Ordering::Relaxed) {
                 over.store(true, Ordering::Relaxed);
             }
         };
         let outcome = run::run(&plan, Control::new(&over, &mut on_second))?;
         switched?;
-        if passed >= SILENT_S
-            && let Some(hang) = Hang::find(Some(order.pid), Silence::of(&outcome), true, &Arc::default())
-        {
-            return Err(CrossoverFailure::Hangs(hang));
-        }
         few_clients.round_ended(&outcome);
     }
     let steady = few_clients.is_steady();

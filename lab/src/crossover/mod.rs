@@ -4,7 +4,6 @@ mod few_clients;
 mod observation;
 mod period;
 
-use crate::run::silence::Hang;
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::io;
 use std::path::PathBuf;
@@ -88,8 +87,6 @@ pub enum CrossoverFailure {
          measures. Stop them, or write --beside-others"
     )]
     OtherTraffic { tasks: u64, seconds: f64 },
-    #[error("{}", .0.lines().join("\n"))]
-    Hangs(Hang),
     #[error("interrupted by the user")]
     Interrupted,
 }
