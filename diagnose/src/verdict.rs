@@ -83,7 +83,7 @@ pub enum DeadEnd {
         lock: Option<String>,
         /// Other machines that owe the process an answer.
         peers: Vec<String>,
-        /// Threads without a request that stand still as well: one of them may have to give it.
+        /// Threads elsewhere that stand still as well: one of them may have to give it.
         others: Vec<StandingThread>,
     },
     /// The last thread waits outside.

@@ -72,18 +72,14 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     let is = |name: &Option<String>, of: &String| name.as_ref().is_none_or(|name| name == of);
     let is_of_time =
         |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
-    let (queue, limit) = findings
-        .iter()
-        .filter(is_of_time)
-        .find_map(|finding| match &finding.fact {
-            Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, Some(limit))),
-            Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), None)),
-            _ => None,
-        })
-        .unzip();
-    time.queue = queue;
-    if let Some(limit) = limit.flatten() {
-        add_running(time, limit);
+    let named = findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
+        Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, Some(limit))),
+        Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), None)),
+        _ => None,
+    });
+    if let Some((queue, limit)) = named {
+        time.queue = Some(queue);
+        limit.into_iter().for_each(|limit| add_running(time, limit));
     }
 }
 
@@ -145,7 +141,8 @@ mod tests {
         }
     }
 
-    fn time(parts: Vec<RequestTimePart>, without_thread_ms: f64) -> RequestTime {
+    /// None of it on a thread that is known to have a request.
+    fn time() -> RequestTime {
         RequestTime {
             variant: "it".to_owned(),
             load: "c100".to_owned(),
@@ -155,9 +152,9 @@ mod tests {
             samples: 20,
             counted: ThreadRole::Request,
             idle_workers: 0.0,
-            parts,
+            parts: Vec::new(),
             without_thread: TimeShare {
-                ms: without_thread_ms,
+                ms: 250.0,
                 interval: Some(Interval { low: 240.0, high: 260.0, confidence: 0.95 }),
             },
             queue: None,
@@ -166,7 +163,7 @@ mod tests {
 
     #[test]
     fn what_unknown_threads_do_for_requests_is_no_time_in_their_queue() {
-        let mut of_unknown = time(vec![], 250.0);
+        let mut of_unknown = time();
         add_running(&mut of_unknown, &limit());
         assert_eq!((of_unknown.parts[0].time.ms, of_unknown.without_thread.ms), (50.0, 200.0));
         assert_eq!(of_unknown.without_thread.interval.map(|it| (it.low, it.high)), Some((190.0, 210.0)));

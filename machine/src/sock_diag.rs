@@ -183,6 +183,22 @@ mod tests {
     use std::net::{TcpListener, TcpStream};
 
     #[test]
+    fn a_request_is_as_old_as_what_arrived_last_and_one_that_was_answered_is_none() {
+        let socket = |since_received_ms, since_sent_ms| TcpSocket {
+            counters: Some(TcpCounters {
+                since_received_ms,
+                since_sent_ms,
+                received_bytes: 9,
+                sent_bytes: 9,
+            }),
+            ..TcpSocket::default()
+        };
+        assert!(socket(6_000, 7_000).has_request_for_ms(5_000));
+        assert!(!socket(4_000, 7_000).has_request_for_ms(5_000), "a young one");
+        assert!(!socket(6_000, 5_900).has_request_for_ms(5_000), "it has its response");
+    }
+
+    #[test]
     fn bytes_are_counted_at_the_end_that_received_them() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -237,31 +237,26 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         }
         ChainEnd::Circle | ChainEnd::Open => return None,
     }
-    let in_chain: BTreeSet<u64> = waiting
-        .iter()
-        .copied()
-        .chain(threads_from(graph, longest.from))
-        .map(|it| graph.thread(it).tid)
-        .collect();
-    let is_in_chain = |thread: &Thread| in_chain.contains(&thread.tid) || thread.application() == Some(&at);
     let is_nobody = longest.end == ChainEnd::Nobody;
     let thread = graph.thread(last);
     let mut through = threads_from(graph, longest.from);
     through.truncate(if is_nobody { longest.threads } else { longest.threads - 1 });
     Some(Verdict::DeadEnd {
         waiters: waiting.len(),
-        at: at.clone(),
         links: links(graph, &through, (!is_nobody).then_some(last)),
         last: thread.at(),
         end: if is_nobody {
             let thing = graph.thing(last)?;
             // Each has one of its own: none of them is the one.
             let is_shared = thing.waiters.len() > 1 || waiting.len() == 1 || longest.threads > 1;
+            let in_chain: BTreeSet<u64> =
+                waiting.iter().chain(&through).map(|it| graph.thread(*it).tid).collect();
+            let is_of_it = |it: &Thread| in_chain.contains(&it.tid) || it.application() == Some(&at);
             DeadEnd::Nobody {
                 what: wait::words(thing.wait).to_owned(),
                 lock: thing.lock.clone().filter(|_| is_shared),
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
-                others: others_that_stand(graph.evidence, is_in_chain),
+                others: others_that_stand(graph.evidence, is_of_it),
             }
         } else {
             DeadEnd::Outside {
@@ -269,6 +264,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 to: thread.writes_to.clone().or_else(|| thread.peer.clone()),
             }
         },
+        at,
     })
 }
 

@@ -32,6 +32,7 @@ pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Op
     let with_wait = all.map(|thread| (thread, wait::of(thread)));
     with_wait.filter(|(thread, wait)| !wait.is_some_and(|it| wait::may_be_idle(thread, it)))
 }
+
 /// Threads of the application that wait for others of this process, but for some: an event loop or a thread of a pool, for which
 /// requests may wait. Who waits for work, or for news of any kind, is idle.
 pub(super) fn others_that_stand(

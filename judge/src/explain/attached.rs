@@ -77,11 +77,15 @@ mod tests {
         record
     }
 
-    fn found(record: &Record, limits: &[Finding]) -> Vec<String> {
+    fn explained(record: &Record, limits: &[Finding]) -> AttachedFindings {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
             loads: [{name: load, clients: 40, duration: 10s}]\n";
         let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-        explain_attached(&experiment, record, limits).others.iter().map(|it| words(it).sentence).collect()
+        explain_attached(&experiment, record, limits)
+    }
+
+    fn found(record: &Record, limits: &[Finding]) -> Vec<String> {
+        explained(record, limits).others.iter().map(|it| words(it).sentence).collect()
     }
 
     #[test]
@@ -115,10 +119,7 @@ mod tests {
             ..profile.groups[0].clone()
         });
         let limits = explain_window(&record);
-        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
-            loads: [{name: load, clients: 40, duration: 10s}]\n";
-        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-        let found = explain_attached(&experiment, &record, &limits);
+        let found = explained(&record, &limits);
         let sentence = |findings: &[Finding]| words(&findings[0]).sentence;
         assert!(!sentence(&limits).contains("80/s"), "{limits:?}");
         assert!(sentence(&found.limits).contains("4 / 50.0 ms = 80/s"), "{found:?}");

@@ -9,6 +9,7 @@ use crate::run::attached;
 use crate::run::few_clients::with_clients;
 use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
 use crate::run::silence::{Hang, Silence};
+use crate::run::warm_up::fastest_ms;
 use crate::watch::limits::{CurrentLimits, Judge};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::num::NonZeroU32;
@@ -124,7 +125,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
 fn fastest_alone_ms(plan: &LoadPlan, stop: &AtomicBool) -> Option<f64> {
     let alone = with_clients(plan, 1, ALONE_S).with(|plan| plan.threads = NonZeroU32::new(1));
     let outcome = run::run(&alone, Control::new(stop, &mut |_| {})).ok()?;
-    outcome.response_time.summary().map(|times| times.min)
+    fastest_ms(&outcome)
 }
 
 /// The load, how it is sent, and where to.
@@ -204,14 +205,8 @@ fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits)
 }
 
 fn in_words(pid: u32, found: &CurrentLimits) -> String {
-    let limits = match found {
-        CurrentLimits::TooEarly => vec![words::too_early()],
-        CurrentLimits::Judged { window_s, findings, old_requests } => {
-            words::limits(*window_s, findings, *old_requests)
-        }
-    };
     let mut lines = vec![words::attached(pid)];
-    for limit in limits {
+    for limit in found.words() {
         let advice = limit.advice.map(|it| format!(". {it}")).unwrap_or_default();
         lines.push(format!("  limit: {}{advice}", limit.sentence));
     }

@@ -25,7 +25,7 @@ pub mod session;
 mod settle;
 pub mod silence;
 pub(crate) mod steady;
-mod warm_up;
+pub(crate) mod warm_up;
 pub mod watch;
 mod workload;
 

@@ -126,7 +126,8 @@ fn silent(url: &str, warmed: &LoadOutcome) -> RunError {
     RunError::Silent { url: url.to_owned(), sent: warmed.counts.sent, why: most }
 }
 
-fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
+/// The fastest response.
+pub(crate) fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
     outcome.response_time.summary().map(|times| times.min)
 }
 

@@ -1,7 +1,6 @@
 //! Draws a [`Screen`]: sections of lines, cut to the terminal.
 
 use super::history::History;
-use super::limits::CurrentLimits;
 use super::screen::Screen;
 use super::sites::Sites;
 use ratatui::Frame;
@@ -60,14 +59,8 @@ fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
 
 /// What limits it now, and what to try; a long sentence takes several lines.
 fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
-    let limits = match &screen.limits {
-        CurrentLimits::TooEarly => vec![live::too_early()],
-        CurrentLimits::Judged { window_s, findings, old_requests } => {
-            live::limits(*window_s, findings, *old_requests)
-        }
-    };
     let rows = |limit: LimitWords| [Some(limit.sentence), limit.advice];
-    let texts: Vec<String> = limits.into_iter().flat_map(rows).flatten().collect();
+    let texts: Vec<String> = screen.limits.words().into_iter().flat_map(rows).flatten().collect();
     let mut lines = labelled("limit", &texts, width);
     if screen.dropped_lines > 0 {
         lines.push(Line::from(live::dropped(screen.dropped_lines)).yellow());
@@ -240,6 +233,7 @@ fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::limits::CurrentLimits;
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use threadcount_judge::evidence::connection_pools::FullPool;

@@ -7,7 +7,6 @@ use serde::Serialize;
 use threadcount_judge::finding::Finding;
 use threadcount_load::clock::Nanos;
 use threadcount_machine::probe::line::Line;
-use threadcount_report::live;
 
 /// A line of `watch --json`.
 #[derive(JsonSchema)]
@@ -41,8 +40,7 @@ impl LimitsLine {
     #[must_use]
     pub fn new(t_ns: Nanos, limits: &CurrentLimits) -> Option<Self> {
         let CurrentLimits::Judged { window_s, findings, old_requests } = limits else { return None };
-        let words =
-            if findings.is_empty() { Vec::new() } else { live::limits(*window_s, findings, *old_requests) };
+        let words = if findings.is_empty() { Vec::new() } else { limits.words() };
         Some(Self {
             r#type: "limits",
             t_ns,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use threadcount_judge::explain::explain_window;
 use threadcount_judge::finding::{Finding, Rule};
 use threadcount_machine::probe::line::Line;
+use threadcount_report::live::{self, LimitWords};
 
 /// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -31,6 +32,17 @@ impl CurrentLimits {
         match self {
             Self::TooEarly => &[],
             Self::Judged { findings, .. } => findings,
+        }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> Vec<LimitWords> {
+        match self {
+            Self::TooEarly => vec![live::too_early()],
+            Self::Judged { window_s, findings, old_requests } => {
+                live::limits(*window_s, findings, *old_requests)
+            }
         }
     }
 

@@ -41,12 +41,8 @@ impl PlainLines {
             self.dropped_lines = screen.dropped_lines;
         }
         lines.extend(self.problems(screen, &time));
-        if let CurrentLimits::Judged { window_s, findings, old_requests } = &screen.limits
-            && self.said.is_news(&screen.limits, Instant::now())
-        {
-            lines.extend(
-                live::limits(*window_s, findings, *old_requests).iter().map(|limit| limit_line(&time, limit)),
-            );
+        if screen.limits != CurrentLimits::TooEarly && self.said.is_news(&screen.limits, Instant::now()) {
+            lines.extend(screen.limits.words().iter().map(|limit| limit_line(&time, limit)));
         }
         if self.second != Some(screen.seconds()) {
             self.second = Some(screen.seconds());

@@ -124,4 +124,10 @@ mod tests {
         assert_eq!(printed_at(&[at("a.A.a:1", 40.0), none, at("a.A.a:1", 40.0)]), [0, 1, 2]);
         assert_eq!(printed_at(&[CurrentLimits::TooEarly]), [] as [usize; 0]);
     }
+
+    #[test]
+    fn requests_that_get_no_response_are_news_once() {
+        let of = |old_requests| CurrentLimits::Judged { window_s: 10.0, findings: Vec::new(), old_requests };
+        assert_eq!(printed_at(&[of(0), of(20), of(21), of(0)]), [0, 1, 3]);
+    }
 }

@@ -350,12 +350,15 @@ fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {
             assert_eq!(idle.open_packages(), packages);
             idle.live_heap_bytes()
         };
-        let visits = [visit(), visit(), visit(), visit()];
-        // What adds up does so in each visit; a class or a buffer that comes once may come late.
-        let least_grown = visits.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min();
-        assert!(least_grown <= Some(NOISE_BYTES), "Java {feature}: {fresh_bytes} and then {visits:?}");
+        let visits = [visit(), visit(), visit(), visit(), visit()];
+        // What adds up does so in each visit; a class or a buffer that comes once may come late, in one of them.
+        let mut grown: Vec<u64> =
+            visits[1..].windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        grown.sort_unstable();
+        let without_largest: u64 = grown[..grown.len() - 1].iter().sum();
+        assert!(without_largest <= NOISE_BYTES, "Java {feature}: {fresh_bytes} and then {visits:?}");
         assert!(
-            visits[3] - fresh_bytes.min(visits[3]) <= ONCE_BYTES,
+            visits[4] - fresh_bytes.min(visits[4]) <= ONCE_BYTES,
             "Java {feature}: {fresh_bytes} {visits:?}"
         );
         println!("Java {feature}: live heap {fresh_bytes} bytes, after each visit {visits:?}");

@@ -2,7 +2,8 @@
 
 use super::transport::{DRIVERS, Transport, Way};
 use super::{child, outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;

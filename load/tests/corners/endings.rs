@@ -2,7 +2,8 @@
 
 use super::transport::{Transport, over, over_each_way};
 use super::{ms, open, outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};

@@ -3,7 +3,8 @@
 use super::rows::logged;
 use super::transport::{Transport, Way, over, over_each_way};
 use super::{child, comes_true, open, outcome_of, requests};
-use crate::server::{REQUEST_TIMEOUTS, Reply, Server};
+use crate::reply::Reply;
+use crate::server::{REQUEST_TIMEOUTS, Server};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};

@@ -2,7 +2,8 @@
 
 use super::transport::over_each_way;
 use super::{ms, open, outcome_of};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

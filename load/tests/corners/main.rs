@@ -13,6 +13,7 @@ mod options;
 mod out_of_order;
 mod pacing;
 mod refused_driver;
+mod reply;
 mod rows;
 mod server;
 mod stopped;

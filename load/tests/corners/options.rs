@@ -3,7 +3,8 @@
 use super::rows::{Row, own_path, rows};
 use super::transport::over_each_way;
 use super::{ms, open, outcome_of, requests};
-use crate::server::{REDIRECTED, Reply, Server};
+use crate::reply::Reply;
+use crate::server::{REDIRECTED, Server};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

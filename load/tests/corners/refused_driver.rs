@@ -2,7 +2,8 @@
 
 use super::transport::{Transport, Way};
 use super::{outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use threadcount_load::plan::{DriverChoice, Pacing};

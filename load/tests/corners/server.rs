@@ -1,6 +1,7 @@
 //! One server behind every transport: a test sets the fate of each request.
 
 use crate::noticing::Noticing;
+use crate::reply::{Act, Reply, Request};
 use crate::transport::Transport;
 use bytes::Bytes;
 use h2::server::SendResponse;
@@ -13,25 +14,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
-
-/// A request as the server sees it.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Which connection carries it, from 0, in the order in which they were accepted.
-    pub connection: u32,
-    /// Which request of its connection it is, from 1.
-    pub nth: u32,
-    /// Path and query.
-    pub path: String,
-    /// The value of `Cookie`.
-    pub cookie: String,
-}
 
 /// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
 pub const STILL_READS: Duration = Duration::from_millis(200);
@@ -48,114 +36,6 @@ pub const REDIRECTED: &str = "redirected=yes";
 /// The beginning of a stream of events over HTTP/1.1.
 const EVENTS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n\
     9\r\ndata: 1\n\n\r\n";
-
-/// What becomes of a request.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    after: Duration,
-    act: Act,
-}
-
-#[derive(Clone, Debug)]
-enum Act {
-    Answer {
-        fields: Vec<(&'static str, String)>,
-        body: String,
-    },
-    /// Sends the header and, so much later, the body.
-    AnswerInTwo {
-        body_after: Duration,
-    },
-    /// Leads elsewhere, over HTTP/1.1 with the end of the connection if that is wanted.
-    Redirect {
-        status: u16,
-        location: String,
-        ends: bool,
-    },
-    /// Begins a body that does not end.
-    Events,
-    /// Answers and ends the connection, over HTTP/1.1 with these bytes, right behind the response or after it was read.
-    AnswerAndEnd {
-        farewell: &'static str,
-        is_apart: bool,
-    },
-    /// Answers, waits for the next request and closes without having read it. Over HTTP/2 that request must not come within
-    /// `STILL_READS`.
-    AnswerAndAbandon {
-        farewell: &'static str,
-    },
-    Close,
-    /// Ends the connection with a reset, having read everything.
-    Reset,
-    Silence,
-}
-
-impl Reply {
-    pub fn answer(body: &str) -> Self {
-        Self { after: Duration::ZERO, act: Act::Answer { fields: Vec::new(), body: body.to_owned() } }
-    }
-
-    pub fn with_field(mut self, name: &'static str, value: String) -> Self {
-        if let Act::Answer { fields, .. } = &mut self.act {
-            fields.push((name, value));
-        }
-        self
-    }
-
-    pub fn answer_in_two(body_after: Duration) -> Self {
-        Self { after: Duration::ZERO, act: Act::AnswerInTwo { body_after } }
-    }
-
-    /// A redirect that sets a cookie.
-    pub fn redirect(status: u16, location: &str) -> Self {
-        let act = Act::Redirect { status, location: location.to_owned(), ends: false };
-        Self { after: Duration::ZERO, act }
-    }
-
-    /// The same, after which an HTTP/1.1 connection ends.
-    pub fn redirect_and_end(status: u16, location: &str) -> Self {
-        let act = Act::Redirect { status, location: location.to_owned(), ends: true };
-        Self { after: Duration::ZERO, act }
-    }
-
-    /// A stream of events, whose first comes with the header.
-    pub fn events() -> Self {
-        Self { after: Duration::ZERO, act: Act::Events }
-    }
-
-    pub fn answer_and_end(farewell: &'static str, is_apart: bool) -> Self {
-        Self { after: Duration::ZERO, act: Act::AnswerAndEnd { farewell, is_apart } }
-    }
-
-    pub fn answer_and_abandon() -> Self {
-        Self::answer_and_abandon_with("")
-    }
-
-    pub fn answer_and_abandon_with(farewell: &'static str) -> Self {
-        Self { after: Duration::ZERO, act: Act::AnswerAndAbandon { farewell } }
-    }
-
-    pub fn close() -> Self {
-        Self { after: Duration::ZERO, act: Act::Close }
-    }
-
-    pub fn reset() -> Self {
-        Self { after: Duration::ZERO, act: Act::Reset }
-    }
-
-    pub fn silence() -> Self {
-        Self { after: Duration::ZERO, act: Act::Silence }
-    }
-
-    pub fn after_ms(self, ms: u64) -> Self {
-        Self { after: Duration::from_millis(ms), ..self }
-    }
-
-    /// At a moment, or now where that is over.
-    pub fn at(self, moment: Instant) -> Self {
-        Self { after: moment.saturating_duration_since(Instant::now()), ..self }
-    }
-}
 
 /// A running server. It ends with the test.
 pub struct Server {

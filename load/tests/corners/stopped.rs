@@ -2,7 +2,8 @@
 
 use super::transport::{DRIVERS, Transport, Way};
 use super::{child, comes_true, open, outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use std::thread;
 use std::time::Duration;
 use threadcount_load::report::LoadReport;

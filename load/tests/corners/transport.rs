@@ -1,7 +1,8 @@
 //! The table of all transports: every test of this binary that is about connections runs over each of them, with each driver.
 
 use super::{outcome_of, requests};
-use crate::server::{Reply, Server};
+use crate::reply::Reply;
+use crate::server::Server;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::thread;

@@ -61,10 +61,8 @@ fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatme
     if treatment == Treatment::Own {
         return variants.next().map(|it| it.name.as_str());
     }
-    let wanted = RequestThreads::of(treatment, None);
-    variants
-        .find(|it| wanted.is_some() && request_threads(document, load, it) == wanted)
-        .map(|it| it.name.as_str())
+    let wanted = RequestThreads::of(treatment, None)?;
+    variants.find(|it| request_threads(document, load, it) == Some(wanted)).map(|it| it.name.as_str())
 }
 
 /// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.

@@ -22,9 +22,6 @@ const FEWER: f64 = 0.9;
 /// In so many samples as many threads work, within `SPREAD`.
 const STEADY: f64 = 0.8;
 const SPREAD: f64 = 0.1;
-/// Of so many samples so large a part has the very same number.
-const ENOUGH_SAMPLES: usize = 10;
-const EXACT: f64 = 0.9;
 /// Of its size, for an executor that is full.
 const NEARLY_ALL: f64 = 0.85;
 /// Of the requests that do not run, those that run elsewhere or wait for them.
@@ -171,13 +168,7 @@ fn steady(family: &ThreadFamily) -> Option<f64> {
     let size = family.executor.as_ref().map(|it| f64::from(it.size));
     let has_room = size.is_some_and(|size| median < NEARLY_ALL * size);
     let is_one_by_one = median <= 1.0;
-    // What lets in so many and no more stands before the pool: by chance their number varies.
-    let same = working.iter().filter(|it| **it == median).count();
-    let is_exact = family.request_share >= MOST
-        && working.len() >= ENOUGH_SAMPLES
-        && same as f64 >= EXACT * working.len() as f64;
-    let is_counted = !has_room || is_one_by_one || is_exact;
-    if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_counted {
+    if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || (has_room && !is_one_by_one) {
         return None;
     }
     let of_size =

@@ -178,16 +178,6 @@ fn without_a_load_the_sockets_show_how_many_are_in_flight() {
 }
 
 #[test]
-fn a_limit_before_a_pool_that_has_room_is_found_by_the_same_number_in_each_sample() {
-    let mut limited = family("XNIO task-*", &[16.0], Some(("EnhancedQueueExecutor", 200, 200)));
-    limited.request_share = 1.0;
-    let finding = found(&record(vec![limited.clone()], vec![])).expect("a finding");
-    assert!(sentence(&finding).starts_with("never more than 16 requests run at once"), "{finding:?}");
-    limited.samples.iter_mut().enumerate().for_each(|(at, it)| it.working += (at % 3) as f64);
-    assert_eq!(found(&record(vec![limited], vec![])), None, "as many as it happens to be");
-}
-
-#[test]
 fn look_alikes_are_left_alone() {
     let asleep = || group(ThreadState::Sleep, "Shop.page:9", 100.0);
     let mut job = family("main", &[1.0], None);
