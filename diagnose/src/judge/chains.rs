@@ -484,4 +484,34 @@ mod tests {
         assert_eq!(others(&found(&[PARK, GET, "shop.Web.profile(Web.java:9)", LOOP])), 1);
         assert_eq!(others(&found(&[PARK, TAKE])), 0, "idle");
     }
+
+    /// Two loads of a cache need each other's entries; a third request waits for one of them.
+    fn loads(second: &[&str]) -> Evidence {
+        const CACHE: &str =
+            "com.google.common.cache.LocalCache$Segment.waitForLoadingValue(LocalCache.java:1)";
+        const LOAD: &str = "com.google.common.cache.LocalCache$Segment.loadSync(LocalCache.java:2)";
+        const AWAIT: &str = "com.google.common.util.concurrent.AbstractFuture.get(AbstractFuture.java:1)";
+        let waits = |tid: u64, entry: u64, frames: &[&str]| Thread {
+            waits_for: Some(format!("com.google.common.util.concurrent.SettableFuture@{entry}")),
+            ..thread(tid, &[&[PARK, AWAIT, CACHE], frames].concat())
+        };
+        let loads = |tid, entry| {
+            waits(tid, entry, &["shop.Rates.load(Rates.java:9)", LOAD, "shop.Web.rate(Web.java:4)", SERVER])
+        };
+        let behind = waits(3, 1, &["shop.Web.rate(Web.java:4)", SERVER]);
+        let second =
+            if second.is_empty() { loads(2, 1) } else { thread(2, &[second, &[LOAD, SERVER]].concat()) };
+        of(vec![loads(1, 2), second, behind])
+    }
+
+    #[test]
+    fn loads_of_a_cache_that_need_each_other_are_a_circle_and_one_that_works_gives_its_entry() {
+        let found = all(&loads(&[]));
+        assert!(
+            matches!(&found[..], [Verdict::Deadlock { links, behind: 1, .. }] if links.len() == 2),
+            "{found:?}"
+        );
+        let works = loads(&["shop.Json.read(Json.java:3)"]);
+        assert_eq!(all(&works), [], "the entry comes");
+    }
 }

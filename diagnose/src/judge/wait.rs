@@ -102,7 +102,15 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     let is_idle = thread.application().is_none() && waits_for_work(thread);
     // A pool's thread that waits for a task.
     let of_pool = thread.is_in(&["ThreadPoolExecutor.getTask", "ForkJoinPool.awaitWork"]);
-    if is_idle || of_pool { None } else { queue.or_else(known).or(Some(Wait::Signal)) }
+    let other = || if is_for_result(thread) { Wait::Result } else { Wait::Signal };
+    if is_idle || of_pool { None } else { queue.or_else(known).or_else(|| Some(other())) }
+}
+
+/// A library's own kind of future: its class has the name of one.
+fn is_for_result(thread: &Thread) -> bool {
+    let class = thread.waits_for.as_deref().and_then(|it| it.split('@').next());
+    let name = class.and_then(|it| it.rsplit(['.', '$']).next()).unwrap_or_default();
+    ["Future", "Promise"].iter().any(|it| name.contains(it))
 }
 
 fn is_condition(method: &str) -> bool {

@@ -203,7 +203,9 @@ impl<'a> GiverIndex<'a> {
             Wait::Result => self.of_result(thing, graph),
             Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
             Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
-            Wait::Item | Wait::Latch(_) | Wait::Signal => (self.signallers(thing, graph), Bond::Gives, None),
+            Wait::Item | Wait::Latch(_) | Wait::Signal => self
+                .queued(thing, graph)
+                .unwrap_or_else(|| (self.signallers(thing, graph), Bond::Gives, None)),
             Wait::Outside(_) => (Vec::new(), Bond::Gives, None),
         }
     }
@@ -262,21 +264,30 @@ impl<'a> GiverIndex<'a> {
         if !named.is_empty() {
             return (named, Bond::Computes, None);
         }
-        let pool = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone());
-        if let Some((name, pool)) = pool.and_then(|it| Some((it.clone(), self.evidence.pools.get(&it)?))) {
-            return (self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None);
+        if let Some(queued) = self.queued(thing, graph) {
+            return queued;
         }
         let joins = thing
             .waiters
             .iter()
             .any(|it| graph.thread(*it).is_in(&["ForkJoinTask.awaitDone", "ForkJoinPool.awaitDone"]));
-        let by_code = self.by_code(thing, graph);
+        let mut by_code = self.by_code(thing, graph);
+        if by_code.is_empty() {
+            by_code = computing(thing, graph);
+        }
         let workers = || {
             let busy =
                 |it: &usize| graph.thread(*it).is_in_fork_join() && graph.thread(*it).application().is_some();
             (0..self.evidence.threads.len()).filter(busy).collect()
         };
         (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)
+    }
+
+    /// In the queue of a pool there is a task that leads to it.
+    fn queued(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
+        let name = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone())?;
+        let pool = self.evidence.pools.get(&name)?;
+        Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
     }
 
     /// Threads that refer to the queue, or are in the class that fills it.
@@ -320,30 +331,44 @@ impl<'a> GiverIndex<'a> {
         if users.is_empty() { self.by_code(thing, graph) } else { users }
     }
 
-    /// Code that was written within a method that waits: its lambdas.
+    /// Code that was written within a method that waits: its lambdas, on threads that have not called that method.
     fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let lambda_of = |method: &str| {
             let (class, name) = method.rsplit_once('.')?;
             Some(format!("{class}.lambda${}$", name.strip_prefix("lambda$").unwrap_or(name)))
         };
-        let lambdas: HashSet<String> = thing
-            .waiters
-            .iter()
-            .flat_map(|it| graph.thread(*it).application_frames())
-            .filter_map(|it| lambda_of(&it.method))
-            .collect();
+        let waiting = thing.waiters.iter().flat_map(|it| graph.thread(*it).application_frames());
+        let methods: HashSet<&str> = waiting.map(|it| it.method.as_str()).collect();
+        let lambdas: HashSet<String> = methods.iter().filter_map(|it| lambda_of(it)).collect();
+        let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());
         let is_of = |thread: &Thread| {
-            let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());
-            thread
-                .application_frames()
-                .iter()
-                .any(|it| begun(&it.method).is_some_and(|it| lambdas.contains(&it)))
+            let own = thread.application_frames();
+            own.iter().any(|it| begun(&it.method).is_some_and(|it| lambdas.contains(&it)))
+                && !own.iter().any(|it| methods.contains(it.method.as_str()))
         };
-        let requests: HashSet<usize> = thing.waiters.iter().copied().collect();
-        let is_other =
-            |at: &usize| !requests.contains(at) && !graph.has_request(*at) && is_of(graph.thread(*at));
+        let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
+        let is_other = |at: &usize| !waiters.contains(at) && is_of(graph.thread(*at));
         (0..self.evidence.threads.len()).filter(is_other).collect()
     }
+}
+
+/// Others for which the library that they wait in, as a cache, has called the application: it computes something there as well.
+fn computing(thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+    let is_library = |frame: &&Frame| !frame.is_jdk() && !frame.is_application();
+    let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
+    let classes: HashSet<&str> = thing
+        .waiters
+        .iter()
+        .flat_map(|it| way(it).filter(is_library))
+        .map(|it| outer_class(&it.method))
+        .collect();
+    let is_called = |thread: &Thread| {
+        let below = thread.frames.iter().skip_while(|it| !it.is_application());
+        below.filter(is_library).any(|it| classes.contains(outer_class(&it.method)))
+    };
+    let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
+    let is_other = |at: &usize| !waiters.contains(at) && is_called(graph.thread(*at));
+    (0..graph.evidence.threads.len()).filter(is_other).collect()
 }
 
 fn outer_class(method: &str) -> &str {

@@ -9,6 +9,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Exchanger;
@@ -68,6 +69,8 @@ class Service {
             case "stamped-locks" -> new StampedLocks();
             case "classes" -> new Classes();
             case "own-pool" -> new OwnPool();
+            case "latch-of-pool" -> new LatchOfPool();
+            case "event-loops" -> new EventLoops();
             case "parallel-stream" -> new ParallelStream();
             case "neighbour" -> new Neighbour();
             case "lost-permit" -> new LostPermit();
@@ -319,6 +322,102 @@ class Service {
         }
     }
 
+    /** Tasks wait for a latch that tasks in the queue of their own pool count down, as blocking calls of reactive libraries do. */
+    static final class LatchOfPool implements Work {
+        private final ExecutorService pool = Executors.newFixedThreadPool(2, work -> daemon("worker", work));
+
+        @Override
+        public void run(int number) {
+            CountDownLatch reported = new CountDownLatch(1);
+            pool.execute(() -> report(reported));
+            await(reported);
+        }
+
+        private void report(CountDownLatch reported) {
+            CountDownLatch read = new CountDownLatch(1);
+            pauseFor(100);
+            pool.execute(read::countDown);
+            await(read);
+            reported.countDown();
+        }
+    }
+
+    /** Each of two event loops waits for a promise that the other one would keep. */
+    static final class EventLoops implements Work {
+        private final EventLoop[] loops = {new EventLoop(), new EventLoop()};
+
+        @Override
+        public void run(int number) {
+            loops[number % 2].submit(() -> close(loops[(number + 1) % 2])).await();
+        }
+
+        private void close(EventLoop other) {
+            pauseFor(100);
+            other.submit(() -> {}).await();
+        }
+    }
+
+    /** One thread with a queue of its own. */
+    static final class EventLoop implements Executor, Runnable {
+        private final LinkedBlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+        private final Thread thread = daemon("loop", this);
+
+        EventLoop() {
+            thread.start();
+        }
+
+        @Override
+        public void run() {
+            while (true) {
+                try {
+                    tasks.take().run();
+                } catch (InterruptedException ended) {
+                    return;
+                }
+            }
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            tasks.add(task);
+        }
+
+        Promise submit(Runnable work) {
+            Promise promise = new Promise(work);
+            execute(promise);
+            return promise;
+        }
+    }
+
+    /** Waits at itself, as promises of libraries do. */
+    static final class Promise implements Runnable {
+        private final Runnable work;
+        private boolean isKept;
+
+        Promise(Runnable work) {
+            this.work = work;
+        }
+
+        @Override
+        public void run() {
+            work.run();
+            synchronized (this) {
+                isKept = true;
+                notifyAll();
+            }
+        }
+
+        synchronized void await() {
+            while (!isKept) {
+                try {
+                    wait();
+                } catch (InterruptedException ended) {
+                    throw new IllegalStateException(ended);
+                }
+            }
+        }
+    }
+
     /** The caller of the stream holds the lock that its tasks want. */
     static final class ParallelStream implements Work {
         private final ReentrantLock totals = new ReentrantLock();
@@ -378,6 +477,14 @@ class Service {
     static void await(CountDownLatch latch) {
         try {
             latch.await();
+        } catch (InterruptedException ended) {
+            throw new IllegalStateException(ended);
+        }
+    }
+
+    static void pauseFor(long ms) {
+        try {
+            Thread.sleep(ms);
         } catch (InterruptedException ended) {
             throw new IllegalStateException(ended);
         }

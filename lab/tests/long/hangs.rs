@@ -223,6 +223,26 @@ fn tasks_wait_for_tasks_in_the_queue_of_their_own_pool() {
 }
 
 #[test]
+fn tasks_wait_for_a_latch_that_tasks_in_the_queue_of_their_own_pool_count_down() {
+    assert_hangs(
+        "latch-of-pool",
+        8,
+        "deadlock",
+        &["2 threads can give only themselves", "queued in java.util.concurrent.ThreadPoolExecutor"],
+    );
+}
+
+#[test]
+fn two_event_loops_wait_for_promises_in_the_queue_of_each_other() {
+    assert_hangs(
+        "event-loops",
+        8,
+        "deadlock",
+        &["2 threads wait for each other", "queued in Service$EventLoop", "thread loop"],
+    );
+}
+
+#[test]
 fn tasks_of_a_parallel_stream_want_the_lock_of_its_caller() {
     assert_hangs(
         "parallel-stream",

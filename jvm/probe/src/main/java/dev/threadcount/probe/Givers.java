@@ -106,7 +106,7 @@ final class Givers {
                 givers.add(other.threadId());
             }
         }
-        return new Given(lock.toString(), givers, null, Set.of());
+        return new Given(lock.toString(), givers, pools.withTask(lock), Set.of());
     }
 
     static String name(Object object) {

@@ -1,6 +1,7 @@
 package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import java.lang.management.LockInfo;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -18,10 +19,14 @@ final class ThreadPools {
     private final Map<Object, List<Long>> workers = new IdentityHashMap<>();
     /** By the object that stands for a wait: a future, or a waiter in the list of one. */
     private final Map<Object, Object> poolOf = new IdentityHashMap<>();
+    /** What tasks of the application's lead to; null in place of a pool: those of several do. */
+    private final Map<Object, Object> reachedFrom = new IdentityHashMap<>();
+    private final TaskReach reach;
     private int left = MOST_TASKS;
 
     ThreadPools(JvmAccess jvm, List<Thread> threads) {
         this.jvm = jvm;
+        reach = new TaskReach(jvm);
         for (Thread thread : threads) {
             Object pool = thread.isVirtual() ? null : poolOf(thread);
             if (pool != null) {
@@ -33,8 +38,23 @@ final class ThreadPools {
 
     /** The name of the pool in whose queue the task for this wait is; null for none. */
     String withTask(Object blocker) {
-        Object pool = poolOf.get(blocker);
+        Object pool = poolOf.containsKey(blocker) ? poolOf.get(blocker) : reachedFrom.get(blocker);
         return pool == null ? null : Givers.name(pool);
+    }
+
+    /** The same for a monitor, of which only the name is known. */
+    String withTask(LockInfo monitor) {
+        for (Map<Object, Object> known : List.of(poolOf, reachedFrom)) {
+            for (Map.Entry<Object, Object> entry : known.entrySet()) {
+                Object task = entry.getKey();
+                boolean isIt = System.identityHashCode(task) == monitor.getIdentityHashCode()
+                        && task.getClass().getName().equals(monitor.getClassName());
+                if (isIt && entry.getValue() != null) {
+                    return Givers.name(entry.getValue());
+                }
+            }
+        }
+        return null;
     }
 
     List<JsonLine> lines() {
@@ -42,9 +62,16 @@ final class ThreadPools {
         workers.forEach((pool, ids) -> lines.add(JsonLine.of("pool", System.nanoTime())
                 .put("name", Givers.name(pool))
                 .put("threads", ids.stream().mapToLong(Long::longValue).toArray())
-                .put("queued", pool instanceof ThreadPoolExecutor executor ? executor.getQueue().size()
-                        : ((ForkJoinPool) pool).getQueuedSubmissionCount())));
+                .put("queued", size(pool))));
         return lines;
+    }
+
+    private static int size(Object pool) {
+        return switch (pool) {
+            case ThreadPoolExecutor executor -> executor.getQueue().size();
+            case ForkJoinPool executor -> executor.getQueuedSubmissionCount();
+            default -> LoopExecutors.queued(pool).size();
+        };
     }
 
     private Object poolOf(Thread thread) {
@@ -54,11 +81,14 @@ final class ThreadPools {
         Object holder = jvm.fieldOf(thread, "holder");
         Object task = holder == null ? null : jvm.fieldOf(holder, "task");
         boolean isWorker = task != null && task.getClass().getName().equals("java.util.concurrent.ThreadPoolExecutor$Worker");
-        return isWorker && jvm.fieldOf(task, "this$0") instanceof ThreadPoolExecutor executor ? executor : null;
+        return isWorker && jvm.fieldOf(task, "this$0") instanceof ThreadPoolExecutor executor ? executor : LoopExecutors.of(thread, jvm);
     }
 
     private List<Object> queued(Object pool) {
         List<Object> tasks = new ArrayList<>();
+        if (!(pool instanceof ThreadPoolExecutor) && !(pool instanceof ForkJoinPool)) {
+            return LoopExecutors.queued(pool);
+        }
         if (pool instanceof ThreadPoolExecutor executor && executor.getQueue().size() <= MOST_TASKS) {
             tasks.addAll(executor.getQueue());
         } else if (jvm.fieldOf(pool, "queues") instanceof Object[] queues) {
@@ -78,15 +108,29 @@ final class ThreadPools {
         if (--left < 0 || poolOf.put(task, pool) != null) {
             return;
         }
+        if (!isOfJdk(task)) {
+            addReached(task, pool);
+        }
         // Those that a task wraps, and what depends on its result.
         for (String name : new String[] {"task", "runnable", "callable", "dep", "f"}) {
             Object inner = jvm.fieldOf(task, name);
             if (inner instanceof CompletableFuture<?> result) {
                 addResult(result, pool);
-            } else if (inner != null && inner.getClass().getName().startsWith("java.util.concurrent.")) {
+            } else if (inner != null) {
                 addTask(inner, pool);
             }
         }
+    }
+
+    private void addReached(Object task, Object pool) {
+        for (Object reached : reach.of(task)) {
+            boolean isOfOther = reachedFrom.containsKey(reached) && reachedFrom.get(reached) != pool;
+            reachedFrom.put(reached, isOfOther ? null : pool);
+        }
+    }
+
+    private static boolean isOfJdk(Object task) {
+        return task.getClass().getName().startsWith("java.");
     }
 
     private void addResult(CompletableFuture<?> result, Object pool) {

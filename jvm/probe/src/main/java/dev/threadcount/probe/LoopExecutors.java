@@ -1,0 +1,58 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.JvmAccess;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+
+/** Executors with one thread of their own, as event loops are: the thread's work refers to the executor, and the executor to the thread. */
+final class LoopExecutors {
+    private static final int STEPS = 3;
+    private static final int MOST_OBJECTS = 200;
+
+    private LoopExecutors() {}
+
+    /** The executor that a platform thread works for; null for none. */
+    static Object of(Thread thread, JvmAccess jvm) {
+        Object holder = jvm.fieldOf(thread, "holder");
+        Object task = holder == null ? null : jvm.fieldOf(holder, "task");
+        Map<Object, Boolean> known = new IdentityHashMap<>();
+        List<Object> reached = task == null ? List.of(thread) : List.of(thread, task);
+        for (int step = 0; step <= STEPS; step++) {
+            List<Object> next = new ArrayList<>();
+            for (Object at : reached) {
+                if (known.size() > MOST_OBJECTS || known.put(at, true) != null) {
+                    continue;
+                }
+                if (at instanceof Executor && refersTo(at, thread)) {
+                    return at;
+                }
+                next.addAll(ObjectGraph.referred(at));
+            }
+            reached = next;
+        }
+        return null;
+    }
+
+    /** The tasks in its queues, or what holds them where the queue's class is not the JDK's. */
+    static List<Object> queued(Object executor) {
+        List<Object> tasks = new ArrayList<>();
+        for (Object part : ObjectGraph.referred(executor)) {
+            if (part instanceof Queue<?> queue) {
+                try {
+                    tasks.addAll(queue);
+                } catch (RuntimeException notIterable) {
+                    tasks.add(queue);
+                }
+            }
+        }
+        return tasks;
+    }
+
+    private static boolean refersTo(Object executor, Thread thread) {
+        return ObjectGraph.referred(executor).contains(thread);
+    }
+}
