@@ -6,24 +6,31 @@ use std::process::{self, ExitCode};
 use threadcount::cli;
 
 fn main() -> ExitCode {
-    end_where_nobody_reads();
+    end_with_a_sentence();
     cli::parse().run().unwrap_or_else(|error| {
         anstream::eprintln!("{error:?}");
         ExitCode::from(cli::BAD_INPUT)
     })
 }
 
-/// The macros that print panic where a reader has gone or a disk is full. That is no mistake of ours, and ends us with a sentence.
-fn end_where_nobody_reads() {
+/// The macros that print panic where a reader has gone or a disk is full, and so does a thread that cannot be started. That is no
+/// mistake of ours, and ends us with a sentence; servers end with us.
+fn end_with_a_sentence() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        let says = info.payload().downcast_ref::<String>();
-        match says.and_then(|says| says.strip_prefix("failed printing to ")) {
-            Some(failed) => {
-                let _ = writeln!(io::stderr(), "cannot write to {failed}");
+        match info.payload().downcast_ref::<String>().and_then(|it| cause(it)) {
+            Some(sentence) => {
+                let _ = writeln!(io::stderr(), "{sentence}");
                 process::exit(i32::from(cli::FAILED))
             }
             None => usual(info),
         }
     }));
+}
+
+fn cause(panic: &str) -> Option<String> {
+    let no_room = "cannot start a thread: the limit of threads is reached; raise `ulimit -u`, or `pids.max` of the container";
+    let unwritten =
+        panic.strip_prefix("failed printing to ").map(|failed| format!("cannot write to {failed}"));
+    unwritten.or_else(|| panic.starts_with("failed to spawn thread").then(|| no_room.to_owned()))
 }

@@ -1,15 +1,20 @@
 //! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
 
 use assert_cmd::cargo::cargo_bin;
-use std::fs::File;
+use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::ptr;
 use std::thread;
 
 const RESULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/after");
 const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/before");
+
+const PROBE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../jvm/probe/target/probe.jar");
 
 /// Calls whose result goes to stdout.
 const PRINTING: [&[&str]; 13] = [
@@ -130,4 +135,50 @@ fn no_command_panics_on_a_terminal_of_ten_columns() {
         assert!(code.is_some_and(|code| code != 101) && !said.contains("panicked"), "{call:?}: {said}");
         assert!(!said.trim().is_empty(), "{call:?}");
     }
+}
+
+/// Root has no limit of threads, so that root runs it as another user.
+fn with_threads(most: u64, folder: &Path) -> Output {
+    const OTHER_USER: u32 = 23_456;
+    let mut command = Command::new(folder.join("threadcount"));
+    command
+        .args(["run", "./mine.yaml", "--replace", "--out", "out"])
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    let set_limit = move || {
+        let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+        // SAFETY: system calls alone, on values of this function.
+        let is_set = unsafe {
+            (libc::geteuid() != 0 || libc::setuid(OTHER_USER) == 0)
+                && libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) == 0
+        };
+        if is_set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    };
+    // SAFETY: what runs between fork and exec makes system calls alone.
+    unsafe { command.pre_exec(set_limit) };
+    command.output().unwrap()
+}
+
+#[test]
+fn no_command_panics_where_no_thread_can_be_started() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_all = || Permissions::from_mode(0o777);
+    fs::set_permissions(folder.path(), of_all()).unwrap();
+    let program = folder.path().join("threadcount");
+    fs::copy(cargo_bin("threadcount"), &program).unwrap();
+    fs::set_permissions(&program, of_all()).unwrap();
+    fs::copy(PROBE, folder.path().join("probe.jar")).unwrap();
+    let experiment = "question: Does it run?\nrequest: /\nwarmup: 1s\nvariants:\n  \
+        one: {command: \"/usr/bin/python3 -m http.server -b 127.0.0.1 {port}\"}\n\
+        loads: [{clients: 1, duration: 1s, runs: 1}]\n";
+    fs::write(folder.path().join("mine.yaml"), experiment).unwrap();
+    let ends = (1..8).map(|most| {
+        let output = with_threads(most, folder.path());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code().is_some_and(|code| code != 101), "{most}: {said}");
+        assert!(!said.contains("panicked"), "{most}: {said}");
+        said.into_owned()
+    });
+    let ends: Vec<String> = ends.collect();
+    assert!(ends.iter().any(|it| it.contains("cannot start a thread")), "{ends:#?}");
 }
