@@ -337,7 +337,9 @@ impl<'a> GiverIndex<'a> {
             let (class, name) = method.rsplit_once('.')?;
             Some(format!("{class}.lambda${}$", name.strip_prefix("lambda$").unwrap_or(name)))
         };
-        let waiting = thing.waiters.iter().flat_map(|it| graph.thread(*it).application_frames());
+        // Whatever a server does was written within `main`.
+        let waiters = thing.waiters.iter().map(|it| graph.thread(*it)).filter(|it| !is_asleep_in_main(it));
+        let waiting = waiters.flat_map(Thread::application_frames);
         let methods: HashSet<&str> = waiting.map(|it| it.method.as_str()).collect();
         let lambdas: HashSet<String> = methods.iter().filter_map(|it| lambda_of(it)).collect();
         let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());

@@ -15,7 +15,7 @@ final class LoopExecutors {
 
     private LoopExecutors() {}
 
-    /** The executor that a platform thread works for; null for none. */
+    /** The executor that a platform thread works for; null for none. Another executor on the way leads to all of the application. */
     static Object of(Thread thread, JvmAccess jvm) {
         Object holder = jvm.fieldOf(thread, "holder");
         Object task = holder == null ? null : jvm.fieldOf(holder, "task");
@@ -27,10 +27,12 @@ final class LoopExecutors {
                 if (known.size() > MOST_OBJECTS || known.put(at, true) != null) {
                     continue;
                 }
-                if (at instanceof Executor && refersTo(at, thread)) {
+                List<Object> referred = ObjectGraph.referred(at);
+                if (!(at instanceof Executor)) {
+                    next.addAll(referred);
+                } else if (referred.contains(thread)) {
                     return at;
                 }
-                next.addAll(ObjectGraph.referred(at));
             }
             reached = next;
         }
@@ -50,9 +52,5 @@ final class LoopExecutors {
             }
         }
         return tasks;
-    }
-
-    private static boolean refersTo(Object executor, Thread thread) {
-        return ObjectGraph.referred(executor).contains(thread);
     }
 }

@@ -14,6 +14,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 /** The pools of the JVM, found by their threads, and the tasks in their queues with all that waits for the result of each. */
 final class ThreadPools {
     private static final int MOST_TASKS = 20_000;
+    /** Threads of which an executor of their own is looked for. */
+    private static final int MOST_LOOPS = 2_000;
 
     private final JvmAccess jvm;
     private final Map<Object, List<Long>> workers = new IdentityHashMap<>();
@@ -23,6 +25,7 @@ final class ThreadPools {
     private final Map<Object, Object> reachedFrom = new IdentityHashMap<>();
     private final TaskReach reach;
     private int left = MOST_TASKS;
+    private int loopsAsked;
 
     ThreadPools(JvmAccess jvm, List<Thread> threads) {
         this.jvm = jvm;
@@ -81,7 +84,10 @@ final class ThreadPools {
         Object holder = jvm.fieldOf(thread, "holder");
         Object task = holder == null ? null : jvm.fieldOf(holder, "task");
         boolean isWorker = task != null && task.getClass().getName().equals("java.util.concurrent.ThreadPoolExecutor$Worker");
-        return isWorker && jvm.fieldOf(task, "this$0") instanceof ThreadPoolExecutor executor ? executor : LoopExecutors.of(thread, jvm);
+        if (isWorker && jvm.fieldOf(task, "this$0") instanceof ThreadPoolExecutor executor) {
+            return executor;
+        }
+        return ++loopsAsked > MOST_LOOPS ? null : LoopExecutors.of(thread, jvm);
     }
 
     private List<Object> queued(Object pool) {
