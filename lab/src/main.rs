@@ -9,7 +9,7 @@ fn main() -> ExitCode {
     end_with_a_sentence();
     cli::parse().run().unwrap_or_else(|error| {
         anstream::eprintln!("{error:?}");
-        ExitCode::from(cli::BAD_INPUT)
+        ExitCode::from(cli::code_of(&error))
     })
 }
 

@@ -192,7 +192,7 @@ fn port_of(plan: &LoadPlan) -> miette::Result<u16> {
 fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {
     let mut progress = CrossoverProgress::default();
     let crossover = crossover::run(order, stop, &mut |event| progress.event(&event));
-    Ok(crossover.into_diagnostic()?.into())
+    Ok(crossover?.into())
 }
 
 fn finish(document: &CrossoverDocument, options: &CrossoverOptions) -> miette::Result<ExitCode> {

@@ -47,6 +47,7 @@ mod transport_options;
 mod watch;
 mod worker;
 
+use crate::crossover::CrossoverFailure;
 use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
@@ -56,8 +57,16 @@ use std::process::ExitCode;
 pub const FAILED: u8 = 1;
 /// Exit code: bad usage (clap's own code too) or input.
 pub const BAD_INPUT: u8 = 2;
+
 /// Exit code: a `--fail-if` or a claim of the user's own could not be judged.
 pub const NOT_JUDGED: u8 = 3;
+
+/// Of a command that ended with this error.
+#[must_use]
+pub fn code_of(error: &miette::Report) -> u8 {
+    let hangs = matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_)));
+    if hangs { FAILED } else { BAD_INPUT }
+}
 
 const FIRST: &str = "Begin with:
   Your own service on platform and on virtual threads, an answer in five minutes:

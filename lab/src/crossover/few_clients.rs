@@ -2,6 +2,8 @@
 
 use super::{CrossoverEvent, CrossoverFailure, CrossoverOrder};
 use crate::run::few_clients::FewClients;
+use crate::run::silence::{Hang, Silence};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use threadcount_load::outcome::Second;
 use threadcount_load::run::{self, Control};
@@ -12,6 +14,8 @@ use threadcount_model::crossover::CrossoverWarmUp;
 const AT_MOST_S: f64 = 30.0;
 /// Each kind of thread in turn: both compile the application's code, and the places where it is called.
 const SECONDS_PER_TREATMENT: u32 = 2;
+/// After so many seconds without a response the service hangs, or responds too slowly for periods.
+const SILENT_S: u32 = 20;
 
 /// Sends few clients' requests until the JVM is in a steady state.
 pub(super) fn warm_up(
@@ -21,7 +25,7 @@ pub(super) fn warm_up(
     watch: &mut dyn FnMut(CrossoverEvent<'_>),
 ) -> Result<CrossoverWarmUp, CrossoverFailure> {
     let mut few_clients = FewClients::new(Some(order.pid), order.plan, 1, AT_MOST_S);
-    let mut passed = 0;
+    let (mut passed, mut silent_s) = (0, 0);
     while let Some(plan) = few_clients.next_round(order.plan).filter(|_| !stop.load(Ordering::Relaxed)) {
         let over = AtomicBool::new(false);
         let mut switched = Ok(());
@@ -29,17 +33,26 @@ pub(super) fn warm_up(
             watch(CrossoverEvent::WarmingUp(second));
             let ends = few_clients.passed(second);
             passed += 1;
+            silent_s = if second.ok > 0 { 0 } else { silent_s + 1 };
             if passed % SECONDS_PER_TREATMENT == 0 {
                 let turn = (passed / SECONDS_PER_TREATMENT) as usize;
                 let treatment = order.treatments[turn % order.treatments.len()];
                 switched = session.switch_to(treatment, order.port).map(drop);
             }
-            if ends || switched.is_err() || stop.load(Ordering::Relaxed) {
+            if ends || silent_s >= SILENT_S || switched.is_err() || stop.load(Ordering::Relaxed) {
                 over.store(true, Ordering::Relaxed);
             }
         };
-        let outcome = run::run(&plan, Control::new(&over, &mut on_second))?;
+        let mut outcome = run::run(&plan, Control::new(&over, &mut on_second))?;
         switched?;
+        if silent_s >= SILENT_S && !stop.load(Ordering::Relaxed) {
+            silent_s = 0;
+            // It was ended here, and not by the user.
+            outcome.interrupted = false;
+            let hang = Silence::of(&outcome)
+                .and_then(|it| Hang::find(Some(order.pid), Some(it), true, &Arc::default()));
+            hang.map_or(Ok(()), |it| Err(CrossoverFailure::Hangs(Box::new(it))))?;
+        }
         few_clients.round_ended(&outcome);
     }
     let steady = few_clients.is_steady();

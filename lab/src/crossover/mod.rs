@@ -4,6 +4,7 @@ mod few_clients;
 mod observation;
 mod period;
 
+use crate::run::silence::Hang;
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::io;
 use std::path::PathBuf;
@@ -87,9 +88,13 @@ pub enum CrossoverFailure {
          measures. Stop them, or write --beside-others"
     )]
     OtherTraffic { tasks: u64, seconds: f64 },
+    #[error("{}", .0.lines().join("\n"))]
+    Hangs(Box<Hang>),
     #[error("interrupted by the user")]
     Interrupted,
 }
+
+impl miette::Diagnostic for CrossoverFailure {}
 
 /// Does it. The server has its own threads again when it returns, however it returns.
 ///

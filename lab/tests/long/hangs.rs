@@ -318,6 +318,8 @@ fn a_load_on_a_service_that_hangs_fails_with_its_diagnosis_and_one_on_a_slow_ser
     let (succeeded, told) = hung.told_by("compare", &load);
     let hangs = "the server hangs: no response to 12 requests";
     assert!(!succeeded && told.contains(hangs) && told.contains("Deadlock: "), "{told}");
+    let (succeeded, told) = hung.told_by("compare", &["-c", "12", "--crossover"]);
+    assert!(!succeeded && told.contains("the server hangs: ") && told.contains("Deadlock: "), "{told}");
     let slow = Service::start(25, "slow", "virtual", 0, folder.path());
     let (succeeded, told) = slow.told_by("compare", &load);
     assert!(succeeded && !told.contains("hangs"), "{told}");
