@@ -3,6 +3,7 @@
 mod chains;
 mod elimination;
 mod gc;
+mod givers;
 mod held_carriers;
 mod jvm_circles;
 mod permits;

@@ -1,0 +1,213 @@
+//! Who can give what threads wait for: by what the probe names, by the queues of pools, by code.
+
+use super::sites::Sites;
+use super::wait::{self, Wait};
+use super::wait_graph::{Thing, WaitGraph, is_without_owner};
+use super::waits::waits_for_work;
+use crate::evidence::{Evidence, Thread};
+use crate::frame::Frame;
+use crate::verdict::Bond;
+use std::collections::{HashMap, HashSet};
+
+/// Those that can give it, how it is theirs, and a thread that is no more and has it.
+pub(super) type Found = (Vec<usize>, Bond, Option<(u64, String)>);
+
+/// Threads by what they could give.
+pub(super) struct GiverIndex<'a> {
+    evidence: &'a Evidence,
+    by_id: HashMap<u64, usize>,
+    owners: HashMap<&'a str, &'a Thread>,
+}
+
+impl<'a> GiverIndex<'a> {
+    pub fn of(evidence: &'a Evidence) -> Self {
+        let by_id = evidence.threads.iter().enumerate().map(|(at, it)| (it.tid, at)).collect();
+        Self { evidence, by_id, owners: evidence.owners() }
+    }
+
+    pub fn givers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        match thing.wait {
+            Wait::Monitor => (self.owners(thing, graph), Bond::Holds, None),
+            Wait::Lock => self.of_lock(thing, graph),
+            Wait::Permit(_) => (Sites::of(graph, thing).holders(graph, thing), Bond::Holds, None),
+            Wait::Result => self.of_result(thing, graph),
+            Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
+            Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
+            Wait::Item | Wait::Latch(_) | Wait::Signal => self
+                .queued(thing, graph)
+                .unwrap_or_else(|| (self.signallers(thing, graph), Bond::Gives, None)),
+            Wait::Outside(_) => (Vec::new(), Bond::Gives, None),
+        }
+    }
+
+    fn named(&self, thing: &Thing, graph: &WaitGraph<'_>) -> HashSet<u64> {
+        thing.waiters.iter().flat_map(|it| graph.thread(*it).givers.iter().copied()).collect()
+    }
+
+    fn places(&self, ids: impl IntoIterator<Item = u64>) -> Vec<usize> {
+        ids.into_iter().filter_map(|id| self.by_id.get(&id).copied()).collect()
+    }
+
+    fn owners(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let owner = thing.lock.as_deref().and_then(|it| self.owners.get(it)).map(|it| it.tid);
+        self.places(self.named(thing, graph).into_iter().chain(owner))
+    }
+
+    fn of_lock(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        let synchronizer = thing.lock.as_ref().and_then(|it| self.evidence.synchronizers.get(it));
+        if let Some((it, id)) = synchronizer.filter(|it| it.owner_ended).and_then(|it| Some((it, it.owner?)))
+        {
+            return (Vec::new(), Bond::Holds, Some((id, it.owner_name.clone())));
+        }
+        let owners = self.owners(thing, graph);
+        let ended = self.named(thing, graph).into_iter().find(|id| !self.by_id.contains_key(id));
+        if let Some(id) = ended.filter(|_| owners.is_empty()) {
+            return (owners, Bond::Holds, Some((id, String::new())));
+        }
+        let by_code = owners.is_empty() && is_without_owner(thing);
+        (if by_code { self.holders(thing, graph) } else { owners }, Bond::Holds, None)
+    }
+
+    /// Of a lock without an owner: who is past the place at which others wait. Else those of the same class that wait for another lock.
+    fn holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let by_site = Sites::of(graph, thing).holders(graph, thing);
+        if !by_site.is_empty() {
+            return by_site;
+        }
+        let own = |at: usize| graph.thread(at).application();
+        let class = |at: usize| own(at).map(|it| outer_class(&it.method));
+        let classes: HashSet<&str> = thing.waiters.iter().filter_map(|it| class(*it)).collect();
+        let lines: HashSet<&Frame> = thing.waiters.iter().filter_map(|it| own(*it)).collect();
+        let is_other = |at: &usize| {
+            let is_alike = graph.thing(*at).is_some_and(|it| it.wait == Wait::Lock);
+            let is_near = class(*at).is_some_and(|it| classes.contains(it));
+            is_alike
+                && is_near
+                && !thing.waiters.contains(at)
+                && own(*at).is_some_and(|it| !lines.contains(it))
+        };
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+
+    fn of_result(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
+        let named = self.places(self.named(thing, graph));
+        if !named.is_empty() {
+            return (named, Bond::Computes, None);
+        }
+        if let Some(queued) = self.queued(thing, graph) {
+            return queued;
+        }
+        let joins = thing
+            .waiters
+            .iter()
+            .any(|it| graph.thread(*it).is_in(&["ForkJoinTask.awaitDone", "ForkJoinPool.awaitDone"]));
+        let mut by_code = self.by_code(thing, graph);
+        if by_code.is_empty() {
+            by_code = computing(thing, graph);
+        }
+        let workers = || {
+            let busy =
+                |it: &usize| graph.thread(*it).is_in_fork_join() && graph.thread(*it).application().is_some();
+            (0..self.evidence.threads.len()).filter(busy).collect()
+        };
+        (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)
+    }
+
+    /// In the queue of a pool there is a task that leads to it.
+    fn queued(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
+        let name = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone())?;
+        let pool = self.evidence.pools.get(&name)?;
+        Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
+    }
+
+    /// Threads that refer to the queue, or are in the class that fills it.
+    fn consumers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let fills = |at: &usize| {
+            let library = graph.thread(*at).frames.iter().find(|it| !wait::is_of_jdk(&it.method))?;
+            Some(outer_class(&library.method).to_owned())
+        };
+        let classes: HashSet<String> = thing.waiters.iter().filter_map(fills).collect();
+        let is_in =
+            |thread: &Thread| thread.frames.iter().any(|it| classes.contains(outer_class(&it.method)));
+        let users: HashSet<u64> =
+            thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied()).collect();
+        let is_other = |at: &usize| {
+            let thread = graph.thread(*at);
+            let is_user = users.contains(&thread.tid) || is_in(thread);
+            is_user && !thing.waiters.contains(at) && !graph.has_request(*at) && !is_asleep_in_main(thread)
+        };
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+
+    fn initialisers(&self, thing: &Thing) -> Vec<usize> {
+        let method = thing.lock.as_ref().map(|class| format!("{class}.<clinit>"));
+        let begins = |thread: &Thread| {
+            thread.frames.iter().any(|it| match &method {
+                Some(method) => it.method == *method,
+                None => it.method.ends_with(".<clinit>"),
+            })
+        };
+        (0..self.evidence.threads.len()).filter(|at| begins(&self.evidence.threads[*at])).collect()
+    }
+
+    fn signallers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let named = self.places(self.named(thing, graph));
+        if !named.is_empty() {
+            return named;
+        }
+        let users = thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied());
+        let is_idle = |at: &usize| waits_for_work(graph.thread(*at)) || thing.waiters.contains(at);
+        let users: Vec<usize> = self.places(users).into_iter().filter(|at| !is_idle(at)).collect();
+        if users.is_empty() { self.by_code(thing, graph) } else { users }
+    }
+
+    /// Code that was written within a method that waits: its lambdas, on threads that have not called that method.
+    fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let lambda_of = |method: &str| {
+            let (class, name) = method.rsplit_once('.')?;
+            Some(format!("{class}.lambda${}$", name.strip_prefix("lambda$").unwrap_or(name)))
+        };
+        // Whatever a server does was written within `main`.
+        let waiters = thing.waiters.iter().map(|it| graph.thread(*it)).filter(|it| !is_asleep_in_main(it));
+        let waiting = waiters.flat_map(Thread::application_frames);
+        let methods: HashSet<&str> = waiting.map(|it| it.method.as_str()).collect();
+        let lambdas: HashSet<String> = methods.iter().filter_map(|it| lambda_of(it)).collect();
+        let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());
+        let is_of = |thread: &Thread| {
+            let own = thread.application_frames();
+            own.iter().any(|it| begun(&it.method).is_some_and(|it| lambdas.contains(&it)))
+                && !own.iter().any(|it| methods.contains(it.method.as_str()))
+        };
+        let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
+        let is_other = |at: &usize| !waiters.contains(at) && is_of(graph.thread(*at));
+        (0..self.evidence.threads.len()).filter(is_other).collect()
+    }
+}
+
+/// Others for which the library that they wait in, as a cache, has called the application: it computes something there as well.
+fn computing(thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+    let is_library = |frame: &&Frame| !frame.is_jdk() && !frame.is_application();
+    let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
+    let classes: HashSet<&str> = thing
+        .waiters
+        .iter()
+        .flat_map(|it| way(it).filter(is_library))
+        .map(|it| outer_class(&it.method))
+        .collect();
+    let is_called = |thread: &Thread| {
+        let below = thread.frames.iter().skip_while(|it| !it.is_application());
+        below.filter(is_library).any(|it| classes.contains(outer_class(&it.method)))
+    };
+    let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
+    let is_other = |at: &usize| !waiters.contains(at) && is_called(graph.thread(*at));
+    (0..graph.evidence.threads.len()).filter(is_other).collect()
+}
+
+fn outer_class(method: &str) -> &str {
+    let class = method.rsplit_once('.').map_or(method, |(class, _)| class);
+    class.split('$').next().unwrap_or(class)
+}
+
+fn is_asleep_in_main(thread: &Thread) -> bool {
+    thread.frames.last().is_some_and(|it| it.method.ends_with(".main"))
+}
