@@ -109,17 +109,16 @@ class Soak:
     def watched(self, arguments):
         """Runs a session. True: it was killed."""
         session = Session(self.program, arguments, self.folder, self.mark)
+        self.sessions.append(session)
         while session.look():
             self.pids.update(marked(self.mark))
             if time.monotonic() >= self.next_kill:
                 session.process.kill()
                 session.end()
-                self.sessions.append(session)
                 self.kills += 1
                 self.next_kill = time.monotonic() + self.random.uniform(0.2, 1) * KILL_EVERY_S
                 return True
             time.sleep(LOOK_EVERY_S)
-        self.sessions.append(session)
         code = session.end()
         if code != 0:
             self.problems.append(f"exit code {code} of {' '.join(arguments)}: see {self.folder / 'log.txt'}")
@@ -142,9 +141,9 @@ class Soak:
     def check(self, out):
         try:
             records = json.loads((out / "result.json").read_text())["records"]
-            complete = [record for record in records if record.get("failure") is None]
-            # One with interference is repeated.
-            if len(complete) < RUNS or not (out / "report.html").stat().st_size:
+            # One with interference is repeated in its round.
+            complete = {(record["variant"], record["round"]) for record in records if record.get("failure") is None}
+            if len(complete) != RUNS or not (out / "report.html").stat().st_size:
                 self.problems.append(f"{out}: {len(complete)} of {RUNS} runs")
         except (OSError, ValueError, KeyError) as error:
             self.problems.append(f"{out}: {error!r}")
@@ -152,7 +151,7 @@ class Soak:
     def growth(self, name, values):
         if len(values) < LEAST_SESSIONS:
             return f"{name:<24}{len(values)} sessions, {LEAST_SESSIONS} tell whether it grows"
-        third = max(1, len(values) // 3)
+        third = len(values) // 3
         first, last = max(values[:third]), max(values[-third:])
         if last > MOST_GROWTH * first:
             self.problems.append(f"{name} grew from {first} to {last}")

@@ -57,7 +57,6 @@ use std::process::ExitCode;
 pub const FAILED: u8 = 1;
 /// Exit code: bad usage (clap's own code too) or input.
 pub const BAD_INPUT: u8 = 2;
-
 /// Exit code: a `--fail-if` or a claim of the user's own could not be judged.
 pub const NOT_JUDGED: u8 = 3;
 

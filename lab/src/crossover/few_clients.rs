@@ -5,7 +5,7 @@ use crate::run::few_clients::FewClients;
 use crate::run::silence::{Hang, Silence};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use threadcount_load::outcome::Second;
+use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::run::{self, Control};
 use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_model::crossover::CrossoverWarmUp;
@@ -47,14 +47,17 @@ pub(super) fn warm_up(
         switched?;
         if silent_s >= SILENT_S && !stop.load(Ordering::Relaxed) {
             silent_s = 0;
-            // It was ended here, and not by the user.
-            outcome.interrupted = false;
-            let hang = Silence::of(&outcome)
-                .and_then(|it| Hang::find(Some(order.pid), Some(it), true, &Arc::default()));
-            hang.map_or(Ok(()), |it| Err(CrossoverFailure::Hangs(Box::new(it))))?;
+            look_into(order.pid, &mut outcome)?;
         }
         few_clients.round_ended(&outcome);
     }
     let steady = few_clients.is_steady();
     Ok(CrossoverWarmUp { few_clients_s: few_clients.lasted_s(), load_s: 0.0, steady })
+}
+
+/// Whether the service hangs. A round without a response was ended here, and not by the user.
+fn look_into(pid: u32, outcome: &mut LoadOutcome) -> Result<(), CrossoverFailure> {
+    outcome.interrupted = false;
+    let hang = Silence::of(outcome).and_then(|it| Hang::find(Some(pid), Some(it), true, &Arc::default()));
+    hang.map_or(Ok(()), |it| Err(CrossoverFailure::Hangs(Box::new(it))))
 }

@@ -138,13 +138,10 @@ fn no_command_panics_on_a_terminal_of_ten_columns() {
 }
 
 /// Root has no limit of threads, so that root runs it as another user.
-fn with_threads(most: u64, folder: &Path) -> Output {
+fn with_threads(most: u64, folder: &Path, call: &[&str]) -> Output {
     const OTHER_USER: u32 = 23_456;
     let mut command = Command::new(folder.join("threadcount"));
-    command
-        .args(["run", "./mine.yaml", "--replace", "--out", "out"])
-        .current_dir(folder)
-        .stdin(Stdio::null());
+    command.args(call).current_dir(folder).stdin(Stdio::null());
     let set_limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
         // SAFETY: system calls alone, on values of this function.
@@ -172,13 +169,17 @@ fn no_command_panics_where_no_thread_can_be_started() {
         one: {command: \"/usr/bin/python3 -m http.server -b 127.0.0.1 {port}\"}\n\
         loads: [{clients: 1, duration: 1s, runs: 1}]\n";
     fs::write(folder.path().join("mine.yaml"), experiment).unwrap();
-    let ends = (1..8).map(|most| {
-        let output = with_threads(most, folder.path());
-        let said = String::from_utf8_lossy(&output.stderr);
+    let said_by = |most, call: &[&str]| {
+        let output = with_threads(most, folder.path(), call);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code().is_some_and(|code| code != 101), "{most}: {said}");
         assert!(!said.contains("panicked"), "{most}: {said}");
-        said.into_owned()
-    });
-    let ends: Vec<String> = ends.collect();
-    assert!(ends.iter().any(|it| it.contains("cannot start a thread")), "{ends:#?}");
+        said
+    };
+    for most in 1..8 {
+        said_by(most, &["run", "./mine.yaml", "--replace", "--out", "out"]);
+    }
+    // It starts a thread before all else.
+    let of_worker = said_by(0, &["worker", "--share", "0/1"]);
+    assert!(of_worker.contains("cannot start a thread"), "{of_worker}");
 }

@@ -17,8 +17,7 @@ final class LoopExecutors {
 
     /** The executor that a platform thread works for; null for none. Another executor on the way leads to all of the application. */
     static Object of(Thread thread, JvmAccess jvm) {
-        Object holder = jvm.fieldOf(thread, "holder");
-        Object task = holder == null ? null : jvm.fieldOf(holder, "task");
+        Object task = jvm.taskOf(thread);
         Map<Object, Boolean> known = new IdentityHashMap<>();
         List<Object> reached = task == null ? List.of(thread) : List.of(thread, task);
         for (int step = 0; step <= STEPS; step++) {

@@ -33,8 +33,7 @@ final class References {
     private void read(Thread thread) {
         Map<Object, Boolean> known = new IdentityHashMap<>();
         List<Object> reached = new ArrayList<>(List.of(thread));
-        Object holder = jvm.fieldOf(thread, "holder");
-        Object task = holder == null ? null : jvm.fieldOf(holder, "task");
+        Object task = jvm.taskOf(thread);
         if (task != null) {
             reached.add(task);
         }

@@ -81,8 +81,7 @@ final class ThreadPools {
         if (thread instanceof ForkJoinWorkerThread worker) {
             return worker.getPool();
         }
-        Object holder = jvm.fieldOf(thread, "holder");
-        Object task = holder == null ? null : jvm.fieldOf(holder, "task");
+        Object task = jvm.taskOf(thread);
         boolean isWorker = task != null && task.getClass().getName().equals("java.util.concurrent.ThreadPoolExecutor$Worker");
         if (isWorker && jvm.fieldOf(task, "this$0") instanceof ThreadPoolExecutor executor) {
             return executor;

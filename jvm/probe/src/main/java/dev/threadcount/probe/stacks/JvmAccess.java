@@ -33,6 +33,12 @@ public interface JvmAccess {
         return null;
     }
 
+    /** What a platform thread was started with; null for none, or where the thread is its own task. */
+    default Object taskOf(Thread thread) {
+        Object holder = fieldOf(thread, "holder");
+        return holder == null ? null : fieldOf(holder, "task");
+    }
+
     /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */
     Map<Thread, Integer> polledDescriptors();
 
