@@ -17,12 +17,23 @@ pub(super) struct GiverIndex<'a> {
     evidence: &'a Evidence,
     by_id: HashMap<u64, usize>,
     owners: HashMap<&'a str, &'a Thread>,
+    /// By the begin of a method of the application, as `shop.Web.lambda$find$` of its lambdas.
+    by_begin: HashMap<&'a str, Vec<usize>>,
+    /// By the class of a library that has called the application.
+    called_by: HashMap<&'a str, Vec<usize>>,
 }
 
 impl<'a> GiverIndex<'a> {
     pub fn of(evidence: &'a Evidence) -> Self {
         let by_id = evidence.threads.iter().enumerate().map(|(at, it)| (it.tid, at)).collect();
-        Self { evidence, by_id, owners: evidence.owners() }
+        let by_begin = by_names(evidence, |thread| {
+            thread.application_frames().into_iter().filter_map(|it| begin(&it.method)).collect()
+        });
+        let called_by = by_names(evidence, |thread| {
+            let below = thread.frames.iter().skip_while(|it| !it.is_application());
+            below.filter(is_library).map(|it| outer_class(&it.method)).collect()
+        });
+        Self { evidence, by_id, owners: evidence.owners(), by_begin, called_by }
     }
 
     pub fn givers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
@@ -103,7 +114,7 @@ impl<'a> GiverIndex<'a> {
             .any(|it| graph.thread(*it).is_in(&["ForkJoinTask.awaitDone", "ForkJoinPool.awaitDone"]));
         let mut by_code = self.by_code(thing, graph);
         if by_code.is_empty() {
-            by_code = computing(thing, graph);
+            by_code = self.computing(thing, graph);
         }
         let workers = || {
             let busy =
@@ -171,36 +182,48 @@ impl<'a> GiverIndex<'a> {
         let waiters = thing.waiters.iter().map(|it| graph.thread(*it)).filter(|it| !is_asleep_in_main(it));
         let waiting = waiters.flat_map(Thread::application_frames);
         let methods: HashSet<&str> = waiting.map(|it| it.method.as_str()).collect();
-        let lambdas: HashSet<String> = methods.iter().filter_map(|it| lambda_of(it)).collect();
-        let begun = |method: &str| method.rfind('$').map(|end| method[..=end].to_owned());
-        let is_of = |thread: &Thread| {
-            let own = thread.application_frames();
-            own.iter().any(|it| begun(&it.method).is_some_and(|it| lambdas.contains(&it)))
-                && !own.iter().any(|it| methods.contains(it.method.as_str()))
+        let lambdas = methods.iter().filter_map(|it| lambda_of(it));
+        let has_called = |at: usize| {
+            graph.thread(at).application_frames().iter().any(|it| methods.contains(it.method.as_str()))
         };
-        let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
-        let is_other = |at: &usize| !waiters.contains(at) && is_of(graph.thread(*at));
-        (0..self.evidence.threads.len()).filter(is_other).collect()
+        let all = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        others(thing, all.filter(|at| !has_called(*at)))
+    }
+
+    /// For which the library that they wait in, as a cache, has called the application: it computes something there as well.
+    fn computing(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
+        let frames = thing.waiters.iter().flat_map(|it| way(it).filter(is_library));
+        let classes: HashSet<&str> = frames.map(|it| outer_class(&it.method)).collect();
+        others(thing, classes.into_iter().filter_map(|it| self.called_by.get(it)).flatten().copied())
     }
 }
 
-/// Others for which the library that they wait in, as a cache, has called the application: it computes something there as well.
-fn computing(thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
-    let is_library = |frame: &&Frame| !frame.is_jdk() && !frame.is_application();
-    let way = |at: &usize| graph.thread(*at).frames.iter().take_while(|it| !it.is_application());
-    let classes: HashSet<&str> = thing
-        .waiters
-        .iter()
-        .flat_map(|it| way(it).filter(is_library))
-        .map(|it| outer_class(&it.method))
-        .collect();
-    let is_called = |thread: &Thread| {
-        let below = thread.frames.iter().skip_while(|it| !it.is_application());
-        below.filter(is_library).any(|it| classes.contains(outer_class(&it.method)))
-    };
+/// Those that do not wait for it themselves.
+fn others(thing: &Thing, all: impl Iterator<Item = usize>) -> Vec<usize> {
     let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
-    let is_other = |at: &usize| !waiters.contains(at) && is_called(graph.thread(*at));
-    (0..graph.evidence.threads.len()).filter(is_other).collect()
+    all.filter(|at| !waiters.contains(at)).collect()
+}
+
+/// Threads by names that each of them has.
+fn by_names<'a>(
+    evidence: &'a Evidence,
+    names: impl Fn(&'a Thread) -> HashSet<&'a str>,
+) -> HashMap<&'a str, Vec<usize>> {
+    let mut all: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, thread) in evidence.threads.iter().enumerate() {
+        names(thread).into_iter().for_each(|name| all.entry(name).or_default().push(at));
+    }
+    all
+}
+
+/// Up to the number of a lambda.
+fn begin(method: &str) -> Option<&str> {
+    method.rfind('$').map(|end| &method[..=end])
+}
+
+fn is_library(frame: &&Frame) -> bool {
+    !frame.is_jdk() && !frame.is_application()
 }
 
 fn outer_class(method: &str) -> &str {
