@@ -37,6 +37,16 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     }
 }
 
+/// The value that [`number`] shows: arithmetic with it gives what a reader gets.
+#[must_use]
+pub fn as_shown(value: f64) -> f64 {
+    if value == 0.0 || !value.is_finite() {
+        return value;
+    }
+    let scale = 10_f64.powi((2 - value.abs().log10().floor() as i32).max(0));
+    (value * scale).round() / scale
+}
+
 /// A number of unknown kind: whole numbers without a fraction, others like [`number`].
 #[must_use]
 pub fn plain(value: f64) -> String {
@@ -234,6 +244,21 @@ mod tests {
         ];
         for (value, text) in cases {
             assert_eq!(number(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn arithmetic_with_a_number_as_shown_is_the_readers_own() {
+        let cases = [
+            (50.076, 50.1),
+            (0.062_34, 0.0623),
+            (1_234.4, 1_234.0),
+            (99.96, 100.0),
+            (9.996, 10.0),
+            (0.0, 0.0),
+        ];
+        for (value, shown) in cases {
+            assert!((as_shown(value) - shown).abs() < 1e-12, "{value}: {}", as_shown(value));
         }
     }
 

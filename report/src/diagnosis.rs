@@ -52,9 +52,13 @@ fn headline(verdict: &Verdict) -> String {
             if holders.len() == 1 { "waits" } else { "wait" }
         ),
         Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, others, .. }, links, .. } => format!(
-            "Dead end: {} for {}{what} that no thread {}.",
+            "Dead end: {}{} {what} that no thread {}.",
             waits(*waiters),
-            if links.len() > 1 { "a thread that waits for " } else { each(*waiters, lock.as_deref()) },
+            match (links.len(), waiters, lock) {
+                (2.., ..) => " for a thread that waits for",
+                (_, 2.., None) => ", each for",
+                _ => " for",
+            },
             if others.is_empty() { "gives" } else { "is known to give" }
         ),
         Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, links, .. }
@@ -186,10 +190,6 @@ fn has(number: usize, noun: &str) -> String {
 
 fn more(number: usize, noun: &str) -> String {
     format!("{} more {noun}{}", number, if number == 1 { "" } else { "s" })
-}
-
-fn each(waiters: usize, lock: Option<&str>) -> &'static str {
-    if waiters > 1 && lock.is_none() { "one of their own each, " } else { "" }
 }
 
 fn stand(threads: usize) -> String {

@@ -11,7 +11,7 @@ use crate::words::figure::{cpu, figure};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{count, milliseconds as ms, whole};
+use threadcount_model::figures::{count, milliseconds as ms};
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
@@ -24,14 +24,6 @@ pub struct ClientCeiling {
     pub fastest_ms: f64,
     pub rate_per_s: f64,
     pub cpu: CpuUse,
-}
-
-impl ClientCeiling {
-    /// The most that the clients can request.
-    #[must_use]
-    pub fn limit_per_s(&self) -> f64 {
-        f64::from(self.clients) * 1_000.0 / self.mean_ms
-    }
 }
 
 /// A median and a mean this much above the fastest response leave no room for a queue. The median alone would: where every
@@ -100,19 +92,10 @@ pub(crate) fn is_refuted(named: &[Finding]) -> bool {
 impl Words for ClientCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "limited by the load: {} clients cannot request more than {}/s at {} per request",
+            "limited by the load, as each of {} clients waits {} for its response",
             count(self.clients.into()),
-            whole(self.limit_per_s()),
             ms(self.mean_ms)
         )
-    }
-
-    fn brief(&self) -> Option<String> {
-        let (clients, most) = (count(self.clients.into()), whole(self.limit_per_s()));
-        Some(format!(
-            "{clients} clients cannot request more than {most}/s at {} per request",
-            ms(self.mean_ms)
-        ))
     }
 
     fn advice(&self) -> Option<String> {
@@ -143,8 +126,7 @@ mod tests {
     #[test]
     fn clients_that_only_wait_are_the_limit() {
         let finding = found(find, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
-        let expected =
-            "limited by the load: 400 clients cannot request more than 7,859/s at 50.9 ms per request";
+        let expected = "limited by the load, as each of 400 clients waits 50.9 ms for its response";
         assert_eq!(sentence(&finding), expected);
     }
 

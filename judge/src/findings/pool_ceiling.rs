@@ -10,7 +10,7 @@ use crate::words::figure::{cpu, known};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{milliseconds as ms, percent, whole};
+use threadcount_model::figures::{as_shown, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
 use threadcount_stats::runs::FULL_MACHINE;
 
@@ -109,7 +109,7 @@ impl Words for PoolCeiling {
             (PoolEvidence::Arithmetic, _, Some(fastest_ms)) => sentence.push_str(&format!(
                 ": {threads} / {} = {}/s at most",
                 ms(fastest_ms),
-                whole(self.threads * 1_000.0 / fastest_ms),
+                whole(self.threads * 1_000.0 / as_shown(fastest_ms)),
             )),
             (PoolEvidence::Counters, Some(rate), _) => {
                 // Little's law the other way round.
@@ -127,7 +127,7 @@ impl Words for PoolCeiling {
     fn brief(&self) -> Option<String> {
         let threads = whole(self.threads);
         let fastest_ms = self.fastest_ms.filter(|_| self.shown_by == PoolEvidence::Arithmetic)?;
-        let most = whole(self.threads * 1_000.0 / fastest_ms);
+        let most = whole(self.threads * 1_000.0 / as_shown(fastest_ms));
         let arithmetic = format!("{threads} / {} = {most}/s is their maximum", ms(fastest_ms));
         Some(format!("all {threads} pool threads are busy. {arithmetic}"))
     }

@@ -43,7 +43,7 @@ pub fn words(finding: &Finding) -> FindingWords {
         runs.filter(|runs| !sentence.contains(&showing(*runs))).map(in_few_runs).unwrap_or_default();
     let brief = figures.brief().unwrap_or_else(|| first_clause(&sentence).to_owned());
     FindingWords {
-        brief: brief + &seen_by,
+        brief,
         sentence: sentence + &seen_by,
         advice: figures.advice(),
         evidence: figures.evidence().into_iter().chain(seen_in).collect(),

@@ -261,7 +261,7 @@ impl<'a> Headline<'a> {
             return Some(format!("{pair}: {ratio}x, {}: no interval", self.without_interval()));
         };
         Some(if self.ratio.basis.withheld {
-            format!("{pair}: {ratio}x {interval}, not significant after correction for multiple comparisons")
+            format!("{pair}: {ratio}x {interval}, too few runs to be sure")
         } else {
             format!("{pair}: {ratio}x {interval}, inconclusive{}", needed(self.ratio))
         })

@@ -15,7 +15,7 @@ use threadcount_model::metric::Metric;
 /// What was published or claimed before, beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyView {
-    /// `27 of 39 published figures within 10 %`, `claims: 6 hold, 1 does not`; empty: nothing was.
+    /// `27 of 39 published figures within 10 %`, `claims: 6 hold, 1 does not hold (a.p50 >= 90ms)`; empty: nothing was.
     pub brief: Vec<String>,
     /// The published throughputs (of a benchmark the scores), a sentence each.
     pub published: Vec<String>,
@@ -71,18 +71,21 @@ fn tally(rows: &[PublishedRow]) -> Option<String> {
     (!measured.is_empty()).then(|| format!("{within} of {all} within {}{notes}", figures::percent(TOLERANCE)))
 }
 
-/// `claims: 6 hold, 1 does not, 1 inconclusive`.
+/// `claims: 6 hold, 1 inconclusive, 1 does not (a.p50 >= 90ms)`.
 fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
-    let judged = |verdict: ClaimVerdict| count(&|it| it.doubt.is_none() && it.verdict() == verdict);
+    let is_judged = |it: &ClaimResult, verdict| it.doubt.is_none() && it.verdict() == verdict;
+    let judged = |verdict: ClaimVerdict| count(&|it| is_judged(it, verdict));
+    let mut denied = document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold));
+    let only_denied = denied.next().filter(|_| denied.next().is_none());
+    let named = only_denied.map_or_else(String::new, |it| format!(" ({})", it.claim));
     let plural = |number: usize, one: &str, several: &str| {
         let words = if number == 1 { one } else { several };
         (number > 0).then(|| format!("{number} {words}"))
     };
     let parts = [
         plural(judged(ClaimVerdict::Holds), "holds", "hold"),
-        plural(judged(ClaimVerdict::DoesNotHold), "does not", "do not"),
         plural(judged(ClaimVerdict::Indicative), "indicative (one run)", "indicative (one run)"),
         plural(judged(ClaimVerdict::NotDecided), "inconclusive", "inconclusive"),
         plural(
@@ -91,6 +94,7 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
             "without a verdict",
         ),
         plural(count(&|it| it.verdict() == ClaimVerdict::NotTried), "not tested", "not tested"),
+        plural(judged(ClaimVerdict::DoesNotHold), "does not hold", "do not hold").map(|it| it + &named),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("claims: {}", parts.join(", ")))

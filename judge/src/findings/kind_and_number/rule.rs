@@ -198,7 +198,7 @@ mod tests {
         assert_eq!((finding.variant.as_deref(), finding.load.as_deref()), (Some("virtual"), Some("load")));
         assert_eq!(
             sentence(finding),
-            "no pool of 1,000 threads was measured, so kind or number is open. Each of the 1,000 requests in flight has its own \
+            "without a pool of 1,000 threads, kind or number is open. Each of the 1,000 requests in flight has its own \
              thread. With platform 200 of them have one"
         );
         assert!(advice(finding).contains("a variant with a platform pool of 1,000"), "{}", advice(finding));
@@ -237,7 +237,7 @@ mod tests {
         let [finding] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!(
             sentence(finding),
-            "no larger platform pool was measured, so kind or number is open. On average 5,000/s x 50.0 ms = 250 requests are in \
+            "without a larger platform pool, kind or number is open. On average 5,000/s x 50.0 ms = 250 requests are in \
              flight, each with its own thread. With platform 200 of them have one"
         );
         assert!(

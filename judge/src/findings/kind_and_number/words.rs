@@ -12,7 +12,7 @@ impl Words for KindAndNumber {
         let (in_flight, threads) = (count(self.requests_in_flight.into()), count(self.pool_threads.into()));
         if let Some(arrivals) = &self.arrivals {
             return format!(
-                "no larger platform pool was measured, so kind or number is open. On average {}/s x {} = {} requests are in flight, \
+                "without a larger platform pool, kind or number is open. On average {}/s x {} = {} requests are in flight, \
                  each with its own thread. With {} {threads} of them have one",
                 whole(arrivals.rate_per_s),
                 ms(arrivals.service_time_ms),
@@ -21,7 +21,7 @@ impl Words for KindAndNumber {
             );
         }
         format!(
-            "no pool of {in_flight} threads was measured, so kind or number is open. Each of the {in_flight} requests in flight \
+            "without a pool of {in_flight} threads, kind or number is open. Each of the {in_flight} requests in flight \
              has its own thread. With {} {threads} of them have one",
             self.pool_variant
         )
