@@ -10,6 +10,7 @@ pub mod cpu_profiles;
 pub mod crossover;
 pub mod decided;
 pub mod difference;
+pub mod dispersion;
 pub mod disturbance;
 mod doubt_groups;
 pub mod grade;

@@ -109,6 +109,7 @@ fn family_sample(line: &ThreadFamilyLine) -> FamilySample {
         threads: line.threads,
         working: at_work * share,
         waiting: at_work - at_work * share,
+        is_estimate: counted.is_none() && line.drawn < line.threads,
         queued: line.queued.and_then(|it| u64::try_from(it).ok()),
     }
 }

@@ -35,10 +35,13 @@ pub struct ThreadFamily {
 pub struct FamilySample {
     /// All of them.
     pub threads: u32,
-    /// Those that work on something or wait for something outside of the JVM; an estimate for a large family.
+    /// Those that work on something or wait for something outside of the JVM; see `is_estimate`.
     pub working: f64,
     /// Those that have work and wait for other threads.
     pub waiting: f64,
+    /// Only some were looked at, and nothing counts them all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimate: bool,
     /// Tasks in the executor's queue; `None`: it has none.
     pub queued: Option<u64>,
 }

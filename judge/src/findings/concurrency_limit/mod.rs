@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::record::thread_family::Executor;
 use threadcount_model::record::wait_profile::ThreadActivity;
 
+/// Of its size, for an executor that is full.
+const NEARLY_FULL: f64 = 0.85;
+
 /// How many requests run at once, and what shows that no more can.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConcurrencyLimit {

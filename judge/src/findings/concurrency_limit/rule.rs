@@ -4,15 +4,16 @@
 //! while the others wait at one place for a lock or a permit. Threads of a job of the application's own work all the time as well: those
 //! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait.
 
-use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads};
+use super::{ConcurrencyLimit, LimitedThreads, NEARLY_FULL, WaitingThreads};
 use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule};
 use threadcount_model::record::Record;
-use threadcount_model::record::thread_family::ThreadFamily;
+use threadcount_model::record::thread_family::{FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{
     ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
 };
+use threadcount_stats::dispersion::probability_of_so_little_variance;
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// In fewer samples chance decides.
@@ -22,12 +23,14 @@ const FEWER: f64 = 0.9;
 /// In so many samples as many threads work, within `SPREAD`.
 const STEADY: f64 = 0.8;
 const SPREAD: f64 = 0.1;
-/// Of its size, for an executor that is full.
-const NEARLY_ALL: f64 = 0.85;
+/// Numbers of requests that run independently of each other are seldom as alike as those that a limit lets in.
+const SELDOM: f64 = 0.01;
 /// Of the requests that do not run, those that run elsewhere or wait for them.
 const MOST: f64 = 0.5;
 /// A request may have several tasks, each of which begins to wait several times.
 const SWITCHES_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.5..=20.0;
+/// A task that serves one request after the other ends seldom, and waits once for each.
+const ONCE_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 /// The load at the moment of the samples.
 #[derive(Clone, Copy)]
@@ -122,7 +125,7 @@ fn waits_here(activity: &ThreadActivity) -> bool {
 
 /// The threads of one name that requests run on.
 fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
-    let at_once = steady(family)?;
+    let at_once = steady(family, demand.in_flight)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
     if family.is_virtual && waiting.is_some() {
         // What they wait for is the limit.
@@ -158,22 +161,33 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
     })
 }
 
-/// As many work in nearly all samples; `None`: they do not, or there is room in their executor.
-fn steady(family: &ThreadFamily) -> Option<f64> {
-    let mut working: Vec<f64> = family.samples.iter().map(|it| it.working).collect();
-    working.sort_by(f64::total_cmp);
+/// As many work in nearly all samples; `None`: they do not, or as many as it happens to be.
+fn steady(family: &ThreadFamily, in_flight: f64) -> Option<f64> {
+    let working = counts(family);
     let median = *working.get(working.len() / 2)?;
     let alike = working.iter().filter(|it| (*it - median).abs() <= (SPREAD * median).max(0.5)).count();
     let is_steady = alike as f64 >= STEADY * working.len() as f64;
-    let size = family.executor.as_ref().map(|it| f64::from(it.size));
-    let has_room = size.is_some_and(|size| median < NEARLY_ALL * size);
-    let is_one_by_one = median <= 1.0;
-    if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || (has_room && !is_one_by_one) {
+    let size = family.executor.as_ref().map(|it| f64::from(it.size)).filter(|it| median >= NEARLY_FULL * it);
+    let chance = probability_of_so_little_variance(&working, in_flight);
+    let is_limit = size.is_some() || median <= 1.0 || chance.is_some_and(|it| it < SELDOM);
+    if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_limit {
         return None;
     }
-    let of_size =
-        size.filter(|_| !has_room && working.last().is_some_and(|most| *most <= size.unwrap_or_default()));
-    Some(of_size.unwrap_or_else(|| working[working.len() * 95 / 100].round()))
+    let of_size = size.filter(|size| working.last().is_some_and(|most| most <= size));
+    // One that ends while the threads are listed may be counted with the one that follows it.
+    Some(of_size.unwrap_or_else(|| working[(STEADY * working.len() as f64) as usize].round()))
+}
+
+/// In ascending order; without those that are estimates, if enough others are there.
+fn counts(family: &ThreadFamily) -> Vec<f64> {
+    let of = |wanted: fn(&FamilySample) -> bool| {
+        let mut working: Vec<f64> =
+            family.samples.iter().filter(|it| wanted(it)).map(|it| it.working).collect();
+        working.sort_by(f64::total_cmp);
+        working
+    };
+    let counted = of(|it| !it.is_estimate);
+    if counted.len() >= FEWEST_SAMPLES { counted } else { of(|_| true) }
 }
 
 /// Do these threads work for requests?
@@ -182,7 +196,9 @@ fn serves(family: &ThreadFamily, demand: Demand, is_queue_filled: bool, at_execu
         return true;
     }
     match (demand.rate_per_s, family.completed_per_s, family.switches_per_s) {
-        (Some(rate), Some(completed), _) => completed >= MOST * rate,
+        (Some(rate), Some(completed), switches) => {
+            completed >= MOST * rate || switches.is_some_and(|it| ONCE_PER_REQUEST.contains(&(it / rate)))
+        }
         (Some(rate), None, Some(switches)) => SWITCHES_PER_REQUEST.contains(&(switches / rate)),
         (Some(_), None, None) => is_queue_filled,
         // As many tasks as requests are in flight.

@@ -26,6 +26,7 @@ fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> Th
         threads: 20,
         working: working[at % working.len()],
         waiting: 0.0,
+        is_estimate: false,
         queued: executor.map(|_| 80),
     };
     ThreadFamily {
@@ -123,6 +124,58 @@ fn a_blocked_event_loop_is_called_that() {
 }
 
 #[test]
+fn what_lets_requests_in_before_a_pool_with_room_is_the_limit() {
+    let pool = || family("exec-*", &[16.0, 16.0, 15.0, 16.0], Some(("ThreadPoolExecutor", 200, 200)));
+    let let_in = |mut pool: ThreadFamily| {
+        pool.samples.iter_mut().for_each(|sample| sample.queued = Some(0));
+        pool
+    };
+    let finding = found(&record(vec![let_in(pool())], vec![])).expect("a finding");
+    let expected = "never more than 16 requests run at once (`exec-*`, all at Elastic.load:6) while 100 are in flight. \
+        16 / 40.0 ms = 400/s. Its ThreadPoolExecutor has room for 184 more: what lets them in is the limit";
+    assert_eq!(sentence(&finding), expected);
+    assert!(
+        advice(&finding).starts_with("a higher limit on what runs at once before `exec-*`"),
+        "{finding:?}"
+    );
+    let few = |mut pool: ThreadFamily| {
+        pool.samples.truncate(2);
+        pool
+    };
+    assert_eq!(found(&record(vec![few(let_in(pool()))], vec![])), None, "too few samples to know");
+}
+
+#[test]
+fn estimates_are_no_counts() {
+    let mut drawn = family("exec-*", &[16.0, 9.0, 22.0, 12.0], None);
+    drawn.request_share = 1.0;
+    let mut counted = drawn.clone();
+    drawn.samples.iter_mut().for_each(|sample| sample.is_estimate = true);
+    counted.samples.iter_mut().for_each(|sample| sample.is_estimate = sample.working < 16.0);
+    counted.samples.iter_mut().filter(|sample| !sample.is_estimate).for_each(|sample| sample.working = 16.0);
+    assert_eq!(found(&record(vec![drawn], vec![])), None);
+    let finding = found(&record(vec![counted], vec![])).expect("a finding");
+    assert!(
+        sentence(&finding).starts_with("never more than 16 requests run at once"),
+        "{}",
+        sentence(&finding)
+    );
+}
+
+#[test]
+fn one_task_that_serves_request_after_request_is_known_by_its_waits() {
+    let mut ordered = family("worker-*", &[1.0], Some(("ThreadPoolExecutor", 20, 20)));
+    (ordered.completed_per_s, ordered.switches_per_s) = (Some(0.0), Some(404.0));
+    ordered.samples.iter_mut().for_each(|sample| sample.queued = Some(0));
+    let finding = found(&record(vec![ordered.clone()], vec![])).expect("a finding");
+    let expected = "never more than 1 request runs at once (`worker-*`, at Elastic.load:6) while 100 are in flight. \
+        1 / 2.50 ms = 400/s. Its ThreadPoolExecutor has room for 19 more: what lets them in is the limit";
+    assert_eq!(sentence(&finding), expected);
+    ordered.switches_per_s = Some(50.0);
+    assert_eq!(found(&record(vec![ordered], vec![])), None, "a job with a pace of its own");
+}
+
+#[test]
 fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
     let groups = vec![
         group(ThreadState::Semaphore, "Shop.page:9", 90.0),
@@ -189,11 +242,19 @@ fn look_alikes_are_left_alone() {
     (all.request_share, all.activity) = (1.0, activity(ThreadState::Sleep, "Shop.page:9"));
     let mut of_requests = varies.clone();
     of_requests.request_share = 1.0;
+    // Within 10 %, as 40 of 100 vary by chance.
+    let mut many = family("exec-*", &[40.0, 44.0, 36.0, 43.0, 37.0], None);
+    many.request_share = 1.0;
     let silent = [
         ("as many run as are in flight", vec![all], vec![asleep()]),
         ("a job that sleeps", vec![job], vec![]),
         ("a pool of jobs, beside requests that wait without a thread", vec![calls], vec![]),
-        ("a pool with room", vec![family("x-*", &[20.0], Some(("ThreadPoolExecutor", 200, 200)))], vec![]),
+        (
+            "a pool with room",
+            vec![family("x-*", &[20.0, 18.0, 22.0, 15.0, 26.0], Some(("ThreadPoolExecutor", 200, 200)))],
+            vec![],
+        ),
+        ("as many as it happens to be, of many", vec![many], vec![]),
         ("as many as it happens to be", vec![of_requests], vec![]),
         ("a full pool beside requests that run elsewhere", vec![elastic()], vec![asleep()]),
         ("long polls", vec![], vec![group(ThreadState::Future, "Shop.poll:3", 100.0)]),

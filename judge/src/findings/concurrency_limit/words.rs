@@ -1,6 +1,6 @@
 //! Its words.
 
-use super::{ConcurrencyLimit, LimitedThreads};
+use super::{ConcurrencyLimit, LimitedThreads, NEARLY_FULL};
 use crate::finding::RunsShowing;
 use crate::words::activity::what;
 use crate::words::figure::known;
@@ -53,7 +53,7 @@ impl ConcurrencyLimit {
             }
             format!("{} are {}{at}", whole(it.threads), what(&it.activity))
         });
-        waiting.or(queue)
+        waiting.or(queue).or_else(|| self.threads.as_ref()?.room(self.at_once))
     }
 
     /// The limit and its arithmetic.
@@ -88,6 +88,24 @@ impl ConcurrencyLimit {
 impl LimitedThreads {
     fn quoted(&self) -> String {
         if self.name.is_empty() { "virtual threads".to_owned() } else { format!("`{}`", self.name) }
+    }
+
+    /// `Its ThreadPoolExecutor has room for 184 more: what lets them in is the limit`.
+    fn room(&self, at_once: f64) -> Option<String> {
+        let executor = self.executor.as_ref()?;
+        let room = f64::from(executor.size) - at_once;
+        (room >= 1.0 && self.is_let_in(at_once)).then(|| {
+            format!(
+                "Its {} has room for {} more: what lets them in is the limit",
+                class(executor),
+                whole(room)
+            )
+        })
+    }
+
+    /// Is the executor far from full?
+    fn is_let_in(&self, at_once: f64) -> bool {
+        self.executor.as_ref().is_some_and(|it| at_once < NEARLY_FULL * f64::from(it.size))
     }
 
     /// `80 wait in the queue of its ThreadPoolExecutor`.
@@ -125,6 +143,9 @@ impl Words for ConcurrencyLimit {
         }
         let name = threads.quoted();
         Some(match &threads.executor {
+            Some(_) if threads.is_let_in(self.at_once) => {
+                format!("a higher limit on what runs at once before {name}, or shorter work at {place}")
+            }
             Some(executor) if executor.class == "ForkJoinPool.commonPool" => format!(
                 "an executor of its own for {place}. The common pool has a parallelism of {} on this machine",
                 executor.size

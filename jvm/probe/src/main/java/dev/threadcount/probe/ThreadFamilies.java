@@ -22,18 +22,23 @@ import java.util.function.Function;
 
 /**
  * Platform threads whose names differ in their last number alone: how many have work, where, and the executor that they work for. Of a
- * small family every thread is sampled, because a limit of a few threads would be lost in a draw.
+ * small family every thread is sampled, because a limit of a few threads would be lost in a draw; of a large one that nothing counts, now
+ * and then.
  */
 final class ThreadFamilies {
     /** Up to so many threads of a family are all sampled, and so many of all families. */
     private static final int SMALL = 24;
     private static final int MOST_STACKS = 40;
+    /** The same of a large one, in one of so many calls. */
+    private static final int LARGE = 128;
+    private static final int LARGE_EVERY = 2;
     private static final int MOST_FAMILIES = 200;
     /** If so many threads of a family have one executor, all have. */
     private static final int ALIKE = 4;
 
     private final JvmAccess jvm;
     private final VoluntarySwitches switches;
+    private long calls;
     /** Empty: it works for none that is known. */
     private final Map<Thread, Optional<Object>> executors = new WeakHashMap<>();
 
@@ -62,15 +67,19 @@ final class ThreadFamilies {
         drawn.forEach(one -> known.put(one.thread(), one));
         switches.read();
         int left = MOST_STACKS;
+        int leftOfLarge = calls++ % LARGE_EVERY == 0 ? LARGE : 0;
         for (Map.Entry<String, List<Thread>> family : families.entrySet()) {
             Work work = new Work();
+            int size = family.getValue().size();
             boolean hasExecutor = executorOf(family.getValue().getFirst()) != null;
-            boolean isSmall = family.getValue().size() <= Math.min(SMALL, left);
+            boolean isSmall = size <= Math.min(SMALL, left);
+            boolean isWhole = isSmall || !hasExecutor && size > SMALL && size <= leftOfLarge;
+            leftOfLarge -= isWhole && !isSmall ? size : 0;
             for (Thread thread : family.getValue()) {
                 Drawn one = known.get(thread);
-                if (one == null && isSmall) {
+                if (one == null && isWhole) {
                     one = draw.apply(thread);
-                    left--;
+                    left -= isSmall ? 1 : 0;
                 }
                 if (one != null) {
                     work.add(one, hasExecutor);
