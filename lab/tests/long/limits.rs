@@ -46,7 +46,7 @@ fn found(result: &Path) -> Vec<(String, Value)> {
 }
 
 fn are_found(feature: u16) {
-    let found = findings(&["fork", "core", "permits", "monitor", "consumer"], feature);
+    let found = findings(&["fork", "core", "permits", "monitor", "consumer", "let-in", "ordered"], feature);
     let limit = |mode: &str| {
         let figures = found.iter().find(|(variant, _)| variant == mode).map(|(_, figures)| figures);
         let figures = figures.unwrap_or_else(|| panic!("{mode}: {found:#?}"));
@@ -57,6 +57,8 @@ fn are_found(feature: u16) {
     assert_eq!(limit("core"), (4.0, named("task-*")));
     assert_eq!(limit("consumer"), (1.0, named("consumer-*")));
     assert_eq!(limit("monitor"), (1.0, None));
+    assert_eq!(limit("let-in"), (5.0, named("roomy-*")));
+    assert_eq!(limit("ordered"), (1.0, named("ordered-*")));
     let (permits, threads) = limit("permits");
     assert!((4.0..=6.0).contains(&permits) && threads.is_none(), "{found:#?}");
 }
@@ -73,6 +75,6 @@ fn a_limit_is_found_by_how_many_requests_run_and_named_by_their_threads_on_java_
 
 #[test]
 fn services_without_a_limit_have_none() {
-    let found = findings(&["free", "jobs", "poll"], 25);
+    let found = findings(&["free", "jobs", "poll", "apart"], 25);
     assert!(found.is_empty(), "{found:#?}");
 }

@@ -1,9 +1,11 @@
+import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -11,6 +13,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
@@ -35,6 +38,9 @@ class Limits {
                 named("consumer").newThread(Limits::consume).start();
                 serve(arguments[0], virtual, Limits::order);
             }
+            case "let-in" -> serve(arguments[0], new LetIn(5, Executors.newFixedThreadPool(64, named("roomy"))), Limits::work);
+            case "ordered" -> serve(arguments[0], new LetIn(1, Executors.newFixedThreadPool(64, named("ordered"))), Limits::work);
+            case "apart" -> apart(arguments[0], Executors.newFixedThreadPool(64, named("apart")));
             case "free" -> serve(arguments[0], virtual, Limits::work);
             case "jobs" -> {
                 ExecutorService jobs = Executors.newFixedThreadPool(2, named("job"));
@@ -60,6 +66,62 @@ class Limits {
             }
         });
         server.start();
+    }
+
+    /** A request works on a thread, and then waits without one: how many work at once is chance. */
+    private static void apart(String port, Executor executor) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(port)), 1_024);
+        server.setExecutor(executor);
+        server.createContext("/", exchange -> {
+            sleep(ThreadLocalRandom.current().nextInt(5, 35));
+            CLOCK.schedule(() -> end(exchange), ThreadLocalRandom.current().nextInt(5, 75), TimeUnit.MILLISECONDS);
+        });
+        server.start();
+    }
+
+    private static void end(HttpExchange exchange) {
+        try (exchange) {
+            exchange.sendResponseHeaders(204, -1);
+        } catch (IOException gone) {
+            throw new java.io.UncheckedIOException(gone);
+        }
+    }
+
+    private static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException ended) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Lets so many tasks at once into an executor with more threads; one thread runs one task after the other while there are some. */
+    private static final class LetIn implements Executor {
+        private final ConcurrentLinkedQueue<Runnable> waiting = new ConcurrentLinkedQueue<>();
+        private final Semaphore places;
+        private final Executor executor;
+
+        LetIn(int most, Executor executor) {
+            places = new Semaphore(most);
+            this.executor = executor;
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            waiting.add(task);
+            if (places.tryAcquire()) {
+                executor.execute(this::drain);
+            }
+        }
+
+        private void drain() {
+            do {
+                for (Runnable task = waiting.poll(); task != null; task = waiting.poll()) {
+                    task.run();
+                }
+                places.release();
+            } while (!waiting.isEmpty() && places.tryAcquire());
+        }
     }
 
     private static Object work() throws InterruptedException {
