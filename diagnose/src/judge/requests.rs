@@ -41,14 +41,14 @@ pub(super) fn others_that_stand(
 ) -> Vec<StandingThread> {
     const MOST: usize = 3;
     let waits = evidence.threads.iter().filter_map(|thread| {
-        let is_meant = thread.stands_still()
+        let is_meant = (thread.stands_still() || thread.stood_still && wait::has_no_end(thread))
             && thread.application().is_some()
             && !is_left_out(thread)
             && !waits_for_work(thread);
         let wait = wait::of(thread).filter(|_| is_meant)?;
         let is_for_others = match wait {
             Wait::Item | Wait::Outside(_) => false,
-            Wait::Signal => !wait::is_timed(thread),
+            Wait::Signal => !wait::is_timed(thread) || wait::has_no_end(thread),
             _ => true,
         };
         is_for_others.then(|| StandingThread { thread: thread.at(), what: wait::phrase(wait) })

@@ -10,13 +10,15 @@ use std::collections::{BTreeMap, HashMap};
 const GROUPS: usize = 5;
 /// Who wants to run for more than this part of the time computes.
 const COMPUTES: f64 = 0.3;
+const AGAIN: &str = "going through this call again and again";
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
-    let mut groups = standing_groups(evidence);
     let server = evidence.server.clone().unwrap_or_default();
-    let is_nothing_answered = server.is_asked() && server.answered == Some(0);
+    let is_nothing_sent = server.answered == Some(0);
+    let is_nothing_answered = server.is_asked() && is_nothing_sent;
+    let mut groups = standing_groups(evidence, is_nothing_sent);
     if is_nothing_answered {
-        groups.extend(computing_groups(evidence));
+        groups.extend(moving_groups(evidence));
     }
     // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer.
     let is_limited = groups.iter().all(|it| it.is_limited);
@@ -43,9 +45,12 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     })
 }
 
-fn standing_groups(evidence: &Evidence) -> Vec<StandingGroup> {
+/// Where nothing was sent, those as well that wait for a limited time again and again.
+fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGroup> {
     let mut counted: BTreeMap<(String, Option<Wait>), StandingGroup> = BTreeMap::new();
-    for (thread, wait) in standing(evidence).filter(|(thread, _)| !computes(evidence, thread)) {
+    let again = evidence.threads.iter().filter(|it| is_nothing_sent && waits_again(evidence, it));
+    let all = standing(evidence).chain(again.map(|it| (it, wait::of(it))));
+    for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
         let Some(at) = thread.application() else { continue };
         let group = || StandingGroup {
             threads: 0,
@@ -60,6 +65,7 @@ fn standing_groups(evidence: &Evidence) -> Vec<StandingGroup> {
         group.threads += 1;
         group.lock = group.lock.take().filter(|it| thread.waits_for.as_ref() == Some(it));
         group.is_limited &= wait::is_timed(thread)
+            && !(is_nothing_sent && wait::has_no_end(thread))
             && matches!(wait, None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result));
     }
     counted.into_values().collect()
@@ -71,23 +77,29 @@ fn computes(evidence: &Evidence, thread: &Thread) -> bool {
     share.is_some_and(|it| it >= COMPUTES)
 }
 
-/// Those that have the CPU, and were in the same call of the application in each dump.
-fn computing_groups(evidence: &Evidence) -> Vec<StandingGroup> {
+fn waits_again(evidence: &Evidence, thread: &Thread) -> bool {
+    thread.stood_still && thread.went_on && wait::is_timed(thread) && has_request(evidence, thread)
+}
+
+/// Those that were in the same call of the application in each dump, and not at one line: they have the CPU, or try again.
+fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
     let earlier: Vec<HashMap<u64, &Thread>> =
         evidence.earlier.iter().map(|all| all.iter().map(|it| (it.tid, it)).collect()).collect();
-    let mut counted: BTreeMap<String, StandingGroup> = BTreeMap::new();
-    for thread in evidence.threads.iter().filter(|it| has_request(evidence, it) && computes(evidence, it)) {
+    let mut counted: BTreeMap<(String, bool), StandingGroup> = BTreeMap::new();
+    let moves = |it: &&Thread| computes(evidence, it) || !it.stood_still;
+    for thread in evidence.threads.iter().filter(|it| has_request(evidence, it)).filter(moves) {
         let Some(at) = common_call(thread, &earlier) else { continue };
+        let computes = computes(evidence, thread);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: None,
+            what: (!computes).then(|| AGAIN.to_owned()),
             lock: None,
             in_method: thread.frames.first().cloned(),
-            computes: true,
+            computes,
             is_limited: false,
         };
-        counted.entry(at.to_string()).or_insert_with(group).threads += 1;
+        counted.entry((at.to_string(), computes)).or_insert_with(group).threads += 1;
     }
     counted.into_values().collect()
 }
@@ -103,4 +115,60 @@ fn common_call(thread: &Thread, earlier: &[HashMap<u64, &Thread>]) -> Option<Fra
         |at: &usize| stacks.iter().all(|it| it.get(*at).is_some_and(|it| it.method == own[*at].method));
     let common = (0..own.len()).take_while(is_common);
     common.filter(|at| own[*at].is_application()).last().map(|at| own[at].clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server_use::ServerUse;
+
+    const SERVER: &str = "jdk.httpserver/com.sun.net.httpserver.Filter$Chain.doFilter(Filter.java:95)";
+    const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+
+    /// A request of a server that we know, in this code of the JDK; it woke up in between.
+    fn again(tid: u64, of_jdk: &[&str], line: u32) -> Thread {
+        let own = format!("shop.Orders.send(Orders.java:{line})");
+        let frames =
+            of_jdk.iter().copied().chain([own.as_str(), "shop.Orders.handle(Orders.java:3)", SERVER]);
+        let frames = frames.map(Frame::parse).collect();
+        let state = Some("TIMED_WAITING".to_owned());
+        Thread { tid, frames, state, stood_still: true, went_on: true, ..Thread::default() }
+    }
+
+    fn of(threads: Vec<Thread>, unanswered: usize, answered: usize) -> Evidence {
+        let server = ServerUse { unanswered, answered: Some(answered), ..ServerUse::default() };
+        Evidence { threads, knows_server: true, server: Some(server), ..Evidence::default() }
+    }
+
+    #[test]
+    fn requests_that_wait_a_second_each_time_are_long_polls_and_never_idle() {
+        let poll = || vec![again(1, &[WAIT], 7)];
+        let waits = judge(&of(poll(), 0, 0));
+        assert!(matches!(&waits, Some(Verdict::Waiting { requests: 1, .. })), "{waits:?}");
+        assert_eq!(judge(&of(poll(), 0, 1)), None, "one after the other");
+    }
+
+    #[test]
+    fn a_pipe_is_read_without_an_end_though_its_reader_wakes_up() {
+        let read = "java.base/java.io.PipedInputStream.read(PipedInputStream.java:326)";
+        let pipe = || vec![again(1, &[WAIT, read], 7)];
+        let stands = judge(&of(pipe(), 0, 0));
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
+        assert_eq!(judge(&of(pipe(), 0, 1)), None, "it arrives in pieces");
+    }
+
+    #[test]
+    fn requests_that_try_again_and_again_are_named_with_their_call() {
+        let moving = |line| Thread { stood_still: false, ..again(1, &[], line) };
+        let tries = |unanswered| Evidence {
+            earlier: vec![vec![moving(8)], vec![moving(9)]],
+            ..of(vec![moving(7)], unanswered, 0)
+        };
+        let Some(Verdict::RequestsStand { requests: 1, groups, .. }) = judge(&tries(1)) else {
+            panic!("not found")
+        };
+        assert_eq!((groups[0].at.to_string().as_str(), groups[0].computes), ("shop.Orders.send:7", false));
+        assert_eq!(groups[0].what.as_deref(), Some(AGAIN));
+        assert_eq!(judge(&tries(0)), None, "nothing was asked");
+    }
 }

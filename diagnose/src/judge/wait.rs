@@ -151,6 +151,13 @@ pub(super) fn is_timed(thread: &Thread) -> bool {
     thread.is_in(&TIMED) || is_waiting_at_object && thread.state.as_deref() == Some("TIMED_WAITING")
 }
 
+/// It wakes up to see whether the thread at the other end lives, and waits on.
+pub(super) fn has_no_end(thread: &Thread) -> bool {
+    const PIPES: [&str; 4] =
+        ["PipedInputStream.read", "PipedInputStream.awaitSpace", "PipedReader.read", "PipedReader.receive"];
+    thread.is_in(&PIPES)
+}
+
 /// It only waits until its client sends or its child process prints.
 pub(super) fn may_be_idle(thread: &Thread, wait: Wait) -> bool {
     match wait {

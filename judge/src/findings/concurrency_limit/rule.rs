@@ -127,8 +127,9 @@ fn waits_here(activity: &ThreadActivity) -> bool {
 fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let at_once = steady(family, demand.in_flight)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
-    if family.is_virtual && waiting.is_some() {
-        // What they wait for is the limit.
+    let is_full = family.executor.as_ref().is_some_and(|it| at_once >= NEARLY_FULL * f64::from(it.size));
+    if waiting.is_some() && !is_full && (family.is_virtual || family.request_share >= MOST) {
+        // What the others of them wait for is the limit.
         return None;
     }
     let in_queue = family.samples.iter().filter(|it| it.queued.is_some_and(|tasks| tasks > 0)).count();

@@ -242,6 +242,9 @@ fn look_alikes_are_left_alone() {
     (all.request_share, all.activity) = (1.0, activity(ThreadState::Sleep, "Shop.page:9"));
     let mut of_requests = varies.clone();
     of_requests.request_share = 1.0;
+    let mut connected = family("exec-*", &[10.0], Some(("ThreadPoolExecutor", 200, 200)));
+    connected.request_share = 1.0;
+    let wait_for_one = group(ThreadState::Pool, "Shop.page:9", 90.0);
     // Within 10 %, as 40 of 100 vary by chance.
     let mut many = family("exec-*", &[40.0, 44.0, 36.0, 43.0, 37.0], None);
     many.request_share = 1.0;
@@ -255,6 +258,7 @@ fn look_alikes_are_left_alone() {
             vec![],
         ),
         ("as many as it happens to be, of many", vec![many], vec![]),
+        ("requests that have one of ten connections", vec![connected], vec![wait_for_one]),
         ("as many as it happens to be", vec![of_requests], vec![]),
         ("a full pool beside requests that run elsewhere", vec![elastic()], vec![asleep()]),
         ("long polls", vec![], vec![group(ThreadState::Future, "Shop.poll:3", 100.0)]),
