@@ -138,10 +138,17 @@ fn executor(line: &ThreadFamilyLine) -> Option<Executor> {
     })
 }
 
-/// `None`: not known in two samples.
+/// `None`: not known in two samples. A counter that is read seldom stands in several lines; its first one has the time of the reading,
+/// unless that was before the window.
 fn per_second(lines: &[ThreadFamilyLine], counter: fn(&ThreadFamilyLine) -> i64) -> Option<f64> {
-    let known = || lines.iter().filter(|line| counter(line) >= 0);
-    let (first, last) = (known().next()?, known().next_back()?);
+    let mut readings: Vec<&ThreadFamilyLine> = lines.iter().filter(|line| counter(line) >= 0).collect();
+    let last = *readings.last()?;
+    readings.dedup_by_key(|line| counter(line));
+    let (first, last) = match readings.as_slice() {
+        [_, first, .., last] => (*first, *last),
+        [first, ..] => (*first, last),
+        [] => return None,
+    };
     let seconds = (last.t_ns - first.t_ns) as f64 / NANOS_PER_S as f64;
     (seconds > 0.0).then(|| (counter(last) - counter(first)).max(0) as f64 / seconds)
 }
@@ -180,6 +187,26 @@ mod tests {
         assert_eq!(family.completed_per_s, Some(100.0));
         assert_eq!(family.switches_per_s, None);
         assert_eq!(family.samples[0].queued, Some(36));
+    }
+
+    #[test]
+    fn a_counter_that_is_read_once_a_second_has_the_time_of_its_readings() {
+        let in_tenths = |line: String, tenths: u64| {
+            line.replace(
+                &format!("\"t_ns\":{}", (11 + tenths) * S),
+                &format!("\"t_ns\":{}", 11 * S + tenths * S / 10),
+            )
+        };
+        let at = |(tenths, switches): (u64, u64)| {
+            let line = line(tenths, "job", (2, 2), (1, 0));
+            let line = line.replace("\"switches\":-1", &format!("\"switches\":{switches}"));
+            [stacks(tenths), line].map(|it| in_tenths(it, tenths))
+        };
+        // Read at 0.5 s before the first line, then at 0.5, 1.5 and 2.5 s.
+        let counted = [(0, 80), (5, 120), (9, 120), (15, 160), (25, 200), (33, 200)];
+        let lines: Vec<String> = counted.into_iter().flat_map(at).collect();
+        let read = read(&lines);
+        assert_eq!(read.thread_families[0].switches_per_s, Some(40.0));
     }
 
     #[test]
