@@ -7,6 +7,9 @@ use threadcount::cli;
 
 fn main() -> ExitCode {
     end_with_a_sentence();
+    if let Err(error) = cli::interrupt::meet_file_limit_as_an_error() {
+        anstream::eprintln!("{error}");
+    }
     cli::parse().run().unwrap_or_else(|error| {
         anstream::eprintln!("{error:?}");
         ExitCode::from(cli::code_of(&error))

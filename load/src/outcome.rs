@@ -79,6 +79,8 @@ pub struct LoadOutcome {
     pub stamped: u64,
     /// When the last request was sent, on the shared clock.
     pub last_sent_ns: Nanos,
+    /// When the last response was complete, expected or not, on the shared clock; 0: there was none, or it is not known.
+    pub last_response_ns: Nanos,
     /// One slice per second of the run.
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
@@ -125,6 +127,7 @@ impl LoadOutcome {
         self.waited_for_connection += worker.waited_for_connection;
         self.stamped += worker.stamped;
         self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
+        self.last_response_ns = self.last_response_ns.max(worker.last_response_ns);
     }
 
     /// Adds what others counted of their requests, at the same time or later: all that is a sum or a histogram.
@@ -177,6 +180,7 @@ impl LoadOutcome {
         };
         self.connections_open = later.connections_open;
         self.last_sent_ns = later.last_sent_ns.saturating_sub(gap_ns);
+        self.last_response_ns = self.last_response_ns.max(later.last_response_ns.saturating_sub(gap_ns));
         self.seconds.extend(later.seconds.into_iter().map(|second| second.later_by(before_s)));
         self.cost.threads = self.cost.threads.max(later.cost.threads);
         // Which thread it was may differ: the sum is the most that any of them can have used.

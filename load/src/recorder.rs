@@ -150,6 +150,8 @@ pub struct Recorder {
     pub stamped: u64,
     /// When the last request was sent.
     pub last_sent_ns: Nanos,
+    /// When the last response was complete; 0: there was none.
+    pub last_response_ns: Nanos,
 }
 
 /// What must be known of the requests before counting begins.
@@ -202,6 +204,7 @@ impl Recorder {
             waited_for_connection: 0,
             stamped: 0,
             last_sent_ns: 0,
+            last_response_ns: 0,
         }
     }
 
@@ -286,6 +289,7 @@ impl Recorder {
         let response_ns = now_ns.saturating_sub(exchange.due_ns);
         self.counts.ok += 1;
         self.slice.ok += 1;
+        self.last_response_ns = now_ns;
         self.slice.response_us.saturating_record(response_ns / 1_000);
         self.response_time.record_ns(response_ns);
         self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
@@ -317,6 +321,7 @@ impl Recorder {
         }
         if let Some(status) = status {
             self.count_status(status);
+            self.last_response_ns = now_ns;
         }
         self.log(exchange, RowOutcome::Failed(cause), status, Some(now_ns));
     }

@@ -11,7 +11,11 @@ use std::collections::BTreeSet;
 pub const MASK: &str = "***";
 
 /// How the name of a secret ends, without `-`, `_`, `.` and capitals.
-const ENDINGS: [&str; 13] = [
+const ENDINGS: [&str; 17] = [
+    "pass",
+    "pwd",
+    "signature",
+    "sessionkey",
     "password",
     "passwd",
     "passphrase",
@@ -28,7 +32,9 @@ const ENDINGS: [&str; 13] = [
 ];
 
 /// Names that are those of secrets only as a whole.
-const WHOLE: [&str; 5] = ["pwd", "pass", "sig", "signature", "sessionid"];
+const WHOLE: [&str; 5] = ["sig", "sessionid", "jwt", "auth", "xauth"];
+/// Words that end in the same letters and are none.
+const NO_SECRETS: [&str; 2] = ["bypass", "compass"];
 
 /// Flags of programs, curl's among them, whose value is NAME:PASSWORD.
 const USER_FLAGS: [&str; 2] = ["--user", "-u"];
@@ -63,7 +69,7 @@ fn mask(value: &mut Value, masked: &mut Masked) -> bool {
             for at in 0..items.len() {
                 let flag =
                     at.checked_sub(1).and_then(|before| items[before].as_str()).filter(|it| is_flag(it));
-                let is_user = flag.is_some_and(|flag| USER_FLAGS.contains(&flag));
+                let is_user = flag.is_some_and(is_user_flag);
                 let name = flag.map(|name| name.trim_start_matches('-').to_owned());
                 is_changed |= match (items[at].as_str().and_then(user_masked).filter(|_| is_user), name) {
                     (Some(user), _) => {
@@ -166,9 +172,18 @@ fn user_masked(text: &str) -> Option<String> {
     (!is_shown).then(|| format!("{user}:{MASK}"))
 }
 
+/// `--user`, `-u`, and `-su`, which is `-s -u`.
+fn is_user_flag(name: &str) -> bool {
+    const MOST_LETTERS: usize = 4;
+    let letters = name.strip_prefix('-').and_then(|it| it.strip_suffix('u')).unwrap_or("-");
+    let is_last_of_several =
+        letters.len() < MOST_LETTERS && letters.bytes().all(|it| it.is_ascii_alphabetic());
+    USER_FLAGS.contains(&name) || is_last_of_several
+}
+
 /// What follows `--user` or `-u`, masked, and what is behind it: `-u me:x`, `-ume:x`, `--user=me:x`.
 fn user_after<'a>(name: &str, after: &'a str) -> Option<(String, &'a str)> {
-    if USER_FLAGS.contains(&name) {
+    if is_user_flag(name) {
         let (gap, value, behind) = value_after(name, after, true)?;
         return Some((format!("{gap}{}", user_masked(value)?), behind));
     }
@@ -180,15 +195,20 @@ fn user_after<'a>(name: &str, after: &'a str) -> Option<(String, &'a str)> {
 
 /// What stands between a name and its value, the value, and what is behind it.
 fn value_after<'a>(name: &str, after: &'a str, is_option: bool) -> Option<(&'a str, &'a str, &'a str)> {
-    let unquoted = after.strip_prefix(['"', '\'']).unwrap_or(after);
+    // `user[password]=x`, `"password": "x"`.
+    let unescaped = after.strip_prefix('\\').unwrap_or(after);
+    let unquoted = unescaped.strip_prefix(['"', '\'', ']']).unwrap_or(after);
     let trimmed = unquoted.trim_start_matches(' ');
     let value = match trimmed.strip_prefix(['=', ':']) {
         Some(value) => value.trim_start_matches(' '),
         None if is_option && trimmed.len() < after.len() => trimmed,
         None => return None,
     };
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''));
-    let value = quote.map_or(value, |_| &value[1..]);
+    let (quote, value) = match (value.chars().next(), value.strip_prefix("\\\"")) {
+        (_, Some(escaped)) => (Some('\\'), escaped),
+        (quote @ Some('"' | '\''), _) => (quote, &value[1..]),
+        _ => (None, value),
+    };
     let has_blanks = WITH_BLANKS.iter().any(|ending| plain(name).ends_with(ending));
     let is_end = |c: char| match quote {
         Some(quote) => c == quote,
@@ -218,7 +238,8 @@ fn end_of(value: &str, is_end: impl Fn(char) -> bool) -> usize {
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let plain = plain(name);
-    ENDINGS.iter().any(|ending| plain.ends_with(ending)) || WHOLE.contains(&plain.as_str())
+    let is_none = NO_SECRETS.iter().any(|it| plain.ends_with(it));
+    (!is_none && ENDINGS.iter().any(|ending| plain.ends_with(ending))) || WHOLE.contains(&plain.as_str())
 }
 
 fn plain(name: &str) -> String {
@@ -274,12 +295,16 @@ mod tests {
             ("Authorization: Bearer abc.def", "Authorization: ***"),
             ("Cookie: a=b; c=d", "Cookie: ***"),
             (r#"{"user": "me", "password": "a,b"}"#, r#"{"user": "me", "password": "***"}"#),
+            (r#"curl -d "{\"password\":\"abc\"}" x"#, r#"curl -d "{\"password\":\"***\"}" x"#),
             ("DB_PASSWORD=abc", "DB_PASSWORD=***"),
             ("X-Api-Key: abc", "X-Api-Key: ***"),
             ("user=me&dbPassword=x", "user=me&dbPassword=***"),
             ("curl -u me:abc http://h/", "curl -u me:*** http://h/"),
             ("curl -ume:abc --user 'you:d e' x", "curl -ume:*** --user 'you:***' x"),
             ("load --user=me:abc", "load --user=me:***"),
+            ("DB_PASS=abc KEYSTORE_PASS=d DB_PWD=e", "DB_PASS=*** KEYSTORE_PASS=*** DB_PWD=***"),
+            ("/a?user[password]=abc&X-Amz-Signature=f", "/a?user[password]=***&X-Amz-Signature=***"),
+            ("curl -su admin:abc x", "curl -su admin:*** x"),
         ] {
             assert_eq!(text(written), kept);
             assert_eq!(text(kept), kept, "a mask is not masked again");
@@ -296,6 +321,7 @@ mod tests {
             "http://h:8080/a@b:c",
             "max-tokens=10",
             "the token was refused",
+            "bypass=true",
             "com.shop.TokenFilter.doFilter:57",
             "/passwords?sort=name",
             "docker run --user 1000:1000 -u 5:5 image",

@@ -99,7 +99,10 @@ impl ReportError {
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         let Self::Write { source, .. } = self else { return false };
-        matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        )
     }
 }
 

@@ -53,7 +53,10 @@ impl FolderError {
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         let Self::Write { why, .. } = self else { return false };
-        matches!(why.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        matches!(
+            why.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+        )
     }
 }
 

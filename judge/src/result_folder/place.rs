@@ -25,8 +25,17 @@ pub fn latest(folder: &Path) -> PathBuf {
     match fs::read_link(&latest) {
         // Without the link in it, the path is still right when the next result is there.
         Ok(name) if latest.is_dir() => folder.join(name),
-        _ => folder.to_owned(),
+        _ if ResultFolder::is_taken(folder) => folder.to_owned(),
+        // The link was removed, or the folder that it names.
+        _ => last_written(folder).unwrap_or_else(|| folder.to_owned()),
     }
+}
+
+fn last_written(folder: &Path) -> Option<PathBuf> {
+    let results = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let written =
+        results.filter_map(|it| Some((fs::metadata(it.join(RESULT_FILE)).ok()?.modified().ok()?, it)));
+    written.max().map(|(_, path)| path)
 }
 
 impl ResultFolder {
@@ -126,6 +135,9 @@ mod tests {
         let second = ResultFolder::next(&parent, "2026-11-25").unwrap();
         assert_eq!((name(&second), latest(&parent)), ("2026-11-25-2".into(), second.path().to_owned()));
         assert_eq!(latest(first.path()), first.path());
+        fs::write(first.path().join(RESULT_FILE), "{}").unwrap();
+        fs::remove_dir_all(second.path()).unwrap();
+        assert_eq!(latest(&parent), first.path(), "the link names a folder that is gone");
     }
 
     #[test]

@@ -106,7 +106,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
     let (outcome, (lines, limits)) = observed(attached, pid, &plan, &stop, &sampler);
     let samples = sampler.stop();
-    leave(pid, &detacher, None)?;
+    let left = leave(pid, &detacher, None);
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let hang = Hang::find(Some(pid), Silence::of(&outcome), true, &stop);
     let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
@@ -118,7 +118,15 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
     let hung: String = hang.iter().flat_map(Hang::lines).map(|line| line + "\n").collect();
     stdout::print(&(shown + &hung))?;
-    Ok(if hang.is_some() { ExitCode::from(super::FAILED) } else { load::exit_code(&outcome, 0.0) })
+    // It says nothing of what was measured.
+    if let Err(still_there) = &left {
+        anstream::eprintln!("{still_there}");
+    }
+    Ok(if hang.is_some() || left.is_err() {
+        ExitCode::from(super::FAILED)
+    } else {
+        load::exit_code(&outcome, 0.0)
+    })
 }
 
 /// The fastest response to a client that is alone: a request that waits for no other. `None`: there was none.

@@ -1,6 +1,8 @@
+//! Signals.
+//!
 //! Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end with everything that was measured, the second ends at once.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
@@ -18,4 +20,12 @@ pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// A file larger than `ulimit -f` allows is an error of the write, as on a full disk, and not the end of the process.
+///
+/// # Errors
+/// The kernel's error when the handler cannot be installed.
+pub fn meet_file_limit_as_an_error() -> io::Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
 }

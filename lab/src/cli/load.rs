@@ -96,7 +96,8 @@ impl LoadCommand {
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
         let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
-        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
+        let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
+        report.target = text_masked(&report.target, &mut Masked::new());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;
         Ok(share_worker::exit_code(&outcome))

@@ -12,7 +12,7 @@ mod experiment_args;
 mod experiment_outcome;
 mod help;
 mod history;
-mod interrupt;
+pub mod interrupt;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
 #[cfg(feature = "kubernetes")]

@@ -16,6 +16,7 @@ use threadcount_load::plan::{LoadPlan, LoadShare};
 use threadcount_load::run::{self, Control};
 use threadcount_machine::cgroup::Membership;
 use threadcount_machine::cgroup::cpu::{ThrottleCounters, throttle_counters};
+use threadcount_model::masked::{Masked, text_masked};
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
 const CLOCK_EVERY: Duration = Duration::from_millis(200);
@@ -82,7 +83,9 @@ pub(super) fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegi
         |names: &[&str]| names.iter().find_map(|name| env::var(name).ok()).filter(|it| !it.is_empty());
     let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
     let pod = named(&["POD_NAME", "SLURMD_NODENAME"]).unwrap_or_else(host);
-    let mut begin = ShareBegin::new(pod, PlanText::new(plan));
+    let mut plan = PlanText::new(plan);
+    plan.target = text_masked(&plan.target, &mut Masked::new());
+    let mut begin = ShareBegin::new(pod, plan);
     begin.threadcount = super::VERSION.to_owned();
     begin.node = named(&["NODE_NAME", "SLURMD_NODENAME"]);
     begin.start_at_unix_ns = start_at_unix_ns;

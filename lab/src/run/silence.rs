@@ -17,7 +17,6 @@ const SLOWEST_RESPONSES: f64 = 2.0;
 /// How long a server did not respond, up to the end of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Silence {
-    /// To the whole second, rounded down.
     lasted_s: f64,
     window_s: f64,
     requests: u64,
@@ -38,7 +37,12 @@ impl Silence {
         let may_be_responses = outcome.failures.keys().any(is_response);
         let responded = |second: &&Second| second.ok > 0 || (may_be_responses && second.failed > 0);
         let last = outcome.seconds.iter().rev().find(responded)?;
-        let lasted_s = window_s - (last.began_s() + last.length_s);
+        // Loads of several machines have whole seconds only.
+        let responded_s = match outcome.last_response_ns {
+            1.. => outcome.last_response_ns.saturating_sub(outcome.started_ns) as f64 / 1e9,
+            0 => last.began_s() + last.length_s,
+        };
+        let lasted_s = window_s - responded_s;
         let failed_since = outcome.seconds.iter().rev().take_while(|second| !responded(second));
         let is_waited_for =
             counts.unfinished > 0 || failed_since.map(|second| second.failed).sum::<u64>() > 0;
@@ -72,6 +76,8 @@ const fn is_response(cause: &FailureCause) -> bool {
 pub struct Hang {
     silence: Option<Silence>,
     state: Option<ProcessState>,
+    /// There is no such process any more.
+    has_ended: bool,
     /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.
     diagnosis: Vec<String>,
 }
@@ -92,7 +98,8 @@ impl Hang {
             return None;
         }
         let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
-        Some(Self { silence, state, diagnosis: diagnosis.unwrap_or_default() })
+        let has_ended = pid.is_some_and(|pid| ProcessState::read(pid).is_none());
+        Some(Self { silence, state, has_ended, diagnosis: diagnosis.unwrap_or_default() })
     }
 
     /// All of it, by line.
@@ -108,7 +115,7 @@ impl Hang {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the server hangs: ")?;
+        f.write_str(if self.has_ended { "the server has ended: " } else { "the server hangs: " })?;
         let silence = self.silence.map(|silence| silence.to_string());
         let facts: Vec<String> =
             silence.into_iter().chain(self.state.map(|state| state.to_string())).collect();
@@ -170,6 +177,16 @@ mod tests {
             Some("no response in the last 2.0 s of a window of 4.0 s")
         );
         assert_eq!(words(&window(&[90, 20, 1, 0], 1, 4)), None, "a response in the last half");
+    }
+
+    #[test]
+    fn silence_begins_with_the_last_response_and_not_with_the_second_after_it() {
+        let mut outcome = window(&[90, 20, 0], 1, 4);
+        (outcome.started_ns, outcome.ended_ns) = (5_000_000_000, 8_000_000_000);
+        outcome.last_response_ns = 6_200_000_000;
+        assert_eq!(words(&outcome).as_deref(), Some("no response in the last 1.8 s of a window of 3.0 s"));
+        outcome.last_response_ns = 6_900_000_000;
+        assert_eq!(words(&outcome), None);
     }
 
     #[test]

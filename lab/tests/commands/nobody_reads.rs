@@ -183,3 +183,15 @@ fn no_command_panics_where_no_thread_can_be_started() {
     let of_worker = said_by(0, &["worker", "--share", "0/1"]);
     assert!(of_worker.contains("cannot start a thread"), "{of_worker}");
 }
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "ulimit -f 1; exec \"$0\" man-pages \"$1\"";
+    let mut limited = Command::new("bash");
+    let output =
+        limited.args(["-c", script]).arg(cargo_bin("threadcount")).arg(folder.path()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code().is_some_and(|code| code != 0), "{:?}: {said}", output.status);
+    assert!(said.contains("File too large"), "{said}");
+}

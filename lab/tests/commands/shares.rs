@@ -250,3 +250,13 @@ fn a_public_address_is_refused_without_the_users_word() {
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(words.contains("--allow-remote") && words.contains("your own machine"), "{words}");
 }
+
+#[test]
+fn a_secret_of_a_url_is_in_no_share_and_in_no_merged_result() {
+    let server = TinyServer::start();
+    let url = format!("{}?token=s3cret", server.url("/"));
+    let text = shares(1, &[&url, "-n", "10", "-c", "2"]).concat();
+    let document = merged(&text);
+    assert!(document["target"].as_str().unwrap().ends_with("?token=***"), "{document}");
+    assert!(!text.contains("s3cret") && !document.to_string().contains("s3cret"), "{text}");
+}
