@@ -18,7 +18,9 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let is_nothing_answered = server.is_asked() && is_nothing_sent;
     let mut groups = standing_groups(evidence, is_nothing_sent);
     if is_nothing_answered {
-        groups.extend(moving_groups(evidence));
+        // Beside long polls one that goes on is as usual.
+        let is_alone = groups.is_empty();
+        groups.extend(moving_groups(evidence).into_iter().filter(|it| it.computes || is_alone));
     }
     // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer.
     let is_limited = groups.iter().all(|it| it.is_limited);
@@ -170,5 +172,8 @@ mod tests {
         assert_eq!((groups[0].at.to_string().as_str(), groups[0].computes), ("shop.Orders.send:7", false));
         assert_eq!(groups[0].what.as_deref(), Some(AGAIN));
         assert_eq!(judge(&tries(0)), None, "nothing was asked");
+        let mut beside_polls = tries(1);
+        beside_polls.threads.push(again(2, &[WAIT], 9));
+        assert!(matches!(judge(&beside_polls), Some(Verdict::Waiting { requests: 1, .. })));
     }
 }

@@ -64,7 +64,7 @@ pub struct CompareCommand {
     #[command(flatten)]
     load: LoadOptions,
     #[command(flatten)]
-    args: ExperimentArgs,
+    pub(super) args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Examples:

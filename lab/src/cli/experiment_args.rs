@@ -170,7 +170,7 @@ impl ExperimentArgs {
         let folder = self.folder(&experiment.name, many).into_diagnostic()?;
         let earlier = self.resume.as_deref().map(Earlier::read).transpose()?;
         if let Some(earlier) = &earlier {
-            earlier.check(&experiment)?;
+            earlier.check(&experiment, self.instruments())?;
         }
         let command: Vec<String> = match &earlier {
             Some(earlier) => earlier.document.command.clone(),
@@ -226,10 +226,13 @@ impl ExperimentArgs {
         if self.no_probe { ProbeChoice::Off } else { self.probe }
     }
 
+    pub(super) const fn instruments(&self) -> Instruments {
+        Instruments { probe: self.probe_choice(), jfr: self.jfr, jvm_log: !self.no_jvm_log }
+    }
+
     fn launcher(&self, experiment: &Experiment) -> Launcher {
-        let (probe, jfr, jvm_log) = (self.probe_choice(), self.jfr, !self.no_jvm_log);
         Launcher {
-            instruments: Instruments { probe, jfr, jvm_log },
+            instruments: self.instruments(),
             health_paths: experiment.health_paths(),
             hang_check: Some(hang_diagnosis),
             ..Launcher::of_this_machine()

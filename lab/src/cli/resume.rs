@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_machine::machine;
+use threadcount_machine::probe::Instruments;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::masked::{MASK, Masked};
 
@@ -51,11 +52,20 @@ impl Earlier {
         Ok(cli.command)
     }
 
-    /// Is it the same plan, on the same machine, with the same program?
+    /// What was put into the JVMs; `None`: its command is none of this version.
+    fn instruments(&self) -> Option<Instruments> {
+        match Cli::try_parse_from(&self.document.command).ok()?.command {
+            Command::Run(run) => Some(run.args.instruments()),
+            Command::Compare(compare) => Some(compare.args.instruments()),
+            _ => None,
+        }
+    }
+
+    /// Is it the same plan, on the same machine, with the same program and instruments?
     ///
     /// # Errors
     /// What differs.
-    pub fn check(&self, experiment: &Experiment) -> miette::Result<()> {
+    pub fn check(&self, experiment: &Experiment, instruments: Instruments) -> miette::Result<()> {
         let mut differing = Vec::new();
         let ours = env!("CARGO_PKG_VERSION");
         if self.document.threadcount != ours {
@@ -65,6 +75,9 @@ impl Earlier {
         differing.extend(differences("machine", &before.machine, &machine::read())?);
         let now = experiment.without_secrets(&mut Masked::new());
         differing.extend(differences("experiment", &before.experiment, &now)?);
+        if let Some(before) = self.instruments() {
+            differing.extend(differences("instruments", &before, &instruments)?);
+        }
         if differing.is_empty() {
             return Ok(());
         }

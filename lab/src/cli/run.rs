@@ -55,7 +55,7 @@ pub struct RunCommand {
     #[arg(long, value_name = "TIME", value_parser = parse::warm_up)]
     warmup: Option<WarmUpTime>,
     #[command(flatten)]
-    args: ExperimentArgs,
+    pub(super) args: ExperimentArgs,
 }
 
 const EXAMPLES: &str = "Examples:

@@ -146,6 +146,8 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let file = experiment(&folder, 1);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
+    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
+    assert!(said.contains("instruments.jvm_log: true, now false"), "{said}");
     let changed = fs::read_to_string(&file).unwrap().replace("clients: 2", "clients: 3");
     fs::write(&file, changed).unwrap();
     let said = done(&folder, &["run", "--resume", "here"], 2);

@@ -24,7 +24,7 @@ const EVENTS_LIMIT: Duration = Duration::from_secs(15);
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
 /// What is put into the JVM of each run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Instruments {
     /// The level of the probe.
     pub probe: ProbeChoice,
