@@ -35,6 +35,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder;
+use threadcount_judge::result_folder::is_without_room;
 
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -99,10 +100,7 @@ impl ReportError {
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         let Self::Write { source, .. } = self else { return false };
-        matches!(
-            source.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-        )
+        is_without_room(source)
     }
 }
 

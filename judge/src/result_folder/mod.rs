@@ -53,11 +53,17 @@ impl FolderError {
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         let Self::Write { why, .. } = self else { return false };
-        matches!(
-            why.kind(),
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
-        )
+        is_without_room(why)
     }
+}
+
+/// Is the disk, the quota or the limit of file sizes (`ulimit -f`) reached?
+#[must_use]
+pub fn is_without_room(why: &io::Error) -> bool {
+    matches!(
+        why.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
 }
 
 impl ResultFolder {

@@ -61,7 +61,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         if *disk_full {
             gravest = Outcome::DiskFull;
             anstream::eprintln!(
-                "{name}: the disk is full; what was measured is kept. Make room, and go on with --resume"
+                "{name}: the disk is full; what was measured is kept. Make room (or raise `ulimit -f`), and go on with --resume"
             );
         }
     }

@@ -84,8 +84,7 @@ impl LoadCommand {
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
         live.finish(Some(outcome.elapsed_s()));
-        let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
-        report.target = text_masked(&report.target, &mut Masked::new());
+        let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         stdout::print(&shown)?;
@@ -96,12 +95,18 @@ impl LoadCommand {
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
         let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
-        let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
-        report.target = text_masked(&report.target, &mut Masked::new());
+        let report = report(&outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;
         Ok(share_worker::exit_code(&outcome))
     }
+}
+
+/// Without the secrets of its URL.
+fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
+    let mut report = LoadReport::naming(plan_flags::flag, outcome, plan);
+    report.target = text_masked(&report.target, &mut Masked::new());
+    report
 }
 
 pub(super) fn exit_code(outcome: &LoadOutcome, fail_above: f64) -> ExitCode {

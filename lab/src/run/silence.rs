@@ -98,7 +98,7 @@ impl Hang {
             return None;
         }
         let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
-        let has_ended = pid.is_some_and(|pid| ProcessState::read(pid).is_none());
+        let has_ended = pid.is_some() && state.is_none();
         Some(Self { silence, state, has_ended, diagnosis: diagnosis.unwrap_or_default() })
     }
 

@@ -12,8 +12,11 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::record::thread_family::Executor;
 use threadcount_model::record::wait_profile::ThreadActivity;
 
-/// Of its size, for an executor that is full.
-const NEARLY_FULL: f64 = 0.85;
+/// Do so many of an executor's threads work that it is full?
+fn is_full(executor: &Executor, working: f64) -> bool {
+    const NEARLY_ALL: f64 = 0.85;
+    working >= NEARLY_ALL * f64::from(executor.size)
+}
 
 /// How many requests run at once, and what shows that no more can.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -4,7 +4,7 @@
 //! while the others wait at one place for a lock or a permit. Threads of a job of the application's own work all the time as well: those
 //! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait.
 
-use super::{ConcurrencyLimit, LimitedThreads, NEARLY_FULL, WaitingThreads};
+use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads, is_full};
 use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule};
@@ -127,8 +127,8 @@ fn waits_here(activity: &ThreadActivity) -> bool {
 fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let at_once = steady(family, demand.in_flight)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
-    let is_full = family.executor.as_ref().is_some_and(|it| at_once >= NEARLY_FULL * f64::from(it.size));
-    if waiting.is_some() && !is_full && (family.is_virtual || family.request_share >= MOST) {
+    let has_full_executor = family.executor.as_ref().is_some_and(|it| is_full(it, at_once));
+    if waiting.is_some() && !has_full_executor && (family.is_virtual || family.request_share >= MOST) {
         // What the others of them wait for is the limit.
         return None;
     }
@@ -168,7 +168,7 @@ fn steady(family: &ThreadFamily, in_flight: f64) -> Option<f64> {
     let median = *working.get(working.len() / 2)?;
     let alike = working.iter().filter(|it| (*it - median).abs() <= (SPREAD * median).max(0.5)).count();
     let is_steady = alike as f64 >= STEADY * working.len() as f64;
-    let size = family.executor.as_ref().map(|it| f64::from(it.size)).filter(|it| median >= NEARLY_FULL * it);
+    let size = family.executor.as_ref().filter(|it| is_full(it, median)).map(|it| f64::from(it.size));
     let chance = probability_of_so_little_variance(&working, in_flight);
     let is_limit = size.is_some() || median <= 1.0 || chance.is_some_and(|it| it < SELDOM);
     if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_limit {

@@ -132,12 +132,9 @@ fn what_lets_requests_in_before_a_pool_with_room_is_the_limit() {
     };
     let finding = found(&record(vec![let_in(pool())], vec![])).expect("a finding");
     let expected = "never more than 16 requests run at once (`exec-*`, all at Elastic.load:6) while 100 are in flight. \
-        16 / 40.0 ms = 400/s. Its ThreadPoolExecutor has room for 184 more: what lets them in is the limit";
+        16 / 40.0 ms = 400/s. Its ThreadPoolExecutor has room for 184 more, so its size is not the limit";
     assert_eq!(sentence(&finding), expected);
-    assert!(
-        advice(&finding).starts_with("a higher limit on what runs at once before `exec-*`"),
-        "{finding:?}"
-    );
+    assert!(advice(&finding).starts_with("a higher limit on requests before `exec-*`"), "{finding:?}");
     let few = |mut pool: ThreadFamily| {
         pool.samples.truncate(2);
         pool
@@ -169,7 +166,7 @@ fn one_task_that_serves_request_after_request_is_known_by_its_waits() {
     ordered.samples.iter_mut().for_each(|sample| sample.queued = Some(0));
     let finding = found(&record(vec![ordered.clone()], vec![])).expect("a finding");
     let expected = "never more than 1 request runs at once (`worker-*`, at Elastic.load:6) while 100 are in flight. \
-        1 / 2.50 ms = 400/s. Its ThreadPoolExecutor has room for 19 more: what lets them in is the limit";
+        1 / 2.50 ms = 400/s. Its ThreadPoolExecutor has room for 19 more, so its size is not the limit";
     assert_eq!(sentence(&finding), expected);
     ordered.switches_per_s = Some(50.0);
     assert_eq!(found(&record(vec![ordered], vec![])), None, "a job with a pace of its own");

@@ -1,6 +1,6 @@
 //! Its words.
 
-use super::{ConcurrencyLimit, LimitedThreads, NEARLY_FULL};
+use super::{ConcurrencyLimit, LimitedThreads, is_full};
 use crate::finding::RunsShowing;
 use crate::words::activity::what;
 use crate::words::figure::known;
@@ -90,22 +90,16 @@ impl LimitedThreads {
         if self.name.is_empty() { "virtual threads".to_owned() } else { format!("`{}`", self.name) }
     }
 
-    /// `Its ThreadPoolExecutor has room for 184 more: what lets them in is the limit`.
+    /// `Its ThreadPoolExecutor has room for 184 more, so its size is not the limit`.
     fn room(&self, at_once: f64) -> Option<String> {
-        let executor = self.executor.as_ref()?;
-        let room = f64::from(executor.size) - at_once;
-        (room >= 1.0 && self.is_let_in(at_once)).then(|| {
-            format!(
-                "Its {} has room for {} more: what lets them in is the limit",
-                class(executor),
-                whole(room)
-            )
-        })
+        let executor = self.executor.as_ref().filter(|_| self.is_let_in(at_once))?;
+        let room = whole(f64::from(executor.size) - at_once);
+        Some(format!("Its {} has room for {room} more, so its size is not the limit", class(executor)))
     }
 
     /// Is the executor far from full?
     fn is_let_in(&self, at_once: f64) -> bool {
-        self.executor.as_ref().is_some_and(|it| at_once < NEARLY_FULL * f64::from(it.size))
+        self.executor.as_ref().is_some_and(|it| !is_full(it, at_once))
     }
 
     /// `80 wait in the queue of its ThreadPoolExecutor`.
@@ -144,7 +138,7 @@ impl Words for ConcurrencyLimit {
         let name = threads.quoted();
         Some(match &threads.executor {
             Some(_) if threads.is_let_in(self.at_once) => {
-                format!("a higher limit on what runs at once before {name}, or shorter work at {place}")
+                format!("a higher limit on requests before {name}, or shorter work at {place}")
             }
             Some(executor) if executor.class == "ForkJoinPool.commonPool" => format!(
                 "an executor of its own for {place}. The common pool has a parallelism of {} on this machine",

@@ -72,14 +72,14 @@ final class ThreadFamilies {
             Work work = new Work();
             int size = family.getValue().size();
             boolean hasExecutor = executorOf(family.getValue().getFirst()) != null;
-            boolean isSmall = size <= Math.min(SMALL, left);
-            boolean isWhole = isSmall || !hasExecutor && size > SMALL && size <= leftOfLarge;
-            leftOfLarge -= isWhole && !isSmall ? size : 0;
+            boolean isLarge = size > SMALL;
+            boolean isWhole = isLarge ? !hasExecutor && size <= leftOfLarge : size <= left;
+            leftOfLarge -= isLarge && isWhole ? size : 0;
             for (Thread thread : family.getValue()) {
                 Drawn one = known.get(thread);
                 if (one == null && isWhole) {
                     one = draw.apply(thread);
-                    left -= isSmall ? 1 : 0;
+                    left -= isLarge ? 0 : 1;
                 }
                 if (one != null) {
                     work.add(one, hasExecutor);
