@@ -100,6 +100,7 @@ mod tests {
             since_sent_ms: sent.1,
             received_bytes: received.0,
             since_received_ms: received.1,
+            ..TcpCounters::default()
         };
         Connection {
             local_port: 8080,

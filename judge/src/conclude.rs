@@ -129,6 +129,7 @@ mod tests {
         ConcurrencyLimit {
             at_once: 20.0,
             in_flight: 100.0,
+            is_rate_estimate: false,
             rate_per_s: Some(400.0),
             threads: None,
             running: ThreadActivity {

@@ -44,6 +44,7 @@ pub mod resource_limits;
 pub mod sample;
 pub mod sampler;
 pub mod samples;
+mod segment_count;
 pub mod server_sockets;
 pub mod serving_process;
 mod sock_diag;

@@ -129,7 +129,8 @@ impl Samples {
     #[must_use]
     pub fn sockets(&self, window: Window) -> Option<ServerSockets> {
         let of = |readings: &[RawSample]| {
-            server_sockets::within(&readings.iter().filter_map(|it| it.sockets).collect::<Vec<_>>())
+            let read = readings.iter().filter_map(|it| Some((it.at_ns, it.sockets?)));
+            server_sockets::within(&read.collect::<Vec<_>>())
         };
         let dropped = of(&self.readings)?.dropped;
         Some(ServerSockets { dropped, ..of(self.readings_in(window.started_ns, window.ended_ns))? })

@@ -1,9 +1,11 @@
 //! The sockets of a server, seen from outside: what waits to be accepted, what has not been responded to, and what was dropped.
 
+use super::segment_count::{SegmentCount, SegmentCounter};
 use super::sock_diag::{SocketState, TcpSocket, tcp_sockets};
 use super::{cpu_clock::own_thread_cpu_ns, process_tree::ProcessTree};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
+use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::server_sockets::ServerSockets;
 
 /// The table has a line for each socket of the machine, and reading it may use 1 % of a core.
@@ -24,6 +26,15 @@ pub struct SocketReading {
     /// Since the sockets were made.
     dropped: u64,
     held_segments: u32,
+    segments: SegmentCount,
+}
+
+impl SocketReading {
+    /// In a window that follows another one at once.
+    pub(super) fn after(self, first: Option<Self>, last: Option<Self>) -> Self {
+        let segments = self.segments.after(first.map(|it| it.segments), last.map(|it| it.segments));
+        Self { segments, ..self }
+    }
 }
 
 /// Reads the sockets of one server.
@@ -31,11 +42,17 @@ pub(super) struct SocketReader {
     listening: HashSet<u64>,
     ports_again: Instant,
     again: Instant,
+    segments: SegmentCounter,
 }
 
 impl SocketReader {
     pub fn new() -> Self {
-        Self { listening: HashSet::new(), ports_again: Instant::now(), again: Instant::now() }
+        Self {
+            listening: HashSet::new(),
+            ports_again: Instant::now(),
+            again: Instant::now(),
+            segments: SegmentCounter::default(),
+        }
     }
 
     /// `None`: not readable, it listens nowhere, or it is too early to read again.
@@ -49,7 +66,7 @@ impl SocketReader {
             self.listening = server.socket_inodes();
             self.ports_again = now + PORTS_AGAIN;
         }
-        let reading = reading(&sockets, &self.listening);
+        let reading = reading(&sockets, &self.listening, &mut self.segments);
         let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
         self.again = now + took * REST;
         reading
@@ -57,7 +74,11 @@ impl SocketReader {
 }
 
 /// `inodes`: of the server's sockets.
-fn reading(sockets: &[TcpSocket], inodes: &HashSet<u64>) -> Option<SocketReading> {
+fn reading(
+    sockets: &[TcpSocket],
+    inodes: &HashSet<u64>,
+    segments: &mut SegmentCounter,
+) -> Option<SocketReading> {
     let is_own = |it: &&TcpSocket| it.state == SocketState::Listen && inodes.contains(&it.inode);
     let listening: Vec<&TcpSocket> = sockets.iter().filter(is_own).collect();
     if listening.is_empty() {
@@ -76,22 +97,25 @@ fn reading(sockets: &[TcpSocket], inodes: &HashSet<u64>) -> Option<SocketReading
         accept_queue_limit: listening.iter().map(|it| it.send_queue).max().unwrap_or_default(),
         dropped: listening.iter().map(|it| u64::from(it.drops)).sum(),
         held_segments: count(TcpSocket::has_held_segment),
+        segments: segments.count(connections()),
     })
 }
 
 /// The lowest decile: the first and the last reading may lie beside the load.
-fn usually(readings: &[SocketReading]) -> u32 {
-    let mut counts: Vec<u32> = readings.iter().map(|it| it.not_accepted).collect();
+fn usually(readings: &[(Nanos, SocketReading)]) -> u32 {
+    let mut counts: Vec<u32> = readings.iter().map(|(_, it)| it.not_accepted).collect();
     counts.sort_unstable();
     counts.get(counts.len().div_ceil(10)).copied().unwrap_or_default()
 }
 
 /// Over a window; `None`: never read.
-pub(super) fn within(readings: &[SocketReading]) -> Option<ServerSockets> {
-    let (first, last) = (readings.first()?, readings.last()?);
+pub(super) fn within(readings: &[(Nanos, SocketReading)]) -> Option<ServerSockets> {
+    let ((first_ns, first), (last_ns, last)) = (readings.first()?, readings.last()?);
     let mean = |figure: fn(&SocketReading) -> u32| {
-        readings.iter().map(|it| f64::from(figure(it))).sum::<f64>() / readings.len() as f64
+        readings.iter().map(|(_, it)| f64::from(figure(it))).sum::<f64>() / readings.len() as f64
     };
+    let elapsed_s = last_ns.saturating_sub(*first_ns) as f64 / NANOS_PER_S as f64;
+    let requests = first.segments.requests_until(last.segments).filter(|_| elapsed_s > 0.0);
     Some(ServerSockets {
         readings: readings.len() as u32,
         connections: mean(|it| it.connections),
@@ -102,6 +126,7 @@ pub(super) fn within(readings: &[SocketReading]) -> Option<ServerSockets> {
         accept_queue_limit: last.accept_queue_limit,
         dropped: last.dropped.saturating_sub(first.dropped),
         held_segments: mean(|it| it.held_segments),
+        requests_per_s: requests.map(|requests| requests as f64 / elapsed_s),
     })
 }
 
@@ -118,7 +143,7 @@ mod tests {
     fn in_port(port: u16) -> SocketReading {
         let sockets = tcp_sockets().expect("readable");
         let own = sockets.iter().filter(|it| it.local_port == port).map(|it| it.inode).collect();
-        reading(&sockets, &own).expect("it listens")
+        reading(&sockets, &own, &mut SegmentCounter::default()).expect("it listens")
     }
 
     #[test]

@@ -51,6 +51,12 @@ pub(super) enum SocketState {
 }
 
 impl TcpSocket {
+    #[cfg(test)]
+    pub fn with_segments(remote_port: u16, received_segments: u32, sent_segments: u32) -> Self {
+        let counters = TcpCounters { received_segments, sent_segments, ..TcpCounters::default() };
+        Self { remote_port, counters: Some(counters), ..Self::default() }
+    }
+
     /// Has something arrived since something was sent? A client that sends again at once does so in the same tick of the kernel's clock.
     pub fn has_request(&self) -> bool {
         self.counters.is_some_and(|it| {
@@ -61,6 +67,15 @@ impl TcpSocket {
     /// Has a request had no response for so long?
     pub fn has_request_for_ms(&self, time_ms: u32) -> bool {
         self.has_request() && self.counters.is_some_and(|it| it.since_received_ms >= time_ms)
+    }
+
+    pub const fn ports(&self) -> Ports {
+        (self.local_port, self.remote_port)
+    }
+
+    /// Those with data, received and sent; `None`: an older kernel does not count them.
+    pub fn segments(&self) -> Option<(u32, u32)> {
+        self.counters.map(|it| (it.received_segments, it.sent_segments))
     }
 
     /// Does less than a segment wait for the acknowledgement of one that was sent?
@@ -76,7 +91,7 @@ pub(super) type Ports = (u16, u16);
 /// What is counted of all connections; empty where the kernel does not say it.
 pub(super) fn counters_by_ports() -> HashMap<Ports, TcpCounters> {
     let sockets = tcp_sockets().unwrap_or_default().into_iter();
-    sockets.filter_map(|it| Some(((it.local_port, it.remote_port), it.counters?))).collect()
+    sockets.filter_map(|it| Some((it.ports(), it.counters?))).collect()
 }
 
 /// Those that listen and those that a process may still write to; `None`: the kernel does not answer.
@@ -190,6 +205,7 @@ mod tests {
                 since_sent_ms,
                 received_bytes: 9,
                 sent_bytes: 9,
+                ..TcpCounters::default()
             }),
             ..TcpSocket::default()
         };

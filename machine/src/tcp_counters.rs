@@ -9,6 +9,9 @@ pub struct TcpCounters {
     /// What the other side has confirmed.
     pub sent_bytes: u64,
     pub received_bytes: u64,
+    /// Segments with data.
+    pub sent_segments: u32,
+    pub received_segments: u32,
 }
 
 impl TcpCounters {
@@ -21,6 +24,8 @@ impl TcpCounters {
             since_received_ms: u32_at(52)?,
             sent_bytes: u64_at(120)?,
             received_bytes: u64_at(128)?,
+            received_segments: u32_at(152)?,
+            sent_segments: u32_at(156)?,
         })
     }
 }

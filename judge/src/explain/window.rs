@@ -1,7 +1,7 @@
 //! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
 //! rules that need those are silent.
 
-use crate::finding::{Finding, Rule};
+use crate::finding::{Fact, Finding, Rule};
 use crate::findings::FINDERS;
 use threadcount_model::record::Record;
 
@@ -11,6 +11,15 @@ pub fn explain_window(record: &Record) -> Vec<Finding> {
     let facts = FINDERS.iter().filter_map(|it| it.in_window).filter_map(|find| find(record));
     let finding = |fact| Finding { variant: None, load: None, runs: None, fact };
     let mut found: Vec<Finding> = facts.map(finding).collect();
+    let limit = found.iter().find_map(|it| match &it.fact {
+        Fact::ConcurrencyLimit(limit) => Some(limit.clone()),
+        _ => None,
+    });
+    let is_said = |it: &Finding| match (&it.fact, &limit) {
+        (Fact::RequestWaits(waits), Some(limit)) => limit.names(&waits.part.activity),
+        _ => false,
+    };
+    found.retain(|it| !is_said(it));
     // They limit nothing by themselves, and may be why the collector or the CPU does.
     if !found.iter().any(|it| matches!(it.rule(), Rule::Gc | Rule::CpuCeiling)) {
         found.retain(|it| it.rule() != Rule::ThreadCaches);
@@ -92,6 +101,21 @@ mod tests {
         let full = waiting_at(ThreadState::Pool, "HikariCP", 31.0);
         let full = JvmReadings { pools: vec![pool(PoolKind::Hikari, 10, 31)], ..full };
         assert_eq!(found(&window(0.3, 0.2, full)).iter().map(|it| it.0).collect::<Vec<_>>(), [Rule::Waiting]);
+    }
+
+    #[test]
+    fn permits_are_said_once_with_how_many_requests_they_let_in() {
+        let mut permits = waiting_at(ThreadState::Semaphore, "java.util.concurrent.Semaphore", 14.0);
+        let profile = permits.wait_profile.as_mut().expect("it has one");
+        let at_work = ThreadActivity {
+            state: ThreadState::Sleep,
+            application: Some("shop.Orders.find:12".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let at_work = WaitGroup { role: ThreadRole::Request, activity: at_work, threads: vec![6.0; 100] };
+        profile.groups.push(at_work);
+        let rules: Vec<Rule> = found(&window(0.3, 0.2, permits)).into_iter().map(|it| it.0).collect();
+        assert_eq!(rules, [Rule::ConcurrencyLimit]);
     }
 
     #[test]

@@ -35,7 +35,8 @@ pub struct ThreadFamilyLine {
     pub maximum: Option<i64>,
     pub active: Option<i64>,
     pub queued: Option<i64>,
-    /// Tasks that the executor has completed; of virtual threads the number of the last one that was made. -1: not known.
+    /// Tasks that the executor has completed; of virtual threads the number of the last one that was made; of threads that are made for a
+    /// task each, all platform threads that were made. -1: not known.
     pub completed: i64,
     /// -1: not known.
     pub switches: i64,

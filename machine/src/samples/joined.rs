@@ -26,8 +26,11 @@ impl Samples {
         };
         let last_costly = self.readings.iter().rev().find_map(|it| it.costly);
         let first_costly = later.readings.iter().find_map(|it| it.costly);
+        let last_sockets = self.readings.iter().rev().find_map(|it| it.sockets);
+        let first_sockets = later.readings.iter().find_map(|it| it.sockets);
         self.readings.extend(later.readings.iter().map(|reading| RawSample {
             costly: reading.costly.map(|it| it.moved(first_costly, last_costly)),
+            sockets: reading.sockets.map(|it| it.after(first_sockets, last_sockets)),
             ..reading.moved(&first, &last)
         }));
         self

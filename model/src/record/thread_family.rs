@@ -24,7 +24,7 @@ pub struct ThreadFamily {
     pub is_event_loop: bool,
     /// `None`: they work for none of the JDK's, or for one that has no figures.
     pub executor: Option<Executor>,
-    /// Tasks that the executor completed, or virtual threads that were made, per second; `None`: it does not count them.
+    /// Tasks that the executor completed, or threads that were made for tasks, per second; `None`: it does not count them.
     pub completed_per_s: Option<f64>,
     /// How often its threads began to wait, per second, by the kernel; `None`: not read.
     pub switches_per_s: Option<f64>,

@@ -10,7 +10,7 @@ pub(crate) use rule::{find_after, in_window};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::record::thread_family::Executor;
-use threadcount_model::record::wait_profile::ThreadActivity;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
 /// Do so many of an executor's threads work that it is full?
 fn is_full(executor: &Executor, working: f64) -> bool {
@@ -25,8 +25,11 @@ pub struct ConcurrencyLimit {
     pub at_once: f64,
     /// Requests in flight.
     pub in_flight: f64,
-    /// Requests completed per second; `None`: not known (`watch`).
+    /// Requests completed per second; `None`: not known.
     pub rate_per_s: Option<f64>,
+    /// Counted at the server's sockets, as no load was sent (`watch`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rate_estimate: bool,
     /// The threads that requests run on; `None`: each has a thread of its own.
     pub threads: Option<LimitedThreads>,
     /// What those that run do, and where most of them are.
@@ -60,6 +63,13 @@ pub struct WaitingThreads {
     /// Virtual threads that wait for a carrier, because those that wait here or run are pinned to all of them; on average.
     #[serde(default)]
     pub without_carrier: f64,
+}
+
+impl WaitingThreads {
+    /// What is notified may stand for anything.
+    fn is_condition(&self) -> bool {
+        self.activity.state == ThreadState::Wait
+    }
 }
 
 impl ConcurrencyLimit {

@@ -21,7 +21,7 @@ const FEWEST_SAMPLES: usize = 3;
 /// Of the requests in flight no more may run.
 const FEWER: f64 = 0.9;
 /// In so many samples as many threads work, within `SPREAD`.
-const STEADY: f64 = 0.8;
+const STEADY: f64 = 0.75;
 const SPREAD: f64 = 0.1;
 /// Numbers of requests that run independently of each other are seldom as alike as those that a limit lets in.
 const SELDOM: f64 = 0.01;
@@ -36,8 +36,10 @@ const ONCE_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 #[derive(Clone, Copy)]
 struct Demand {
     in_flight: f64,
-    /// `None`: no load was sent.
+    /// `None`: not known.
     rate_per_s: Option<f64>,
+    /// No load was sent: the rate is that of the server's sockets.
+    is_rate_estimate: bool,
     /// Of the machine; 0: its CPU is full, or it is unknown.
     cores: f64,
     /// Threads that wait are pinned to their carriers.
@@ -83,9 +85,11 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
         let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
         Some(of_requests(profile).map(|group| profile.mean_threads(group)).sum::<f64>())
     };
-    let by_sockets = record.server_sockets.map(|sockets| sockets.in_flight);
-    let in_flight = by_sockets.into_iter().chain(by_threads()).fold(0.0, f64::max);
-    limit(record, Demand::of(record, in_flight, None)).map(Fact::ConcurrencyLimit)
+    let sockets = record.server_sockets;
+    let in_flight = sockets.map(|it| it.in_flight).into_iter().chain(by_threads()).fold(0.0, f64::max);
+    let rate_per_s = sockets.and_then(|it| it.requests_per_s).filter(|rate| *rate > 0.0);
+    let demand = Demand { is_rate_estimate: true, ..Demand::of(record, in_flight, rate_per_s) };
+    limit(record, demand).map(Fact::ConcurrencyLimit)
 }
 
 impl Demand {
@@ -94,7 +98,13 @@ impl Demand {
         let cores = figures.filter(|it| it.machine_share() < FULL_MACHINE).map_or(0.0, |it| it.cores);
         // A request on a connection that was not accepted has not come to the threads.
         let outside = record.server_sockets.map_or(0.0, |it| f64::from(it.usually_not_accepted));
-        Self { in_flight: in_flight - outside, rate_per_s, cores, are_carriers_held: false }
+        Self {
+            in_flight: in_flight - outside,
+            rate_per_s,
+            is_rate_estimate: false,
+            cores,
+            are_carriers_held: false,
+        }
     }
 
     /// Are threads that run kept from running more by the CPU?
@@ -128,7 +138,8 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
     let at_once = steady(family, demand.in_flight)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
     let has_full_executor = family.executor.as_ref().is_some_and(|it| is_full(it, at_once));
-    if waiting.is_some() && !has_full_executor && (family.is_virtual || family.request_share >= MOST) {
+    let is_of_requests = family.is_virtual || family.request_share >= MOST;
+    if waiting.as_ref().is_some_and(|it| !it.is_condition()) && !has_full_executor && is_of_requests {
         // What the others of them wait for is the limit.
         return None;
     }
@@ -145,11 +156,13 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         && others >= 1.0
         && !demand.is_of_cpu(&family.activity, at_once)
         && run_elsewhere <= MOST * others
-        && serves(family, demand, is_queue_filled, queued.unwrap_or_default() + at_once);
+        && (is_awaited(profile, at_once)
+            || serves(family, demand, is_queue_filled, queued.unwrap_or_default() + at_once));
     is_limit.then(|| ConcurrencyLimit {
         at_once,
         in_flight: demand.in_flight,
         rate_per_s: demand.rate_per_s,
+        is_rate_estimate: demand.is_rate_estimate,
         threads: Some(LimitedThreads {
             name: family.name.clone(),
             is_event_loop: family.is_event_loop,
@@ -182,8 +195,8 @@ fn steady(family: &ThreadFamily, in_flight: f64) -> Option<f64> {
 /// In ascending order; without those that are estimates, if enough others are there.
 fn counts(family: &ThreadFamily) -> Vec<f64> {
     let of = |wanted: fn(&FamilySample) -> bool| {
-        let mut working: Vec<f64> =
-            family.samples.iter().filter(|it| wanted(it)).map(|it| it.working).collect();
+        let samples = inside(&family.samples);
+        let mut working: Vec<f64> = samples.iter().filter(|it| wanted(it)).map(|it| it.working).collect();
         working.sort_by(f64::total_cmp);
         working
     };
@@ -191,20 +204,44 @@ fn counts(family: &ThreadFamily) -> Vec<f64> {
     if counted.len() >= FEWEST_SAMPLES { counted } else { of(|_| true) }
 }
 
+/// Those beside which the load is not complete may be the first and the last one.
+fn inside<T>(samples: &[T]) -> &[T] {
+    if samples.len() < FEWEST_SAMPLES + 2 { samples } else { &samples[1..samples.len() - 1] }
+}
+
 /// Do these threads work for requests?
 fn serves(family: &ThreadFamily, demand: Demand, is_queue_filled: bool, at_executor: f64) -> bool {
     if family.request_share >= MOST {
         return true;
     }
-    match (demand.rate_per_s, family.completed_per_s, family.switches_per_s) {
+    // As many tasks as requests are in flight.
+    let is_like_demand =
+        || is_queue_filled && (MOST..=1.0 / MOST).contains(&(at_executor / demand.in_flight));
+    let by_rate = match (demand.rate_per_s, family.completed_per_s, family.switches_per_s) {
         (Some(rate), Some(completed), switches) => {
             completed >= MOST * rate || switches.is_some_and(|it| ONCE_PER_REQUEST.contains(&(it / rate)))
         }
         (Some(rate), None, Some(switches)) => SWITCHES_PER_REQUEST.contains(&(switches / rate)),
         (Some(_), None, None) => is_queue_filled,
-        // As many tasks as requests are in flight.
-        (None, ..) => is_queue_filled && (MOST..=1.0 / MOST).contains(&(at_executor / demand.in_flight)),
-    }
+        (None, ..) => false,
+    };
+    // A request of several segments counts several times.
+    by_rate || (demand.rate_per_s.is_none() || demand.is_rate_estimate) && is_like_demand()
+}
+
+/// Do as many requests wait for results as threads work on some?
+fn is_awaited(profile: &WaitProfile, at_once: f64) -> bool {
+    const ALIKE: std::ops::RangeInclusive<f64> = 0.6..=1.0 / 0.6;
+    at_once >= 2.0 && ALIKE.contains(&(awaiting(profile) / at_once))
+}
+
+/// Requests whose work other threads of this process do.
+fn awaiting(profile: &WaitProfile) -> f64 {
+    of_requests(profile).filter(|group| awaits(group)).map(|group| profile.mean_threads(group)).sum()
+}
+
+fn awaits(group: &WaitGroup) -> bool {
+    group.activity.state == ThreadState::Future && waits_here(&group.activity)
 }
 
 /// Where most of the others wait, if threads do.
@@ -219,16 +256,22 @@ fn waiting(profile: &WaitProfile, others: f64) -> Option<WaitingThreads> {
     waiting.max_by(|a, b| a.threads.total_cmp(&b.threads)).filter(|it| it.threads >= MOST * others)
 }
 
-/// A condition may stand for news of any kind: it is a limit where as many requests run in nearly all samples.
-fn is_steady_running(profile: &WaitProfile, running: f64) -> bool {
+/// Does a request run, or another thread for it?
+fn runs(group: &WaitGroup) -> bool {
+    !waits_here(&group.activity) || awaits(group)
+}
+
+/// As many requests run in nearly all samples.
+fn steady_running(profile: &WaitProfile) -> Option<f64> {
     let samples = profile.samples as usize;
-    let at = |sample: usize| {
-        let groups = of_requests(profile).filter(|group| !waits_here(&group.activity));
-        groups.filter_map(|group| group.threads.get(sample)).sum::<f64>()
+    let at = |sample: usize| -> f64 {
+        of_requests(profile).filter(|it| runs(it)).filter_map(|it| it.threads.get(sample)).sum()
     };
-    let alike =
-        (0..samples).filter(|&sample| (at(sample) - running).abs() <= (2.0 * SPREAD * running).max(1.0));
-    running >= 1.0 && alike.count() as f64 >= STEADY * samples as f64
+    let mut counts: Vec<f64> = inside(&(0..samples).map(at).collect::<Vec<f64>>()).to_vec();
+    counts.sort_by(f64::total_cmp);
+    let median = *counts.get(counts.len() / 2)?;
+    let alike = counts.iter().filter(|it| (*it - median).abs() <= (2.0 * SPREAD * median).max(1.0)).count();
+    (median >= 1.0 && alike as f64 >= STEADY * counts.len() as f64).then_some(median)
 }
 
 /// Requests on threads of their own, of which most wait at one place for the others.
@@ -239,7 +282,7 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let has_no_carrier =
         |group: &&WaitGroup| demand.are_carriers_held && group.activity.state == ThreadState::Carrier;
     let without_carrier = threads(&mut of_requests(profile).filter(has_no_carrier));
-    let is_running = |group: &&WaitGroup| !waits_here(&group.activity) && !has_no_carrier(group);
+    let is_running = |group: &&WaitGroup| runs(group) && !has_no_carrier(group);
     let running = threads(&mut of_requests(profile).filter(is_running));
     let others = demand.in_flight - running;
     let waiting = waiting(profile, others - without_carrier).filter(|it| {
@@ -252,15 +295,17 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let place = of_requests(profile)
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
+    // A condition may stand for news of any kind: it is a limit where as many run all the time.
+    let at_once = if waiting.is_condition() { steady_running(profile)? } else { running.round().max(1.0) };
     let is_limit = running >= 0.5
         && waiting.threads + without_carrier >= MOST * demand.in_flight
         && others >= 2.0
-        && !demand.is_of_cpu(&place.activity, running)
-        && (waiting.activity.state != ThreadState::Wait || is_steady_running(profile, running));
+        && !demand.is_of_cpu(&place.activity, running);
     is_limit.then(|| ConcurrencyLimit {
-        at_once: running.round().max(1.0),
+        at_once,
         in_flight: demand.in_flight,
         rate_per_s: demand.rate_per_s,
+        is_rate_estimate: demand.is_rate_estimate,
         threads: None,
         running: place.activity.clone(),
         at_place: profile.mean_threads(place) / running,

@@ -6,6 +6,7 @@ use crate::evidence::variant_runs::stage::{advice, run, sentence};
 use crate::finding::Fact;
 use crate::finding::Finding;
 use crate::findings::pinned_carriers::{PinEvidence, PinFigures, PinnedCarriers};
+use crate::words::finding::Words as _;
 use threadcount_config::parse;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
@@ -184,6 +185,30 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
     assert_eq!(sentence(&finding), expected);
 }
 
+/// Spring's `ConcurrencyThrottleSupport`: callers wait in `wait`, and those that are let in wait for a result.
+#[test]
+fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let_in() {
+    let throttled = |awaited: Vec<f64>| {
+        vec![
+            group(ThreadState::Wait, "Mail.send:9", 93.0),
+            WaitGroup { threads: awaited, ..group(ThreadState::Future, "Mail.send:9", 0.0) },
+        ]
+    };
+    let steady = || throttled((0..SAMPLES).map(|it| if it % 5 == 0 { 7.0 } else { 6.0 }).collect());
+    let finding = found(&record(vec![], steady())).expect("a finding");
+    let expected = "never more than 6 requests run at once (all at Mail.send:9) while 100 are in flight. 6 / 15.0 ms = \
+        400/s. 93 are waiting for a notification at Mail.send:9";
+    assert_eq!(sentence(&finding), expected);
+    let threads = || family("mail-*", &[6.0], None);
+    let finding = found(&record(vec![threads()], steady())).expect("a finding");
+    assert!(
+        sentence(&finding).contains("6 requests run at once (`mail-*`, all at Elastic.load:6)"),
+        "{finding:?}"
+    );
+    let news = throttled((0..SAMPLES).map(|it| (it % 7) as f64).collect());
+    assert_eq!(found(&record(vec![], news)), None, "news of which some wait for a result");
+}
+
 /// `synchronized` on virtual threads of Java 21: the one that runs and the one that waits next hold both carriers.
 #[test]
 fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_carriers_are() {
@@ -220,11 +245,30 @@ fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_c
 #[test]
 fn without_a_load_the_sockets_show_how_many_are_in_flight() {
     let sockets = ServerSockets { readings: 20, in_flight: 100.0, ..ServerSockets::default() };
-    let window = Record { server_sockets: Some(sockets), measured: None, ..record(vec![elastic()], vec![]) };
-    let Some(Fact::ConcurrencyLimit(limit)) = in_window(&window) else { panic!("no finding") };
+    let full = Record { server_sockets: Some(sockets), measured: None, ..record(vec![elastic()], vec![]) };
+    let Some(Fact::ConcurrencyLimit(limit)) = in_window(&full) else { panic!("no finding") };
     assert_eq!((limit.at_once, limit.in_flight, limit.rate_per_s), (20.0, 100.0, None));
+    let counted = ServerSockets { requests_per_s: Some(410.0), ..sockets };
+    let mut waits = family("consumer-*", &[1.0], None);
+    waits.switches_per_s = Some(820.0);
+    let window = |waits: &ThreadFamily, sockets| {
+        in_window(&Record {
+            server_sockets: Some(sockets),
+            measured: None,
+            ..record(vec![waits.clone()], vec![])
+        })
+    };
+    let Some(Fact::ConcurrencyLimit(limit)) = window(&waits, counted) else { panic!("no finding") };
+    assert_eq!(
+        limit.sentence(None),
+        "never more than 1 request runs at once (`consumer-*`, at Elastic.load:6) while 100 are \
+        in flight. 1 / 2.44 ms = about 410/s"
+    );
+    assert_eq!(window(&waits, sockets), None, "a rate that is not known");
+    waits.switches_per_s = Some(1.0);
+    assert_eq!(window(&waits, counted), None, "a job of its own");
     let idle = ServerSockets { in_flight: 0.0, ..sockets };
-    assert_eq!(in_window(&Record { server_sockets: Some(idle), ..window }), None, "a batch job with a queue");
+    assert_eq!(in_window(&Record { server_sockets: Some(idle), ..full }), None, "a batch job with a queue");
 }
 
 #[test]
@@ -318,6 +362,7 @@ proptest::proptest! {
             at_once: at_once.into(),
             in_flight: f64::from(at_once) + more,
             rate_per_s,
+            is_rate_estimate: false,
             threads: Some(LimitedThreads { name, is_event_loop, executor: None, queued }),
             running,
             at_place: 1.0,

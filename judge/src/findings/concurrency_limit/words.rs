@@ -38,7 +38,8 @@ impl ConcurrencyLimit {
 
     fn arithmetic(&self) -> String {
         self.rate_per_s.zip(self.runs_ms()).map_or_else(String::new, |(rate, runs_ms)| {
-            format!(". {} / {} = {}/s", whole(self.at_once), ms(runs_ms), whole(rate))
+            let about = if self.is_rate_estimate { "about " } else { "" };
+            format!(". {} / {} = {about}{}/s", whole(self.at_once), ms(runs_ms), whole(rate))
         })
     }
 

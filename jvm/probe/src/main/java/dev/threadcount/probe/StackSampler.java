@@ -105,10 +105,11 @@ final class StackSampler implements Runnable {
         list.forEach(listing.oneIn, listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
-        List<ThreadStack> sampled = listing.drawn.stream().map(Drawn::stack).toList();
-        groups.addAll(listing.drawn, new Holders(jvm, sampled, listing.platformById));
+        List<Drawn> drawn = RequestEntries.named(listing.drawn);
+        List<ThreadStack> sampled = drawn.stream().map(Drawn::stack).toList();
+        groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
-        turns.sample(listing.drawn, timeNs, output);
+        turns.sample(drawn, timeNs, output);
         output.write(JsonLine.of("stacks", timeNs)
                 .put("sample", number)
                 .put("platform_threads", listing.platform.seen())
@@ -122,10 +123,10 @@ final class StackSampler implements Runnable {
         long reportedNs = threads.getCurrentThreadCpuTime();
         groups.counts().forEach((group, count) -> write(group, count, timeNs));
         if (hasFamilies()) {
-            families.writeTo(output, number, timeNs, listing.ofTheServer, listing.drawn, groups::draw);
+            families.writeTo(output, number, timeNs, listing.ofTheServer, drawn, groups::draw);
             if (listing.oneIn == 1) {
-                List<Drawn> virtual = listing.drawn.stream().filter(one -> one.thread().isVirtual()).toList();
-                families.writeVirtual(output, number, timeNs, listing.virtual.seen(), virtual);
+                List<Drawn> virtual = drawn.stream().filter(one -> one.thread().isVirtual()).toList();
+                families.writeVirtual(output, number, timeNs, listing.listedVirtual, virtual, groups::draw);
             }
         }
         number++;
@@ -164,6 +165,7 @@ final class StackSampler implements Runnable {
         private final Map<Long, Thread> platformById = new HashMap<>();
         /** Platform threads that may hold a request. */
         private final List<Thread> ofTheServer = new ArrayList<>();
+        private final List<Thread> listedVirtual = new ArrayList<>();
         /** The part of the virtual threads that is listed. */
         private final int oneIn;
         private long stacksNs;
@@ -197,6 +199,7 @@ final class StackSampler implements Runnable {
                 return;
             } else {
                 held.offer(thread);
+                listedVirtual.add(thread);
             }
             if ((thread.isVirtual() ? virtual : platform).offer()) {
                 long beforeNs = threads.getCurrentThreadCpuTime();

@@ -5,6 +5,8 @@ import dev.threadcount.probe.stacks.Activity;
 import dev.threadcount.probe.stacks.EventLoops;
 import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.Role;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,7 +40,12 @@ final class ThreadFamilies {
 
     private final JvmAccess jvm;
     private final VoluntarySwitches switches;
+    private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    /** The number of the thread of a family that was made last. */
+    private final Map<String, Long> newest = new HashMap<>();
     private long calls;
+    /** Of this sample, for both kinds of thread. */
+    private int leftOfLarge;
     /** Empty: it works for none that is known. */
     private final Map<Thread, Optional<Object>> executors = new WeakHashMap<>();
 
@@ -54,6 +61,7 @@ final class ThreadFamilies {
      * @param draw takes the stack of another one
      */
     void writeTo(Output output, long sample, long timeNs, Collection<Thread> platform, List<Drawn> drawn, Function<Thread, Drawn> draw) {
+        leftOfLarge = calls++ % LARGE_EVERY == 0 ? LARGE : 0;
         if (platform.isEmpty()) {
             return;
         }
@@ -67,7 +75,6 @@ final class ThreadFamilies {
         drawn.forEach(one -> known.put(one.thread(), one));
         switches.read();
         int left = MOST_STACKS;
-        int leftOfLarge = calls++ % LARGE_EVERY == 0 ? LARGE : 0;
         for (Map.Entry<String, List<Thread>> family : families.entrySet()) {
             Work work = new Work();
             int size = family.getValue().size();
@@ -92,17 +99,26 @@ final class ThreadFamilies {
     /**
      * Writes a line for the virtual threads, which are one family: an executor may have a thread for each task.
      *
-     * @param count how many there are
+     * @param all of them
+     * @param sampled those whose stacks the sample has already
+     * @param draw takes the stack of another one
      */
-    void writeVirtual(Output output, long sample, long timeNs, int count, List<Drawn> drawn) {
+    void writeVirtual(Output output, long sample, long timeNs, List<Thread> all, List<Drawn> sampled, Function<Thread, Drawn> draw) {
+        List<Drawn> drawn = all.size() <= leftOfLarge ? whole(all, sampled, draw) : sampled;
         Work work = new Work();
         drawn.forEach(one -> work.add(one, false));
         String name = drawn.stream().map(one -> VoluntarySwitches.withoutNumber(one.thread().getName())).max(String::compareTo).orElse("");
         // The JVM numbers threads in the order in which they are made.
         long made = drawn.stream().mapToLong(one -> one.thread().threadId()).max().orElse(-1);
         if (work.working + work.waiting > 0) {
-            output.write(line(sample, timeNs, name, work).put("virtual", true).put("threads", count).put("completed", made).put("switches", -1));
+            output.write(line(sample, timeNs, name, work).put("virtual", true).put("threads", all.size()).put("completed", made).put("switches", -1));
         }
+    }
+
+    private static List<Drawn> whole(List<Thread> all, List<Drawn> sampled, Function<Thread, Drawn> draw) {
+        Map<Thread, Drawn> known = new IdentityHashMap<>();
+        sampled.forEach(one -> known.put(one.thread(), one));
+        return RequestEntries.named(all.stream().map(thread -> known.containsKey(thread) ? known.get(thread) : draw.apply(thread)).toList());
     }
 
     private void write(Output output, long sample, long timeNs, String name, List<Thread> members, Work work) {
@@ -116,8 +132,16 @@ final class ThreadFamilies {
             line.put("executor", pool.type()).put("size", pool.size()).put("maximum", pool.maximum()).put("active", pool.active())
                     .put("queued", pool.queued());
         }
-        output.write(line.put("completed", pool == null ? -1 : pool.completed())
+        output.write(line.put("completed", pool == null ? made(name, members) : pool.completed())
                 .put("switches", switches.of(members.getFirst().getName())));
+    }
+
+    /** Where each task has a thread of its own, all threads are others than in the sample before. */
+    private long made(String name, List<Thread> members) {
+        long newestBefore = newest.getOrDefault(name, Long.MAX_VALUE);
+        newest.put(name, members.stream().mapToLong(Thread::threadId).max().orElseThrow());
+        boolean areOthers = members.stream().allMatch(thread -> thread.threadId() > newestBefore);
+        return areOthers ? threads.getTotalStartedThreadCount() : -1;
     }
 
     private static JsonLine line(long sample, long timeNs, String name, Work work) {
