@@ -139,6 +139,7 @@ mod tests {
             },
             at_place: 1.0,
             waiting: None,
+            connections: None,
         }
     }
 

@@ -29,6 +29,7 @@ pub mod loaded_classes;
 pub mod log_file;
 pub mod machine;
 pub mod native_memory;
+mod neighbour_connections;
 pub mod network;
 pub mod open_files;
 pub mod own_cores;

@@ -9,6 +9,7 @@ use super::jvm_threads::JvmCpu;
 use super::open_files::OpenFiles;
 use super::server_sockets::{self, SocketReading};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::{Cost, ProcessSample};
 use threadcount_model::window::Window;
@@ -128,12 +129,16 @@ impl Samples {
     /// The server's sockets in a window; what was dropped is of all readings, because connections are made before it.
     #[must_use]
     pub fn sockets(&self, window: Window) -> Option<ServerSockets> {
-        let of = |readings: &[RawSample]| {
-            let read = readings.iter().filter_map(|it| Some((it.at_ns, it.sockets?)));
-            server_sockets::within(&read.collect::<Vec<_>>())
-        };
+        let of = |readings: &[RawSample]| server_sockets::within(&socket_readings(readings));
         let dropped = of(&self.readings)?.dropped;
         Some(ServerSockets { dropped, ..of(self.readings_in(window.started_ns, window.ended_ns))? })
+    }
+
+    /// Connections that the server had opened, in a window.
+    #[must_use]
+    pub fn neighbours(&self, window: Window) -> Vec<NeighbourConnections> {
+        let readings = self.readings_in(window.started_ns, window.ended_ns);
+        server_sockets::neighbours_within(&socket_readings(readings))
     }
 
     fn readings_in(&self, started_ns: Nanos, ended_ns: Nanos) -> &[RawSample] {
@@ -195,6 +200,10 @@ impl Samples {
             between_ns,
         })
     }
+}
+
+fn socket_readings(readings: &[RawSample]) -> Vec<(Nanos, SocketReading)> {
+    readings.iter().filter_map(|it| Some((it.at_ns, it.sockets?))).collect()
 }
 
 /// Two costly readings and the time between them.

@@ -1,11 +1,13 @@
 //! The sockets of a server, seen from outside: what waits to be accepted, what has not been responded to, and what was dropped.
 
+use super::neighbour_connections::{self, NeighbourReader, NeighbourReadings};
 use super::segment_count::{SegmentCount, SegmentCounter};
 use super::sock_diag::{SocketState, TcpSocket, tcp_sockets};
 use super::{cpu_clock::own_thread_cpu_ns, process_tree::ProcessTree};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 
 /// The table has a line for each socket of the machine, and reading it may use 1 % of a core.
@@ -27,6 +29,7 @@ pub struct SocketReading {
     dropped: u64,
     held_segments: u32,
     segments: SegmentCount,
+    neighbours: NeighbourReadings,
 }
 
 impl SocketReading {
@@ -39,19 +42,21 @@ impl SocketReading {
 
 /// Reads the sockets of one server.
 pub(super) struct SocketReader {
-    listening: HashSet<u64>,
+    own: HashSet<u64>,
     ports_again: Instant,
     again: Instant,
     segments: SegmentCounter,
+    neighbours: NeighbourReader,
 }
 
 impl SocketReader {
     pub fn new() -> Self {
         Self {
-            listening: HashSet::new(),
+            own: HashSet::new(),
             ports_again: Instant::now(),
             again: Instant::now(),
             segments: SegmentCounter::default(),
+            neighbours: NeighbourReader::default(),
         }
     }
 
@@ -63,10 +68,12 @@ impl SocketReader {
         }
         let sockets = tcp_sockets()?;
         if now >= self.ports_again {
-            self.listening = server.socket_inodes();
+            self.own = server.socket_inodes();
             self.ports_again = now + PORTS_AGAIN;
         }
-        let reading = reading(&sockets, &self.listening, &mut self.segments);
+        let reading = reading(&sockets, &self.own, &mut self.segments);
+        let reading =
+            reading.map(|it| SocketReading { neighbours: self.neighbours.read(&sockets, &self.own), ..it });
         let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
         self.again = now + took * REST;
         reading
@@ -98,6 +105,7 @@ fn reading(
         dropped: listening.iter().map(|it| u64::from(it.drops)).sum(),
         held_segments: count(TcpSocket::has_held_segment),
         segments: segments.count(connections()),
+        neighbours: NeighbourReadings::default(),
     })
 }
 
@@ -106,6 +114,11 @@ fn usually(readings: &[(Nanos, SocketReading)]) -> u32 {
     let mut counts: Vec<u32> = readings.iter().map(|(_, it)| it.not_accepted).collect();
     counts.sort_unstable();
     counts.get(counts.len().div_ceil(10)).copied().unwrap_or_default()
+}
+
+/// Of all readings of a window.
+pub(super) fn neighbours_within(readings: &[(Nanos, SocketReading)]) -> Vec<NeighbourConnections> {
+    neighbour_connections::within(&readings.iter().map(|(_, it)| it.neighbours).collect::<Vec<_>>())
 }
 
 /// Over a window; `None`: never read.

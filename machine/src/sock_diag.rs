@@ -5,6 +5,7 @@ use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
 
 /// The kernel's numbers of the states.
 const ESTABLISHED: u8 = 1;
@@ -27,7 +28,8 @@ const MESSAGE_BYTES: usize = 72;
 pub(super) struct TcpSocket {
     pub state: SocketState,
     pub local_port: u16,
-    pub remote_port: u16,
+    /// `None`: of a family that is unknown.
+    pub remote: Option<SocketAddr>,
     /// 0: no process has it; nobody has accepted it yet.
     pub inode: u64,
     /// Of a listening socket: the longest accept queue.
@@ -54,7 +56,11 @@ impl TcpSocket {
     #[cfg(test)]
     pub fn with_segments(remote_port: u16, received_segments: u32, sent_segments: u32) -> Self {
         let counters = TcpCounters { received_segments, sent_segments, ..TcpCounters::default() };
-        Self { remote_port, counters: Some(counters), ..Self::default() }
+        Self {
+            remote: Some(([127, 0, 0, 1], remote_port).into()),
+            counters: Some(counters),
+            ..Self::default()
+        }
     }
 
     /// Has something arrived since something was sent? A client that sends again at once does so in the same tick of the kernel's clock.
@@ -69,13 +75,23 @@ impl TcpSocket {
         self.has_request() && self.counters.is_some_and(|it| it.since_received_ms >= time_ms)
     }
 
-    pub const fn ports(&self) -> Ports {
-        (self.local_port, self.remote_port)
+    pub fn ports(&self) -> Ports {
+        (self.local_port, self.remote.map_or(0, |it| it.port()))
     }
 
     /// Those with data, received and sent; `None`: an older kernel does not count them.
     pub fn segments(&self) -> Option<(u32, u32)> {
         self.counters.map(|it| (it.received_segments, it.sent_segments))
+    }
+
+    /// Messages that have had a response, about: a request or a response may be several segments.
+    pub fn messages(&self) -> Option<u32> {
+        self.segments().map(|(received, sent)| received.min(sent))
+    }
+
+    /// Since something was sent, and received.
+    pub fn ages_ms(&self) -> Option<(u32, u32)> {
+        self.counters.map(|it| (it.since_sent_ms, it.since_received_ms))
     }
 
     /// Does less than a segment wait for the acknowledgement of one that was sent?
@@ -156,7 +172,7 @@ fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
     let mut socket = TcpSocket {
         state,
         local_port: u16::from_be_bytes([message[4], message[5]]),
-        remote_port: u16::from_be_bytes([message[6], message[7]]),
+        remote: remote(message),
         unread_bytes: number(message, 56),
         send_queue: number(message, 60),
         inode: u64::from(number(message, 68)),
@@ -180,6 +196,17 @@ fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
         rest = &rest[length.next_multiple_of(4).min(rest.len())..];
     }
     Some(socket)
+}
+
+fn remote(message: &[u8]) -> Option<SocketAddr> {
+    let port = u16::from_be_bytes([message[6], message[7]]);
+    let address: [u8; 16] = message[24..40].try_into().ok()?;
+    let ip = match AddressFamily::from_raw(message[0].into()) {
+        AddressFamily::INET => IpAddr::from([address[0], address[1], address[2], address[3]]),
+        AddressFamily::INET6 => IpAddr::from(address).to_canonical(),
+        _ => return None,
+    };
+    Some(SocketAddr::new(ip, port))
 }
 
 /// 0 behind the end: an older kernel has fewer figures.

@@ -50,6 +50,7 @@ pub fn external(record: &mut Record, outcome: ExternalOutcome, window: Window, s
 fn cost(record: &mut Record, report: &LoadReport, window: Window, samples: &Samples) {
     (record.cost, record.process_series) = cost_within(report, window, samples);
     record.server_sockets = samples.sockets(window);
+    record.neighbours = samples.neighbours(window);
 }
 
 /// What the server used in a window, and per request of the load that was sent in it.

@@ -103,6 +103,7 @@ impl LiveWindow {
             cost: Some(cost?),
             process_series,
             server_sockets: samples.sockets(window),
+            neighbours: samples.neighbours(window),
             jvm: readings(&lines, window),
             resource_limits: self.limits.front().map(LimitsReading::until_now),
             ..Record::default()

@@ -14,6 +14,7 @@ pub mod jvm;
 pub mod jvm_log;
 mod load_schema;
 pub mod memory;
+pub mod neighbour;
 pub mod pause_ledger;
 pub mod resource_limits;
 pub mod run_delay;
@@ -99,6 +100,9 @@ pub struct Record {
     /// The server's sockets in the measured window; `None`: not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server_sockets: Option<server_sockets::ServerSockets>,
+    /// Connections that the server has opened, in the measured window: the addresses with the most.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub neighbours: Vec<neighbour::NeighbourConnections>,
     /// Per second of the measured window.
     pub load_series: Vec<LoadSample>,
     /// In the measured window.

@@ -38,6 +38,18 @@ pub struct ConcurrencyLimit {
     pub at_place: f64,
     /// Where threads with a request wait for those that run.
     pub waiting: Option<WaitingThreads>,
+    /// Where no threads run: connections that carry one request after the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connections: Option<LimitedConnections>,
+}
+
+/// Connections to one address, each with a request on it all the time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitedConnections {
+    /// Host and port.
+    pub address: String,
+    /// How many.
+    pub connections: u32,
 }
 
 /// Threads of one name.

@@ -2,13 +2,15 @@
 //!
 //! Threads of one name that all work in nearly every sample, while more requests are in flight, are a limit. So are requests that run,
 //! while the others wait at one place for a lock or a permit. Threads of a job of the application's own work all the time as well: those
-//! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait.
+//! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait. Requests
+//! without a thread are limited by connections to a neighbour, if each of those always has a request on it.
 
-use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads, is_full};
+use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
 use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule};
 use threadcount_model::record::Record;
+use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::thread_family::{FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{
     ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
@@ -117,7 +119,10 @@ fn limit(record: &Record, demand: Demand) -> Option<ConcurrencyLimit> {
     let jvm = record.jvm.as_ref()?;
     let profile = jvm.wait_profile.as_ref().filter(|it| it.samples as usize >= FEWEST_SAMPLES)?;
     let limited = jvm.thread_families.iter().filter_map(|it| by_threads(it, profile, demand));
-    limited.min_by(|a, b| a.at_once.total_cmp(&b.at_once)).or_else(|| by_waits(profile, demand))
+    limited
+        .min_by(|a, b| a.at_once.total_cmp(&b.at_once))
+        .or_else(|| by_waits(profile, demand))
+        .or_else(|| by_connections(record, profile, demand))
 }
 
 fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
@@ -172,6 +177,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         running: family.activity.clone(),
         at_place: family.at_place,
         waiting,
+        connections: None,
     })
 }
 
@@ -310,5 +316,45 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
         running: place.activity.clone(),
         at_place: profile.mean_threads(place) / running,
         waiting: Some(waiting),
+        connections: None,
     })
+}
+
+/// Requests without a thread, over fewer connections to a neighbour than are in flight.
+fn by_connections(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
+    let neighbour = record.neighbours.iter().filter(|it| is_always_waited_at(it)).max_by_key(|it| it.most)?;
+    let at_once = f64::from(neighbour.most);
+    let others = demand.in_flight - at_once;
+    let on_threads = of_requests(profile)
+        .filter(|group| !group.activity.waits_for_http() && group.activity.state != ThreadState::Select)
+        .map(|group| profile.mean_threads(group))
+        .sum::<f64>();
+    let is_limit = at_once <= FEWER * demand.in_flight
+        && others >= 2.0
+        && demand.cores > 0.0
+        && on_threads <= (1.0 - MOST) * others;
+    let address = neighbour.address.clone();
+    is_limit.then(|| ConcurrencyLimit {
+        at_once,
+        in_flight: demand.in_flight,
+        rate_per_s: demand.rate_per_s,
+        is_rate_estimate: demand.is_rate_estimate,
+        threads: None,
+        running: ThreadActivity::default(),
+        at_place: 0.0,
+        waiting: None,
+        connections: Some(LimitedConnections { address, connections: neighbour.most }),
+    })
+}
+
+/// Each of its connections has a request on it, one after the other. Of several at once on a connection the last one often is old.
+fn is_always_waited_at(neighbour: &NeighbourConnections) -> bool {
+    const FEWEST: u64 = 8;
+    const FEW: u64 = 20;
+    let ends_differ = neighbour.waiting + neighbour.answered;
+    neighbour.fewest == neighbour.most
+        && neighbour.waiting >= FEWEST
+        && neighbour.answered * FEW <= ends_differ
+        && neighbour.paced >= FEWEST
+        && neighbour.late * FEW <= 2 * neighbour.paced
 }

@@ -10,6 +10,7 @@ use crate::words::finding::Words as _;
 use threadcount_config::parse;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
+use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup, WaitProfile};
@@ -271,6 +272,48 @@ fn without_a_load_the_sockets_show_how_many_are_in_flight() {
     assert_eq!(in_window(&Record { server_sockets: Some(idle), ..full }), None, "a batch job with a queue");
 }
 
+/// Vert.x' WebClient has five connections for each host; its requests are on no thread.
+#[test]
+fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_without_a_thread() {
+    let five = NeighbourConnections {
+        address: "10.0.0.7:9000".to_owned(),
+        readings: 20,
+        fewest: 5,
+        most: 5,
+        waiting: 14,
+        answered: 0,
+        paced: 90,
+        late: 3,
+    };
+    let with = |neighbour: NeighbourConnections, groups| Record {
+        neighbours: vec![neighbour],
+        ..record(vec![], groups)
+    };
+    let finding = found(&with(five.clone(), vec![])).expect("a finding");
+    let expected = "never more than 5 requests are at 10.0.0.7:9000 at once, on its 5 connections, while 100 are in flight. \
+        5 / 12.5 ms = 400/s";
+    assert_eq!(sentence(&finding), expected);
+    assert!(advice(&finding).starts_with("more connections to 10.0.0.7:9000"), "{}", advice(&finding));
+    let silent = [
+        (
+            "connections that rest between their requests",
+            NeighbourConnections { answered: 3, ..five.clone() },
+            vec![],
+        ),
+        ("several requests share a connection", NeighbourConnections { late: 30, ..five.clone() }, vec![]),
+        ("one for each request", NeighbourConnections { fewest: 100, most: 100, ..five.clone() }, vec![]),
+        ("as many as are needed at the moment", NeighbourConnections { fewest: 3, ..five.clone() }, vec![]),
+        ("stamps that show nothing", NeighbourConnections { waiting: 2, ..five.clone() }, vec![]),
+        ("requests that run on threads", five.clone(), vec![group(ThreadState::Sleep, "Shop.page:9", 90.0)]),
+    ];
+    for (what, neighbour, groups) in silent {
+        assert_eq!(found(&with(neighbour, groups)), None, "{what}");
+    }
+    let mut full = with(five, vec![]);
+    full.cost.iter_mut().for_each(|cost| cost.machine_cpu_cores = 1.95);
+    assert_eq!(found(&full), None, "a full CPU");
+}
+
 #[test]
 fn look_alikes_are_left_alone() {
     let asleep = || group(ThreadState::Sleep, "Shop.page:9", 100.0);
@@ -367,6 +410,7 @@ proptest::proptest! {
             running,
             at_place: 1.0,
             waiting: None,
+            connections: None,
         };
         let finding = Finding { variant: None, load: None, runs: None, fact: Fact::ConcurrencyLimit(limit) };
         let words = crate::words::finding::words(&finding);

@@ -61,7 +61,15 @@ impl ConcurrencyLimit {
     fn fact(&self) -> String {
         let (most, in_flight) = (whole(self.at_once), whole(self.in_flight));
         let one = self.at_once < 1.5;
-        let (requests, run) = if one { ("request", "runs") } else { ("requests", "run") };
+        let (requests, run, are) = if one { ("request", "runs", "is") } else { ("requests", "run", "are") };
+        if let Some(it) = &self.connections {
+            let on = if one { "its only connection".to_owned() } else { format!("its {most} connections") };
+            return format!(
+                "never more than {most} {requests} {are} at {} at once, on {on}, while {in_flight} are in flight{}",
+                it.address,
+                self.arithmetic()
+            );
+        }
         let name = self.threads.as_ref().map(LimitedThreads::quoted);
         match self.threads.as_ref().filter(|threads| threads.is_event_loop) {
             Some(threads) => {
@@ -127,6 +135,12 @@ impl Words for ConcurrencyLimit {
     }
 
     fn advice(&self) -> Option<String> {
+        if let Some(it) = &self.connections {
+            return Some(format!(
+                "more connections to {} in the settings of its client, if it can serve them",
+                it.address
+            ));
+        }
         let place = self.place().unwrap_or("the place where they run");
         let Some(threads) = &self.threads else {
             let limit = self.waiting.as_ref().and_then(|it| it.activity.resource.as_deref());
