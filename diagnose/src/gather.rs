@@ -1,10 +1,11 @@
 //! Gathers the evidence: three thread dumps, within about three seconds where the heap has room for them, one snapshot of locks, CPU
 //! and collections.
 
+use super::child_process;
 use super::commands::Commands;
 use super::evidence::{Evidence, SNAPSHOTS, Thread};
 use super::gc_use::GcCounters;
-use super::judge::{is_of_server, is_writing};
+use super::judge::{is_of_server, is_writing, waits_for_child};
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
@@ -135,7 +136,7 @@ fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Of platform threads that stand in a write.
+/// Of platform threads that stand in a write, and of those that wait for a child process.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
@@ -143,6 +144,11 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     for thread in threads.iter_mut().filter(|it| it.stood_still && is_writing(it)) {
         let task = ids.get(&thread.tid).and_then(|id| tasks.get(id));
         thread.writes_to = task.and_then(|task| writers::target(all.pid, *task));
+    }
+    let mut for_child = threads.iter_mut().filter(|it| it.stood_still && waits_for_child(it)).peekable();
+    if for_child.peek().is_some() {
+        let child = child_process::waited_for(all.pid);
+        for_child.for_each(|thread| thread.peer.clone_from(&child));
     }
 }
 

@@ -1,5 +1,6 @@
 //! Why a JVM hangs or crawls: snapshots of its threads, its locks, CPU and collections, judged.
 
+mod child_process;
 mod commands;
 mod evidence;
 pub mod frame;

@@ -1,6 +1,7 @@
 //! What was asked of the process over its sockets, and whether it answered, between the first look and the last.
 
-use std::collections::HashMap;
+use serde::Serialize;
+use std::collections::{HashMap, HashSet};
 use std::net::SocketAddr;
 use threadcount_machine::process_sockets::{Connection, ProcessSockets};
 
@@ -17,6 +18,15 @@ pub struct ServerUse {
     pub answered: Option<usize>,
     /// Other machines that owe the process an answer.
     pub waits_for: Vec<String>,
+    /// Of the unanswered ones, those of the process itself, and the port.
+    pub own_calls: Option<OwnCalls>,
+}
+
+/// Requests of a process to its own port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct OwnCalls {
+    pub requests: usize,
+    pub port: u16,
 }
 
 impl ServerUse {
@@ -40,7 +50,16 @@ impl ServerUse {
             last.outbound.iter().filter(is_owed).map(|it| address(it.remote)).collect();
         waits_for.sort_unstable();
         waits_for.dedup();
+        let own_ports: HashSet<(u16, u16)> =
+            last.outbound.iter().map(|it| (it.remote.port(), it.local_port)).collect();
+        let is_own = |it: &&&Connection| own_ports.contains(&(it.local_port, it.remote.port()));
+        let own: Vec<u16> = at_both(|it| is_unanswered(it) || it.unread_bytes > 0)
+            .iter()
+            .filter(is_own)
+            .map(|it| it.local_port)
+            .collect();
         Self {
+            own_calls: own.first().map(|port| OwnCalls { requests: own.len(), port: *port }),
             unanswered: at_both(is_unanswered).iter().filter(is_unchanged).count(),
             not_accepted: unread.iter().filter(|it| !it.is_accepted).count(),
             unread: unread.len(),
@@ -134,6 +153,22 @@ mod tests {
         let after = connection(1, (300, 5), (160, 2), 0);
         let used = of(vec![before], vec![after]);
         assert_eq!((used.unanswered, used.answered), (0, Some(1)));
+    }
+
+    #[test]
+    fn a_request_of_the_process_to_its_own_port_is_its_own_call_and_one_to_another_port_is_none() {
+        let waits = connection(9_001, (0, 9_000), (80, 3_500), 0);
+        let call = |to: u16| Connection {
+            local_port: 9_001,
+            remote: SocketAddr::from(([127, 0, 0, 1], to)),
+            ..connection(0, (80, 3_500), (0, 9_000), 0)
+        };
+        let own_calls = |to| {
+            let sockets = ProcessSockets { inbound: vec![waits], outbound: vec![call(to)] };
+            ServerUse::between(&sockets, &sockets).own_calls
+        };
+        assert_eq!(own_calls(8_080), Some(OwnCalls { requests: 1, port: 8_080 }));
+        assert_eq!(own_calls(8_081), None);
     }
 
     #[test]

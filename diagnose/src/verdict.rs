@@ -1,7 +1,11 @@
 //! What is wrong with a JVM, as types; `report::diagnosis` makes the sentences.
 
 use super::frame::Frame;
+pub use super::server_use::OwnCalls;
 use serde::Serialize;
+
+/// What a thread does that waits for a child process to end.
+pub const FOR_CHILD_PROCESS: &str = "waiting for a child process";
 
 /// A thread as a reader finds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +59,8 @@ pub enum Bond {
     /// From the queue.
     Takes,
     Initialises,
+    /// It is a thread of the pool that is to end.
+    BelongsToIt,
     /// The signal.
     Gives,
 }
@@ -159,6 +165,8 @@ pub enum Verdict {
         not_accepted: usize,
         /// Connections on which something was sent meanwhile.
         answered: Option<usize>,
+        /// They or others wait for responses of this process itself.
+        own_calls: Option<OwnCalls>,
         /// Threads without a request that stand still as well.
         others: Vec<StandingThread>,
         seconds: f64,

@@ -36,11 +36,20 @@ fn headline(verdict: &Verdict) -> String {
             "Deadlock: {} {}{}.",
             plural((links.len() * circles) as u64, "thread"),
             match (links.len(), circles) {
-                (1, _) => "can give only themselves what they wait for".to_owned(),
+                (1, 1) => "waits for what only it can give".to_owned(),
+                (1, _) => "wait, each for what only it can give".to_owned(),
                 (_, 1) => "wait for each other in a circle".to_owned(),
                 _ => format!("wait for each other in {circles} circles"),
             },
-            if *behind == 0 { String::new() } else { format!("; {} behind them", waits(*behind)) }
+            if *behind == 0 {
+                String::new()
+            } else {
+                format!(
+                    "; {} behind {}",
+                    waits(*behind),
+                    if links.len() * circles == 1 { "it" } else { "them" }
+                )
+            }
         ),
         Verdict::PoolWaitsForItself { what, holders, .. } => format!(
             "A pool that waits for itself: {} {what} and {} for a second one of the same pool.",
@@ -79,10 +88,19 @@ fn headline(verdict: &Verdict) -> String {
                 format!("{} requests got", count(*unanswered.max(unread) as u64))
             }
         ),
-        Verdict::RequestsStand { requests, groups, .. } => format!(
-            "{} {} in all three dumps; cause unknown.",
+        Verdict::RequestsStand { requests, groups, own_calls, .. } => format!(
+            "{} {} in all three dumps; {}.",
             plural(*requests as u64, "request"),
-            stood_at(groups)
+            stood_at(groups),
+            own_calls.map_or_else(
+                || "cause unknown".to_owned(),
+                |it| format!(
+                    "{} of this process to its own port {} {} no response",
+                    plural(it.requests as u64, "request"),
+                    it.port,
+                    if it.requests == 1 { "has" } else { "have" }
+                )
+            )
         ),
         Verdict::LockWithoutRunnableOwner { carriers, pinned, .. } => format!(
             "A lock that no runnable thread can take: {} of {} are held by virtual threads that wait for it while pinned.",

@@ -280,7 +280,8 @@ fn may_be_given(graph: &WaitGraph<'_>, wait: Wait, at: &crate::frame::Frame) -> 
         let is_running = !thread.stands_still() || thread.runnable_share.is_some_and(|it| it > 0.1);
         is_running && thread.application().is_some() && !graph.has_request(place)
     };
-    matches!(wait, Wait::Result | Wait::Latch(_)) && evidence.threads.iter().enumerate().any(works)
+    matches!(wait, Wait::Result | Wait::PoolEnd | Wait::Latch(_))
+        && evidence.threads.iter().enumerate().any(works)
 }
 
 fn lost_lock(

@@ -42,6 +42,7 @@ impl<'a> GiverIndex<'a> {
             Wait::Lock => self.of_lock(thing, graph),
             Wait::Permit(_) => (Sites::of(graph, thing).holders(graph, thing), Bond::Holds, None),
             Wait::Result => self.of_result(thing, graph),
+            Wait::PoolEnd => (self.places(self.named(thing, graph)), Bond::BelongsToIt, None),
             Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
             Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
             Wait::Item | Wait::Latch(_) | Wait::Signal => self

@@ -26,6 +26,11 @@ pub(super) fn is_writing(thread: &Thread) -> bool {
     wait::is_writing(thread)
 }
 
+/// It stands in `Process.waitFor`.
+pub(super) fn waits_for_child(thread: &Thread) -> bool {
+    wait::waits_for_child(thread)
+}
+
 /// A thread in which a server that we know has called the application.
 pub(super) fn is_of_server(thread: &Thread) -> bool {
     requests::is_of_server(thread)

@@ -42,6 +42,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         unread: server.unread,
         not_accepted: server.not_accepted,
         answered: server.answered,
+        own_calls: server.own_calls,
         others: others_that_stand(evidence, |it| has_request(evidence, it)),
         seconds: evidence.between_seconds,
     })
@@ -68,7 +69,10 @@ fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGr
         group.lock = group.lock.take().filter(|it| thread.waits_for.as_ref() == Some(it));
         group.is_limited &= wait::is_timed(thread)
             && !(is_nothing_sent && wait::has_no_end(thread))
-            && matches!(wait, None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result));
+            && matches!(
+                wait,
+                None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result | Wait::PoolEnd)
+            );
     }
     counted.into_values().collect()
 }

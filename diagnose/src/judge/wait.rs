@@ -2,7 +2,7 @@
 
 use super::permits;
 use super::waits::{
-    ASLEEP, READS, READS_STREAM, WRITES, WRITES_FILE, WRITES_STREAM, waits_for_work, waits_in,
+    ASLEEP, CHILD, READS, READS_STREAM, WRITES, WRITES_FILE, WRITES_STREAM, waits_for_work, waits_in,
 };
 use crate::evidence::Thread;
 
@@ -14,6 +14,8 @@ pub(super) enum Wait {
     Permit(&'static str),
     /// Of a task, a future or a thread that ends.
     Result,
+    /// Of all threads of a pool.
+    PoolEnd,
     /// In a queue that is full.
     Room,
     /// Of a queue that is empty.
@@ -27,7 +29,7 @@ pub(super) enum Wait {
 }
 
 /// The first that is on the stack, from its top, counts.
-const PLACES: [(&str, Wait); 20] = [
+const PLACES: [(&str, Wait); 21] = [
     ("CountDownLatch.await", Wait::Latch("a CountDownLatch")),
     ("CyclicBarrier.dowait", Wait::Latch("a CyclicBarrier")),
     ("Phaser.internalAwaitAdvance", Wait::Latch("a Phaser")),
@@ -40,7 +42,8 @@ const PLACES: [(&str, Wait); 20] = [
     ("Thread.join", Wait::Result),
     ("VirtualThread.joinNanos", Wait::Result),
     ("ThreadFlock.awaitAll", Wait::Result),
-    ("ThreadPoolExecutor.awaitTermination", Wait::Result),
+    ("ThreadPoolExecutor.awaitTermination", Wait::PoolEnd),
+    ("ForkJoinPool.awaitTermination", Wait::PoolEnd),
     ("ReentrantLock.lock", Wait::Lock),
     ("ReentrantLock.tryLock", Wait::Lock),
     ("ReentrantLock.lockInterruptibly", Wait::Lock),
@@ -171,6 +174,10 @@ pub(super) fn is_writing(thread: &Thread) -> bool {
     waits_in(thread).is_some_and(|it| [WRITES, WRITES_FILE, WRITES_STREAM].contains(&it))
 }
 
+pub(super) fn waits_for_child(thread: &Thread) -> bool {
+    waits_in(thread) == Some(CHILD)
+}
+
 /// Words for what is waited for.
 pub(super) fn words(wait: Wait) -> &'static str {
     match wait {
@@ -178,6 +185,7 @@ pub(super) fn words(wait: Wait) -> &'static str {
         Wait::Lock => "a lock",
         Wait::Permit(what) | Wait::Latch(what) | Wait::Outside(what) => what,
         Wait::Result => "a result",
+        Wait::PoolEnd => "the end of a pool",
         Wait::Room => "room in a queue",
         Wait::Item => "an element of a queue",
         Wait::Signal => "a signal",

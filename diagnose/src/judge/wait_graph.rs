@@ -113,8 +113,8 @@ impl<'a> WaitGraph<'a> {
         for at in 0..self.things.len() {
             let (givers, bond, has_ended) = index.givers(&self.things[at], self);
             // Nobody waits for what it has, but for a second permit, or for its own pool.
-            let may_be_own =
-                matches!(self.things[at].wait, Wait::Permit(_)) || matches!(bond, Bond::Queued { .. });
+            let may_be_own = matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd)
+                || matches!(bond, Bond::Queued { .. });
             let is_own = |it: &usize| !may_be_own && self.things[at].waiters == [*it];
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();
@@ -167,7 +167,7 @@ impl<'a> WaitGraph<'a> {
 /// Who could give it would be known, or be seen to work. A free lock is given to the next one.
 fn is_closed(thing: &Thing) -> bool {
     match thing.wait {
-        Wait::Result | Wait::Room | Wait::Latch(_) => true,
+        Wait::Result | Wait::PoolEnd | Wait::Room | Wait::Latch(_) => true,
         Wait::Lock => is_without_owner(thing),
         _ => false,
     }

@@ -12,10 +12,12 @@ pub(super) const WRITES_FILE: &str = "writing to a file";
 pub(super) const WRITES_STREAM: &str = "writing to a file or a pipe";
 const CONNECTS: &str = "connecting a socket";
 const RESPONSE: &str = "waiting for an HTTP response";
+pub(super) const CHILD: &str = crate::verdict::FOR_CHILD_PROCESS;
 const LOOKS_UP: &str = "looking up the address of a host";
 
 /// Where a thread waits for another machine or for time. The first that is on the stack counts.
-const OUTSIDE: [(&str, &str); 37] = [
+const OUTSIDE: [(&str, &str); 38] = [
+    ("java.lang.ProcessImpl.waitFor", CHILD),
     // Its own threads read and write.
     ("jdk.internal.net.http.HttpClientImpl.send", RESPONSE),
     ("org.springframework.http.client.JdkClientHttpRequest.executeInternal", RESPONSE),

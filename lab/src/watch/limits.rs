@@ -8,7 +8,7 @@ use threadcount_machine::probe::line::Line;
 use threadcount_report::live::{self, LimitWords};
 
 /// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.
-const INTERVAL: Duration = Duration::from_secs(1);
+const INTERVAL: Duration = Duration::from_millis(500);
 
 /// What is known of the limits.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +71,7 @@ impl CurrentLimits {
     }
 }
 
-/// Judges a JVM once a second.
+/// Judges a JVM twice a second.
 pub struct Judge {
     window: LiveWindow,
     again: Instant,

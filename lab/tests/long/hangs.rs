@@ -228,7 +228,10 @@ fn tasks_wait_for_a_latch_that_tasks_in_the_queue_of_their_own_pool_count_down()
         "latch-of-pool",
         8,
         "deadlock",
-        &["2 threads can give only themselves", "queued in java.util.concurrent.ThreadPoolExecutor"],
+        &[
+            "2 threads wait, each for what only it can give",
+            "queued in java.util.concurrent.ThreadPoolExecutor",
+        ],
     );
 }
 

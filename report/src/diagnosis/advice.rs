@@ -1,9 +1,12 @@
 //! What to do about a verdict.
 
-use threadcount_diagnose::verdict::{Bond, DeadEnd, Missing, Verdict};
+use threadcount_diagnose::verdict::{Bond, DeadEnd, FOR_CHILD_PROCESS, Missing, Verdict};
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
+        Verdict::Deadlock { links, .. } if links.iter().any(|it| it.bond == Bond::BelongsToIt) => Some(
+            "end a pool from a thread that is not its own, and hold no lock meanwhile. Restart the JVM meanwhile",
+        ),
         Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
             "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
         ),
@@ -22,6 +25,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::DeadEnd { end: DeadEnd::Outside { .. }, .. } => Some(
             "a time limit for what the last thread does, and nothing held meanwhile. Check the other end",
         ),
+        Verdict::RequestsStand { own_calls: Some(_), .. } => {
+            Some("a method instead of a request to its own port, or more threads than such requests can take")
+        }
         Verdict::RequestsStand { .. } => Some(
             "the same command with --out, for all stacks. Long polls without a time limit appear the same",
         ),
@@ -61,6 +67,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
             "list its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`). A thread that does not reach a \
              safepoint causes this, and so does a swapping or a throttled machine",
         ),
+        Verdict::Stuck { waits_in, .. } if waits_in == FOR_CHILD_PROCESS => {
+            Some("read what the child process writes before you wait for its end, or let it write to a file")
+        }
         Verdict::Stuck { .. } => Some(
             "connect and read timeouts, and check what they wait for. If these are connections that are idle, nothing is wrong",
         ),

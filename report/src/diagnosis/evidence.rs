@@ -20,7 +20,8 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             if *behind > 0 {
                 let at = behind_at.as_ref().map(|at| format!(" at {at}")).unwrap_or_default();
-                lines.push(format!("{} behind them{at}", waits(*behind)));
+                let them = if links.len() * circles == 1 { "it" } else { "them" };
+                lines.push(format!("{} behind {them}{at}", waits(*behind)));
             }
             if !owners_known {
                 lines.push(
@@ -145,6 +146,7 @@ fn bond(bond: &Bond) -> String {
         Bond::Queued { pool } => format!("queued in {pool}, whose threads are all taken, as"),
         Bond::Takes => "which is emptied by".to_owned(),
         Bond::Initialises => "begun by".to_owned(),
+        Bond::BelongsToIt => "to which belongs".to_owned(),
         Bond::Gives => "given by".to_owned(),
     }
 }

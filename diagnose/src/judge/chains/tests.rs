@@ -201,3 +201,26 @@ fn ten_thousand_threads_that_wait_for_a_result_each_are_judged() {
     let found = all(&of((0..10_000).map(of_result).collect()));
     assert!(matches!(&found[..], [Verdict::DeadEnd { waiters: 10_000, .. }]), "{} found", found.len());
 }
+
+/// A task closes the executor that runs it, and holds a monitor meanwhile.
+#[test]
+fn a_thread_that_waits_for_the_end_of_its_own_pool_waits_for_itself_and_one_of_another_pool_does_not() {
+    const CLOSE: &str =
+        "java.base/java.util.concurrent.ThreadPoolExecutor.awaitTermination(ThreadPoolExecutor.java:1)";
+    let closes = |worker: u64| Thread {
+        waits_for: Some("C@1".into()),
+        givers: vec![worker],
+        monitors: vec!["A@1".into()],
+        ..thread(9, &[PARK, CLOSE, "shop.Store.reopen(Store.java:12)"])
+    };
+    let behind = |worker| {
+        of(vec![waiter(1, "A@1", ""), closes(worker), thread(8, &["shop.Store.save(Store.java:3)"])])
+    };
+    let found = all(&behind(9));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 1, .. }]
+            if links.len() == 1 && links[0].bond == crate::verdict::Bond::BelongsToIt),
+        "{found:?}"
+    );
+    assert_eq!(all(&behind(8)), [], "a task of another pool ends");
+}

@@ -79,6 +79,7 @@ final class Givers {
         if (blocker instanceof FutureTask<?> && jvm.fieldOf(blocker, "runner") instanceof Thread runner) {
             givers.add(runner.threadId());
         }
+        givers.addAll(pools.whoseEndIs(blocker));
         // A condition's lock stands for the queue that both belong to.
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
         return new Given(name(blocker), givers, pools.withTask(blocker), references.to(key));

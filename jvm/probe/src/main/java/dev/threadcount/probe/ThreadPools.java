@@ -45,7 +45,18 @@ final class ThreadPools {
         return pool == null ? null : Givers.name(pool);
     }
 
-    /** The same for a monitor, of which only the name is known. */
+    /** The threads of the pool whose end is waited for by this; none where it is no pool's. */
+    List<Long> whoseEndIs(Object blocker) {
+        for (Map.Entry<Object, List<Long>> pool : workers.entrySet()) {
+            Object end = jvm.fieldOf(pool.getKey(), "termination");
+            if (end != null && (end == blocker || jvm.fieldOf(end, "sync") == blocker)) {
+                return pool.getValue();
+            }
+        }
+        return List.of();
+    }
+
+    /** The name of the pool for a monitor, of which only the name is known. */
     String withTask(LockInfo monitor) {
         for (Map<Object, Object> known : List.of(poolOf, reachedFrom)) {
             for (Map.Entry<Object, Object> entry : known.entrySet()) {
