@@ -118,8 +118,9 @@ impl<'a> GiverIndex<'a> {
             by_code = self.computing(thing, graph);
         }
         let workers = || {
-            let busy =
-                |it: &usize| graph.thread(*it).is_in_fork_join() && graph.thread(*it).application().is_some();
+            let has_task =
+                |thread: &Thread| thread.application().is_some() || thread.class_to_begin.is_some();
+            let busy = |it: &usize| graph.thread(*it).is_in_fork_join() && has_task(graph.thread(*it));
             (0..self.evidence.threads.len()).filter(busy).collect()
         };
         (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)

@@ -4,11 +4,18 @@ use threadcount_diagnose::verdict::{Bond, DeadEnd, FOR_CHILD_PROCESS, Missing, V
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
+        Verdict::Deadlock { links, .. } if links.iter().any(|it| it.bond == Bond::Initialises) => Some(
+            "wait for no other thread in a static initialiser. Make there only what needs no other class or pool. Restart the JVM \
+             meanwhile",
+        ),
         Verdict::Deadlock { links, .. } if links.iter().any(|it| it.bond == Bond::BelongsToIt) => Some(
             "end a pool from a thread that is not its own, and hold no lock meanwhile. Restart the JVM meanwhile",
         ),
         Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
             "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
+        ),
+        Verdict::Deadlock { links, .. } if links.len() == 1 => Some(
+            "give back what the thread holds before it takes it in another way: a read lock does not become a write lock",
         ),
         Verdict::Deadlock { .. } => Some(
             "take these locks in the same order everywhere, or use tryLock with a limit. Restart the JVM meanwhile",

@@ -224,3 +224,23 @@ fn a_thread_that_waits_for_the_end_of_its_own_pool_waits_for_itself_and_one_of_a
     );
     assert_eq!(all(&behind(8)), [], "a task of another pool ends");
 }
+
+/// A parallel stream in a static initialiser: a worker needs the class for its part of the stream.
+#[test]
+fn a_class_whose_initialiser_waits_for_a_worker_that_waits_for_the_class_is_a_circle() {
+    const JOIN: &str = "java.base/java.util.concurrent.ForkJoinTask.awaitDone(ForkJoinTask.java:1)";
+    const WORKER: &str =
+        "java.base/java.util.concurrent.ForkJoinWorkerThread.run(ForkJoinWorkerThread.java:1)";
+    const STREAM: &str = "java.base/java.util.stream.AbstractTask.compute(AbstractTask.java:1)";
+    let begins =
+        |tid, frames: &[&str]| Thread { class_to_begin: Some("shop.Rates".into()), ..thread(tid, frames) };
+    let initialiser = thread(1, &[PARK, JOIN, "shop.Rates.<clinit>(Rates.java:9)", SERVER]);
+    let behind = begins(2, &["shop.Web.rate(Web.java:4)", SERVER]);
+    let found = all(&of(vec![initialiser.clone(), behind.clone(), begins(3, &[STREAM, WORKER])]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 1, .. }] if links.len() == 2),
+        "{found:?}"
+    );
+    let works = Thread { stood_still: false, ..thread(3, &["shop.Csv.parse(Csv.java:2)", STREAM, WORKER]) };
+    assert_eq!(all(&of(vec![initialiser, behind, works])), [], "its part is computed");
+}
