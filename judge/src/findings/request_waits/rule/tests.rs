@@ -1,0 +1,319 @@
+//! Known answers.
+
+use super::*;
+use crate::evidence::variant_runs::stage::{advice, found, found_in, run, sentence, site};
+use crate::finding::{Rule, RunsShowing};
+use threadcount_model::record::jvm::SiteReason;
+use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
+use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
+use threadcount_model::sample::{times, with_load};
+
+/// 80 requests a second of 500 ms each: 40 in flight.
+fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> Record {
+    let activity = ThreadActivity {
+        state,
+        resource: Some(resource.to_owned()),
+        application: Some("shop.Orders.find:42".to_owned()),
+        holder: Some("shop.Orders.save:88".to_owned()),
+        ..ThreadActivity::default()
+    };
+    let groups = vec![WaitGroup { role, activity, threads: vec![threads; 10] }];
+    let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+    let mut record = with_load(run(80.0, 50.1, 500.0, 0.2), |load| {
+        load.service_time_ms = Some(times(500.0));
+    });
+    record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+    record
+}
+
+fn of(state: ThreadState, threads: f64) -> Option<Finding> {
+    found(find, "clients: 40", with(state, "java.util.concurrent.Semaphore", threads, ThreadRole::Request))
+}
+
+#[test]
+fn the_longest_wait_is_named_with_its_milliseconds_its_line_and_what_to_try() {
+    let finding = found(find, "clients: 40", with(ThreadState::Pool, "HikariCP", 30.0, ThreadRole::Request));
+    let finding = finding.expect("a finding");
+    assert_eq!(
+        sentence(&finding),
+        "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at \
+         shop.Orders.find:42"
+    );
+    assert!(advice(&finding).contains("larger pool"), "{}", advice(&finding));
+    let lock = of(ThreadState::Lock, 30.0).expect("a finding");
+    assert!(sentence(&lock).ends_with("at shop.Orders.find:42. It is held at shop.Orders.save:88"));
+    assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+}
+
+#[test]
+fn a_home_made_pool_and_files_are_waits_too_with_advice_of_their_own() {
+    let condition = of(ThreadState::Wait, 36.0).expect("a finding");
+    assert!(
+        sentence(&condition)
+            .starts_with("requests spend 90 % of their time waiting for a notification: 450 ms")
+    );
+    assert!(
+        advice(&condition).contains("if shop.Orders.find:42 waits for a pool, more of it"),
+        "{}",
+        advice(&condition)
+    );
+    let file = of(ThreadState::File, 36.0).expect("a finding");
+    assert!(
+        sentence(&file).starts_with("requests spend 90 % of their time in file I/O: 450 ms of 500 ms, at")
+    );
+    assert!(
+        advice(&file).contains("fewer, larger reads or writes at shop.Orders.find:42"),
+        "{}",
+        advice(&file)
+    );
+}
+
+#[test]
+fn files_that_keep_carriers_are_said_once_and_the_next_longest_wait_is_named_beside_them() {
+    let files = || {
+        let mut record = with(ThreadState::File, "a.F", 20.0, ThreadRole::Request);
+        let jvm = record.jvm.as_mut().expect("it was read");
+        jvm.file_io = vec![site(None, Some("shop.Orders.find:42"), None, 800, 9_000.0)];
+        record
+    };
+    assert_eq!(found(find, "clients: 40", files()), None);
+    let mut both = files();
+    let profile = both.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
+    profile.groups.push(request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 12.0));
+    let lock = found(find, "clients: 40", both).expect("a finding");
+    assert!(sentence(&lock).starts_with("requests spend 30 % of their time waiting for a ReentrantLock"));
+}
+
+/// A pool whose readings are all alike.
+fn pool_of(kind: PoolKind, name: &str, busy: u32, queued: u64) -> Pool {
+    let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(10), queued: Some(queued) };
+    Pool { kind, name: name.to_owned(), max: Some(10), samples: vec![sample; 20] }
+}
+
+fn sentence_beside(pools: Vec<Pool>) -> String {
+    let mut record = with(ThreadState::Pool, "HikariCP", 30.0, ThreadRole::Request);
+    record.jvm.as_mut().expect("it was read").pools = pools;
+    sentence(&found(find, "clients: 40", record).expect("a finding"))
+}
+
+#[test]
+fn the_size_of_the_pool_is_named_where_it_is_known_which_pool_is_meant() {
+    let orders = || pool_of(PoolKind::Hikari, "orders", 10, 31);
+    let known = "requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42. All 10 of orders are in use in 100 % of its readings, and 31 wait for one";
+    assert_eq!(sentence_beside(vec![orders()]), known);
+    let idle = pool_of(PoolKind::Hikari, "reports", 0, 0);
+    let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
+    assert_eq!(sentence_beside(vec![idle, orders(), of_another_library]), known);
+    let without = "at shop.Orders.find:42";
+    let reports = pool_of(PoolKind::Hikari, "reports", 10, 2);
+    assert!(sentence_beside(vec![orders(), reports]).ends_with(without), "one of two");
+    let threads = Pool { kind: PoolKind::Tomcat, ..orders() };
+    assert!(sentence_beside(vec![threads]).ends_with(without), "no pool of connections");
+}
+
+#[test]
+fn who_waits_for_a_response_may_have_no_connection_yet() {
+    let response_beside = |threads, pool| {
+        let mut record = with(ThreadState::Future, "Jetty HttpClient", threads, ThreadRole::Request);
+        record.jvm.as_mut().expect("it was read").pools = vec![pool];
+        found(what_requests_wait_for, "clients: 40", record).expect("a finding")
+    };
+    let client = |queued| pool_of(PoolKind::JettyClient, "http://stock:8080", 10, queued);
+    let full = response_beside(40.0, client(28));
+    let response = "requests spend 100 % of their time waiting for a response to Jetty HttpClient: 500 ms of 500 ms, at \
+         shop.Orders.find:42";
+    let in_use = "All 10 of http://stock:8080 are in use in 100 % of its readings, and 28 wait for one";
+    assert_eq!(sentence(&full), format!("{response}. {in_use}"));
+    assert!(advice(&full).starts_with("a larger pool, if the service that"), "{}", advice(&full));
+    let few = response_beside(40.0, client(3));
+    assert_eq!(sentence(&few), response, "three of thirty: another pool");
+    let others = response_beside(40.0, client(500));
+    assert_eq!(sentence(&others), response, "500 of thirty: another pool");
+    let mut opening = client(28);
+    opening.samples.iter_mut().for_each(|it| it.busy = Some(3));
+    assert_eq!(sentence(&response_beside(40.0, opening)), response, "they wait while one is opened");
+    let once = response_beside(9.0, client(1));
+    assert!(sentence(&once).ends_with("at shop.Orders.find:42"), "{}", sentence(&once));
+    assert!(advice(&once).starts_with("a faster service behind"), "{}", advice(&once));
+    let of_threads = response_beside(40.0, pool_of(PoolKind::Jetty, "qtp", 10, 28));
+    assert_eq!(sentence(&of_threads), response, "a server's threads");
+}
+
+#[test]
+fn each_run_is_asked_whether_it_shows_it() {
+    let waiting = |threads| with(ThreadState::Semaphore, "a.S", threads, ThreadRole::Request);
+    let runs = |threads: [f64; 3]| found_in(find, "clients: 40", &threads.map(waiting)).map(|it| it.runs);
+    let shown_by = |showing| Some(Some(RunsShowing { showing, complete: 3 }));
+    assert_eq!(runs([30.0, 30.0, 30.0]), shown_by(3));
+    assert_eq!(runs([30.0, 4.0, 30.0]), shown_by(2));
+    assert_eq!(runs([4.0, 4.0, 39.0]), None, "one run of three");
+}
+
+fn group(role: ThreadRole, state: ThreadState, resource: &str, place: &str, threads: f64) -> WaitGroup {
+    let activity = ThreadActivity {
+        state,
+        resource: Some(resource.to_owned()),
+        application: Some(place.to_owned()),
+        holder: Some("shop.Orders.pay:90".to_owned()),
+        ..ThreadActivity::default()
+    };
+    WaitGroup { role, activity, threads: vec![threads; 10] }
+}
+
+fn request(state: ThreadState, resource: &str, place: &str, threads: f64) -> WaitGroup {
+    group(ThreadRole::Request, state, resource, place, threads)
+}
+
+/// Ten seconds in which nobody sent a load.
+fn watched(groups: Vec<WaitGroup>, pools: Vec<Pool>) -> Record {
+    let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+    let jvm = JvmReadings { wait_profile: Some(profile), pools, ..JvmReadings::default() };
+    Record { jvm: Some(jvm), ..Record::default() }
+}
+
+fn said(record: &Record) -> Option<(String, String)> {
+    let fact = in_window(record)?;
+    let finding = Finding { variant: None, load: None, runs: None, fact };
+    Some((sentence(&finding), advice(&finding)))
+}
+
+const LOCK: &str = "java.util.concurrent.locks.ReentrantLock";
+
+#[test]
+fn without_a_load_the_threads_that_wait_are_named_of_those_with_a_request() {
+    let groups = vec![
+        request(ThreadState::Sleep, "", "shop.Orders.pay:90", 60.0),
+        request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 40.0),
+        group(ThreadRole::Application, ThreadState::Lock, LOCK, "shop.Jobs.run:5", 300.0),
+    ];
+    let (sentence, advice) = said(&watched(groups, Vec::new())).expect("a finding");
+    assert_eq!(
+        sentence,
+        "40 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 40.0 of 100.0, on average. It is held at shop.Orders.pay:90"
+    );
+    assert!(advice.contains("the lock at shop.Orders.save:88 held for a shorter time"), "{advice}");
+}
+
+#[test]
+fn a_fact_without_a_load_has_no_milliseconds_and_is_read_back() {
+    let record = watched(vec![request(ThreadState::Lock, LOCK, "a.A.a:1", 40.5)], Vec::new());
+    let fact = in_window(&record).expect("a fact");
+    let json = serde_json::to_value(&fact).expect("it is written");
+    let (figures, part) = (&json["figures"], &json["figures"]["part"]);
+    assert_eq!((&figures["service_time_ms"], &part["threads"]), (&serde_json::Value::Null, &40.5.into()));
+    assert!(part.get("ms").is_none() && part["state"] == "lock", "{json}");
+    assert_eq!(serde_json::from_value::<Fact>(json).ok(), Some(fact));
+}
+
+#[test]
+fn a_pool_that_is_full_is_not_said_twice_and_what_else_is_waited_for_is_said_beside_it() {
+    let hikari = || pool_of(PoolKind::Hikari, "orders", 10, 31);
+    let waiting = || request(ThreadState::Pool, "HikariCP", "shop.Orders.find:42", 31.0);
+    let lock = request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 20.0);
+    assert_eq!(said(&watched(vec![waiting()], vec![hikari()])), None);
+    let beside = said(&watched(vec![waiting(), lock], vec![hikari()])).expect("a finding").0;
+    assert!(beside.starts_with("39 % of the threads with a request are waiting for a ReentrantLock"));
+    let (sentence, advice) = said(&watched(vec![waiting()], Vec::new())).expect("a pool that is not read");
+    assert!(sentence.contains("waiting for a HikariCP connection at shop.Orders.find:42"), "{sentence}");
+    assert!(advice.contains("larger pool"), "{advice}");
+    let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
+    assert!(said(&watched(vec![waiting()], vec![of_another_library])).is_some());
+}
+
+#[test]
+fn without_a_load_look_alikes_are_left_alone() {
+    use ThreadState::{File, Future, Lock, Queue, Running, Select, Sleep, Socket, Wait};
+    let (idle, place) = ("java.util.concurrent.LinkedBlockingQueue", "shop.Orders.save:88");
+    let worker = |threads| group(ThreadRole::Application, Queue, idle, "shop.Worker.run:31", threads);
+    let silent = [
+        ("workers with nothing to do", vec![worker(40.0)]),
+        ("the same beside requests that compute", vec![worker(40.0), request(Running, "", place, 2.0)]),
+        ("sleepers", vec![request(Sleep, "", place, 100.0)]),
+        ("an event loop", vec![request(Select, "", place, 4.0)]),
+        ("a service that reads its database", vec![request(Socket, "PostgreSQL", place, 40.0)]),
+        ("a call of another service", vec![request(Future, "java.net.http.HttpClient", place, 40.0)]),
+        ("files", vec![request(File, "", place, 40.0)]),
+        ("long polling", vec![request(Wait, "a.Condition", place, 40.0), request(Queue, idle, place, 40.0)]),
+        ("one request", vec![request(Lock, LOCK, place, 1.9)]),
+        ("less than a fifth", vec![request(Lock, LOCK, place, 19.0), request(Running, "", place, 81.0)]),
+        ("nobody", Vec::new()),
+    ];
+    for (what, groups) in silent {
+        assert_eq!(said(&watched(groups, Vec::new())), None, "{what}");
+    }
+    let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
+    few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
+    assert_eq!(said(&few), None, "four samples");
+}
+
+#[test]
+fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_complete() {
+    // 40 requests in flight sleep; so many threads wait for a lock, in requests that timed out before the window.
+    let stuck = |threads| {
+        let mut record = with(ThreadState::Sleep, "", 40.0, ThreadRole::Request);
+        let profile = record.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
+        profile.groups.push(request(ThreadState::Lock, LOCK, "shop.Orders.save:88", threads));
+        found(find, "clients: 40", record)
+    };
+    assert_eq!(stuck(80.0), None);
+    assert_eq!(stuck(11.0), None, "as few as might be chance");
+    // Chance finds a few too many where all wait.
+    let lock = of(ThreadState::Lock, 44.0).expect("a finding");
+    assert!(
+        sentence(&lock).starts_with("requests spend 100 % of their time waiting for a Semaphore: 550 ms"),
+        "{}",
+        sentence(&lock)
+    );
+}
+
+#[test]
+fn look_alikes_are_left_alone() {
+    assert_eq!(of(ThreadState::Sleep, 40.0), None, "a sleep is meant");
+    assert_eq!(of(ThreadState::Running, 40.0), None);
+    assert_eq!(of(ThreadState::Semaphore, 7.0), None, "less than a fifth of the requests");
+    let job = with(ThreadState::Queue, "a.Queue", 40.0, ThreadRole::Application);
+    assert_eq!(found(find, "clients: 40", job), None, "jobs of the application");
+    let idle = with(ThreadState::Wait, "a.Condition", 40.0, ThreadRole::Application);
+    assert_eq!(found(find, "clients: 40", idle), None, "workers that wait for a task");
+    assert_eq!(of(ThreadState::Select, 40.0), None, "an event loop");
+    assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
+}
+
+/// 80 requests a second of 500 ms each: 40 in flight. By events so many of them wait for a monitor, by samples so many at a place.
+fn by_events_and_samples(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Record {
+    let (state, place, threads) = by_samples;
+    let activity = ThreadActivity {
+        state,
+        resource: Some("a.B".to_owned()),
+        application: Some(place.to_owned()),
+        ..ThreadActivity::default()
+    };
+    let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
+    let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
+    let monitor = Some(SiteReason::Monitor("shop.Stock".to_owned()));
+    let mut site = site(None, Some("shop.Stock.take:9"), monitor, 800, by_events * 10_000.0);
+    site.total.longest_ms = 50.0;
+    let mut record = with_load(run(80.0, 50.1, 500.0, 0.2), |load| {
+        load.service_time_ms = Some(times(500.0));
+    });
+    record.jvm =
+        Some(JvmReadings { waits: vec![site], wait_profile: Some(profile), ..JvmReadings::default() });
+    record
+}
+
+fn named(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Option<Rule> {
+    let record = by_events_and_samples(by_events, by_samples);
+    found(what_requests_wait_for, "clients: 40", record).map(|it| it.rule())
+}
+
+#[test]
+fn the_larger_of_two_waits_is_named_whether_events_or_samples_show_it() {
+    use ThreadState::{Monitor, Pool, Semaphore, Sleep};
+    let orders = "shop.Orders.find:42";
+    assert_eq!(named(9.0, (Semaphore, orders, 26.0)), Some(Rule::RequestWaits), "23 % and 65 %");
+    assert_eq!(named(26.0, (Semaphore, orders, 9.0)), Some(Rule::Waiting), "65 % and 23 %");
+    assert_eq!(named(26.0, (Monitor, "shop.Stock.take:9", 30.0)), Some(Rule::Waiting), "the same place");
+    assert_eq!(named(9.0, (Pool, orders, 26.0)), Some(Rule::RequestWaits));
+    assert_eq!(named(9.0, (Sleep, orders, 31.0)), Some(Rule::Waiting));
+    assert_eq!(named(4.0, (Sleep, orders, 36.0)), None);
+}
