@@ -7,8 +7,9 @@ use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
 use super::service_options::ServiceOptions;
+use super::unwritten::Unwritten;
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -189,7 +190,7 @@ fn save(experiment: &Experiment, file: &Path) -> miette::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     let created = options.write(true).create_new(true).open(file);
     let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
-    written.into_diagnostic().wrap_err_with(|| format!("--save {name}: it cannot be written"))?;
+    written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
     Ok(())
 }

@@ -6,11 +6,12 @@ use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::output::{Files, Output};
 use super::share_options::ShareOptions;
-use super::{FAILED, interrupt, plan_flags, share_worker, stdout, summary};
+use super::{DISK_FULL, FAILED, interrupt, plan_flags, share_worker, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use threadcount_judge::result_folder::is_without_room;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
@@ -21,7 +22,7 @@ use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///
-/// Exit code: 0 all responses as expected, 1 failures, no response at all or interrupted, 2 bad usage or input.
+/// Exit code: 0 all responses as expected, 1 failures, no response at all or interrupted, 2 bad usage or input, 4 the disk became full.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadCommand {
@@ -89,7 +90,8 @@ impl LoadCommand {
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         stdout::print(&shown)?;
         files.write(&outcome, &json)?;
-        Ok(exit_code(&outcome, self.output.fail_above))
+        let is_log_cut = outcome.log_failure.is_some_and(|kind| is_without_room(&kind.into()));
+        Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
     }
 
     /// Sends a share, and tells of it on stdout. Files have its own figures.

@@ -44,6 +44,7 @@ mod share_worker;
 mod stdout;
 mod summary;
 mod transport_options;
+mod unwritten;
 mod watch;
 mod worker;
 
@@ -52,6 +53,7 @@ use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
 use std::process::ExitCode;
+use threadcount_judge::result_folder::is_without_room;
 
 /// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
 pub const FAILED: u8 = 1;
@@ -64,7 +66,12 @@ pub const NOT_JUDGED: u8 = 3;
 #[must_use]
 pub fn code_of(error: &miette::Report) -> u8 {
     let hangs = matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_)));
-    if hangs { FAILED } else { BAD_INPUT }
+    let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_without_room);
+    match (hangs, has_no_room) {
+        (true, _) => FAILED,
+        (_, true) => DISK_FULL,
+        _ => BAD_INPUT,
+    }
 }
 
 const FIRST: &str = "Begin with:

@@ -1,6 +1,6 @@
 //! The output of a command goes to stdout; everything else to stderr.
 
-use miette::miette;
+use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
 use threadcount_report::terminal::TerminalStyle;
 
@@ -24,7 +24,8 @@ pub fn print(text: &str) -> miette::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(miette!(help = "make room, or name another file", "cannot write to stdout: {error}"))
+            let help = "make room, or name another file";
+            Err(Unwritten::with_help("cannot write to stdout".to_owned(), help, error).into())
         }
         _ => Ok(()),
     }

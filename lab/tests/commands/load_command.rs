@@ -290,10 +290,10 @@ fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
 }
 
 #[test]
-fn a_full_disk_is_told_after_the_result_was_shown() {
+fn a_full_disk_is_named_after_the_result_and_is_exit_code_4() {
     let server = TinyServer::start();
     let output = load(&[&server.url("/"), "-n", "5", "--out", "/dev/full"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&output.stdout).contains("5 sent = 5 ok"));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--out /dev/full"));
 }

@@ -83,12 +83,12 @@ fn no_command_panics_where_its_output_cannot_be_written() {
 }
 
 #[test]
-fn a_full_disk_behind_stdout_is_named_and_is_no_success() {
+fn a_full_disk_behind_stdout_is_named_and_is_exit_code_4() {
     for call in PRINTING {
         let output = ended(call, full(), Stdio::piped());
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("No space left on device") && said.contains("stdout"), "{call:?}: {said}");
-        assert!(output.status.code().is_some_and(|code| code != 0), "{call:?}");
+        assert_eq!(output.status.code(), Some(4), "{call:?}");
     }
 }
 
@@ -192,6 +192,15 @@ fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     let output =
         limited.args(["-c", script]).arg(cargo_bin("threadcount")).arg(folder.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|code| code != 0), "{:?}: {said}", output.status);
+    assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("File too large"), "{said}");
+}
+
+#[test]
+fn man_pages_name_the_folder_that_is_missing() {
+    let output = ended(&["man-pages", "/nowhere/at/all"], Stdio::piped(), Stdio::piped());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("/nowhere/at/all: the pages cannot be written"), "{said}");
+    assert!(said.contains("make the folder first"), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
 }
