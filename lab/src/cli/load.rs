@@ -82,8 +82,9 @@ impl LoadCommand {
             files.second(second);
         };
         let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
-        let outcome =
+        let mut outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
+        self.hide_values(&mut outcome);
         live.finish(Some(outcome.elapsed_s()));
         let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
@@ -94,9 +95,16 @@ impl LoadCommand {
         Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
     }
 
+    /// A server may send back what it got.
+    fn hide_values(&self, outcome: &mut LoadOutcome) {
+        let body = outcome.first_failing_body.as_mut();
+        body.into_iter().for_each(|text| *text = self.options.without_values(&self.urls, text));
+    }
+
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
-        let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
+        let mut outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
+        self.hide_values(&mut outcome);
         let report = report(&outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;
