@@ -1,5 +1,6 @@
 //! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
 
+use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
 use std::fs::{self, File, Permissions};
 use std::io::Read;
@@ -101,10 +102,10 @@ fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
     }
 }
 
-/// What a command prints on a terminal of ten columns, stderr among it.
-fn on_a_narrow_terminal(call: &[&str]) -> (Option<i32>, String) {
+/// What a command prints on a terminal of so many columns, stderr among it.
+fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
     let (mut ours, mut theirs) = (-1, -1);
-    let size = libc::winsize { ws_row: 24, ws_col: 10, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = libc::winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: both ends are written, and nothing but the size is read.
     let code = unsafe {
         libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), &raw const size)
@@ -131,10 +132,18 @@ fn on_a_narrow_terminal(call: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn no_command_panics_on_a_terminal_of_ten_columns() {
     for call in PRINTING.into_iter().chain(REFUSED) {
-        let (code, said) = on_a_narrow_terminal(call);
+        let (code, said) = on_a_terminal(10, call);
         assert!(code.is_some_and(|code| code != 101) && !said.contains("panicked"), "{call:?}: {said}");
         assert!(!said.trim().is_empty(), "{call:?}");
     }
+}
+
+#[test]
+fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
+    let server = TinyServer::start();
+    let (code, said) = on_a_terminal(80, &["load", &server.url("/"), "-n", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("100 %  starting"), "{said}");
 }
 
 /// Root has no limit of threads, so that root runs it as another user.
