@@ -70,6 +70,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
         .chain([
             failures(outcome),
+            closed_at_once(outcome, plan),
             unsolicited(outcome),
             no_port_left(outcome),
             unfinished(outcome),
@@ -202,6 +203,16 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
         sent: counts.in_flight_at_start + counts.sent,
         cause,
     })
+}
+
+/// A server of TLS may close a connection over which it gets none, and send no alert.
+fn closed_at_once(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let is_closed = |cause: &FailureCause| {
+        matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset)
+    };
+    let all = !outcome.failures.is_empty() && outcome.failures.keys().all(is_closed);
+    let nothing_came = outcome.counts.ok == 0 && outcome.bytes.received == 0;
+    (all && nothing_came && !plan.requests.origin().tls).then_some(Warning::ClosedAtOnce)
 }
 
 fn endless_bodies(outcome: &LoadOutcome) -> Option<Warning> {
@@ -553,6 +564,27 @@ mod tests {
         };
         assert!(texts(true).iter().all(|text| !text.contains("or follow it")), "{:?}", texts(true));
         assert!(texts(false)[1].contains("or follow it"), "{:?}", texts(false));
+    }
+
+    #[test]
+    fn a_server_that_closes_each_connection_without_a_byte_may_speak_tls() {
+        let closed_by = |causes: &[FailureCause], received: u64, tls: bool| {
+            let mut outcome = LoadOutcome {
+                counts: Counts { sent: 9, failed: 9, ..Counts::default() },
+                failures: causes.iter().map(|&cause| (cause, 3)).collect(),
+                ..LoadOutcome::default()
+            };
+            outcome.bytes.received = received;
+            let origin = Origin { tls, host: "127.0.0.1".to_owned(), port: 80 };
+            let plan = closed().with(|plan| plan.requests = Arc::new(RequestSource::get(origin, "/")));
+            judge(&outcome, &plan).warnings.contains(&Warning::ClosedAtOnce)
+        };
+        let ends = [FailureCause::ClosedBeforeAnswer, FailureCause::ConnectionReset];
+        assert!(closed_by(&ends, 0, false) && closed_by(&ends[..1], 0, false));
+        assert!(!closed_by(&ends, 1, false), "the server sent something");
+        assert!(!closed_by(&ends, 0, true), "it is TLS already");
+        assert!(!closed_by(&[ends[0], FailureCause::RequestTimeout], 0, false));
+        assert!(!closed_by(&[], 0, false));
     }
 
     #[test]

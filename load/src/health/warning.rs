@@ -21,6 +21,8 @@ pub enum Warning {
     NotSent { count: u64, oldest_ms: f64, has_times: bool },
     /// Requests failed; the cause is the most frequent one.
     Failures { failed: u64, sent: u64, cause: Option<FailureCause> },
+    /// Every connection was closed or reset without a byte of a response, and TLS was not used.
+    ClosedAtOnce,
     /// Source ports ran out.
     NoPortLeft { count: u64 },
     /// The server sent bytes over connections that had no request.
@@ -63,6 +65,7 @@ impl Warning {
             Self::RateExceeded { .. } => "rate-exceeded",
             Self::NotSent { .. } => "not-sent",
             Self::Failures { .. } => "failures",
+            Self::ClosedAtOnce => "closed-at-once",
             Self::NoPortLeft { .. } => "no-port-left",
             Self::Unsolicited { .. } => "unsolicited",
             Self::Unfinished { .. } => "unfinished",
@@ -131,6 +134,9 @@ impl Warning {
                 let most = cause.map(|it| format!(", most often: {}", it.sentence(name))).unwrap_or_default();
                 let no_times = if failed < sent { ". Failures are in no response time" } else { "" };
                 format!("{failed} of {sent} requests failed ({share:.2} %){most}{no_times}")
+            }
+            Self::ClosedAtOnce => {
+                "the server closed each connection without a byte of a response. The port may speak TLS: use https://".to_owned()
             }
             Self::NoPortLeft { count } => format!(
                 "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
