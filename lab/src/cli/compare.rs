@@ -19,6 +19,7 @@ use threadcount_config::for_compare::error::CompareError;
 use threadcount_config::saved;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::masked::Masked;
 use threadcount_model::parse;
 use threadcount_servers::workload::load_plan::load_plan;
 
@@ -192,6 +193,14 @@ fn save(experiment: &Experiment, file: &Path) -> miette::Result<()> {
     let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
     written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
+    let mut secrets = Masked::new();
+    let _ = experiment.without_secrets(&mut secrets);
+    if !secrets.is_empty() {
+        let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
+        anstream::eprintln!(
+            "{name} holds secrets: {secrets}; write ${{NAME}} for a variable of the environment"
+        );
+    }
     Ok(())
 }
 
