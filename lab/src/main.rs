@@ -12,7 +12,7 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error}");
     }
     cli::parse().run().unwrap_or_else(|error| {
-        anstream::eprintln!("{error:?}");
+        cli::explain(&format!("{error:?}"));
         ExitCode::from(cli::code_of(&error))
     })
 }

@@ -89,7 +89,7 @@ impl LoadCommand {
         let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
-        stdout::print(&shown)?;
+        stdout::show(&shown, self.output.json)?;
         files.write(&outcome, &json)?;
         let is_log_cut = outcome.log_failure.is_some_and(|kind| is_without_room(&kind.into()));
         Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })

@@ -53,6 +53,7 @@ use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
 use std::process::ExitCode;
+pub use stdout::explain;
 use threadcount_judge::result_folder::is_without_room;
 
 /// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
@@ -127,7 +128,7 @@ impl Cli {
     /// # Errors
     /// Bad input, as a sentence with what to write or do instead; the exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
-        // Terminals wrap lines themselves; miette would break URLs and paths. A hook that is there already stays.
+        // miette would break URLs and paths; see `explain`. A hook that is there already stays.
         let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));
         self.command.run()
     }

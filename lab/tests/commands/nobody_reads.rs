@@ -138,6 +138,31 @@ fn no_command_panics_on_a_terminal_of_ten_columns() {
     }
 }
 
+/// Calls whose words all fit: addresses and paths are not broken.
+const FITTING: [&[&str]; 9] = [
+    &["list"],
+    &["list", "tomcat-blocking"],
+    &["check"],
+    &["compare-results", OTHER, RESULT],
+    &["history", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results")],
+    &["load", "http://127.0.0.1:1/", "-n", "1"],
+    &["load", "http://127.0.0.1:1/", "-r", "50", "-d", "1s"],
+    &["load", "http://127.0.0.1:1/", "--cookies", "--disable-keepalive"],
+    &["history", "no-such-folder"],
+];
+
+#[test]
+fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
+    for call in FITTING {
+        let (_, said) = on_a_terminal(80, call);
+        let plain = anstream::adapter::strip_str(&said).to_string();
+        for line in plain.lines().flat_map(|line| line.split('\r')).filter(|line| !line.contains('│')) {
+            let longest = line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default();
+            assert!(line.chars().count() <= 80.max(longest + 6), "{call:?}: {line}\n{plain}");
+        }
+    }
+}
+
 #[test]
 fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
     let server = TinyServer::start();

@@ -15,7 +15,7 @@ use threadcount_model::figures;
 /// How many causes of failure are listed one by one.
 const MOST_CAUSES: usize = 8;
 const LABEL_WIDTH: usize = 10;
-/// Sentences are broken here.
+/// Sentences are broken here, or at the width of a narrower terminal.
 const LINE_WIDTH: usize = 100;
 
 /// The summary, with the escape codes of colours; print it through [`anstream`], which takes them out where they do
@@ -233,7 +233,8 @@ fn cores(busy: &[f64]) -> Option<String> {
 
 /// Breaks a text into lines that fit behind an indent.
 fn wrapped(text: &str, indent: usize) -> String {
-    threadcount_report::wrapped::wrapped(text, indent, LINE_WIDTH).join(&format!("\n{}", " ".repeat(indent)))
+    threadcount_report::wrapped::wrapped(text, indent, crate::cli::stdout::style().width.min(LINE_WIDTH))
+        .join(&format!("\n{}", " ".repeat(indent)))
 }
 
 fn labelled(label: &str, text: &str) -> String {
