@@ -1,6 +1,6 @@
 //! Help: examples first, then the flags that most users need; `--help-all` has all of them.
 
-use super::{Cli, DISK_FULL, FAILED};
+use super::{Cli, DISK_FULL, FAILED, explain};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -81,8 +81,12 @@ pub fn parse() -> Cli {
 
 /// Prints help, or why the command line cannot be read, and ends the process.
 fn end(error: &clap::Error) -> ! {
+    if error.use_stderr() {
+        explain(error.render().ansi().to_string().trim_end());
+        process::exit(error.exit_code());
+    }
     match error.print() {
-        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "cannot write to stdout: {failed}");
             process::exit(i32::from(if is_without_room(&failed) { DISK_FULL } else { FAILED }))
         }

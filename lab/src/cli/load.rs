@@ -22,7 +22,7 @@ use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///
-/// Exit code: 0 all responses as expected, 1 failures, no response at all or interrupted, 2 bad usage or input, 4 the disk became full.
+/// Exit code 0: all responses as expected. 1: failures, no response at all or interrupted. 2: bad usage or input. 4: full disk.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadCommand {

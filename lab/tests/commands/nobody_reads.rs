@@ -139,7 +139,7 @@ fn no_command_panics_on_a_terminal_of_ten_columns() {
 }
 
 /// Calls whose words all fit: addresses and paths are not broken.
-const FITTING: [&[&str]; 9] = [
+const FITTING: [&[&str]; 10] = [
     &["list"],
     &["list", "tomcat-blocking"],
     &["check"],
@@ -149,6 +149,7 @@ const FITTING: [&[&str]; 9] = [
     &["load", "http://127.0.0.1:1/", "-r", "50", "-d", "1s"],
     &["load", "http://127.0.0.1:1/", "--cookies", "--disable-keepalive"],
     &["history", "no-such-folder"],
+    &["load", "http://127.0.0.1:1/", "--header", "without a colon"],
 ];
 
 #[test]
