@@ -1,5 +1,6 @@
 //! `threadcount`: parse the command line, do it, say how it ended.
 
+use rustix::io::Errno;
 use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
@@ -11,7 +12,7 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error}");
     }
     cli::parse().run().unwrap_or_else(|error| {
-        anstream::eprintln!("{error:?}");
+        cli::explain(&format!("{error:?}"));
         ExitCode::from(cli::code_of(&error))
     })
 }
@@ -24,7 +25,8 @@ fn end_with_a_sentence() {
         match info.payload().downcast_ref::<String>().and_then(|it| cause(it)) {
             Some(sentence) => {
                 let _ = writeln!(io::stderr(), "{sentence}");
-                process::exit(i32::from(cli::FAILED))
+                let is_full = sentence.ends_with(&io::Error::from(Errno::NOSPC).to_string());
+                process::exit(i32::from(if is_full { cli::DISK_FULL } else { cli::FAILED }))
             }
             None => usual(info),
         }

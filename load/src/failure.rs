@@ -67,6 +67,18 @@ pub enum CertificateProblem {
     Revoked,
     /// Its signature is wrong.
     BadSignature,
+    /// It is an authority's, not a server's.
+    Authority,
+    /// Version 1 of X.509.
+    OldVersion,
+    /// It is for something else than servers.
+    OtherPurpose,
+    /// It cannot be read.
+    BadEncoding,
+    /// Its kind of signature is not supported.
+    UnsupportedSignature,
+    /// It has a critical extension that is not known.
+    UnknownExtension,
     /// Anything else.
     Other,
 }
@@ -82,6 +94,12 @@ impl CertificateProblem {
             Self::OtherName => "the certificate is for another name",
             Self::Revoked => "the certificate is revoked",
             Self::BadSignature => "the certificate's signature is wrong",
+            Self::Authority => "the certificate is an authority's (CA:TRUE), not a server's",
+            Self::OldVersion => "the certificate has version 1 of X.509; make one of version 3",
+            Self::OtherPurpose => "the certificate is not for servers (extended key usage)",
+            Self::BadEncoding => "the certificate cannot be read (its encoding is wrong)",
+            Self::UnsupportedSignature => "the certificate's kind of signature is not supported",
+            Self::UnknownExtension => "the certificate has a critical extension that is not known",
             Self::Other => "the certificate is not acceptable",
         }
     }

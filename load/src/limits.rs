@@ -45,8 +45,8 @@ pub enum LimitError {
     /// File descriptors.
     #[error(
         "{connections} connections need {needed} file descriptors (one each and {others} for the rest), but the limit \
-         RLIMIT_NOFILE is {limit}: set `connections` to {} or fewer, or raise the limit, {}",
-        self.possible_connections(), self.remedy()
+         RLIMIT_NOFILE is {limit}: {}raise the limit, {}",
+        self.fewer(), self.remedy()
     )]
     Descriptors {
         /// Connections of the plan.
@@ -61,8 +61,8 @@ pub enum LimitError {
     /// Source ports.
     #[error(
         "{connections} connections to one address need {connections} source ports, but net.ipv4.ip_local_port_range is \
-         {first} to {last}, which is {}: set `connections` to {} or fewer, or {}",
-        self.possible_connections(), self.possible_connections(), self.remedy()
+         {first} to {last}, which is {}: {}{}",
+        self.possible_connections(), self.fewer(), self.remedy()
     )]
     Ports {
         /// Connections of the plan.
@@ -81,6 +81,14 @@ impl LimitError {
         match *self {
             Self::Descriptors { others, limit, .. } => limit.saturating_sub(others),
             Self::Ports { first, last, .. } => u64::from(last - first) + 1,
+        }
+    }
+
+    /// Advice, unless not even one is possible.
+    fn fewer(&self) -> String {
+        match self.possible_connections() {
+            0 => String::new(),
+            possible => format!("set `connections` to {possible} or fewer, or "),
         }
     }
 

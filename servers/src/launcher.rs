@@ -129,6 +129,7 @@ impl Launcher {
         folder: &Path,
         interrupted: &AtomicBool,
     ) -> Result<RunningServer, LaunchError> {
+        threadcount_machine::attach::in_tmp::sweep();
         std::fs::create_dir_all(folder)
             .map_err(|source| LaunchError::Folder { path: folder.display().to_string(), source })?;
         if let Some(target) = variant.target() {

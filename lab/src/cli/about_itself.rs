@@ -41,7 +41,7 @@ impl SelfCommand {
             return Ok(remove(&stored));
         }
         let text = [program(), kernel(&KernelFeatures::of_this_kernel()), parts(), folders(&stored)].concat();
-        stdout::print(&text)?;
+        stdout::show(&text, false)?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     let why: String = why.into_iter().map(|line| line + "\n").collect();
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
     let hung: String = hang.iter().flat_map(Hang::lines).map(|line| line + "\n").collect();
-    stdout::print(&(shown + &hung))?;
+    stdout::show(&(shown + &hung), false)?;
     // It says nothing of what was measured.
     if let Err(still_there) = &left {
         anstream::eprintln!("{still_there}");

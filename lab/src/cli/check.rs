@@ -28,6 +28,10 @@ const EXAMPLES: &str = "Examples:
   Only if nothing is missing:
     threadcount check && threadcount run all --quick";
 
+macro_rules! line {
+    ($($text:tt)*) => { anstream::println!("{}", super::stdout::fitting(&format!($($text)*))) };
+}
+
 impl CheckCommand {
     /// Prints what was found and what is missing.
     ///
@@ -37,22 +41,17 @@ impl CheckCommand {
         let mut all = true;
         let mut missing = |what: &str, why: &dyn Display| {
             all = false;
-            anstream::println!("  missing  {what}: {why}");
+            line!("  missing  {what}: {why}");
         };
         let machine = machine::read();
         let gib = machine.memory_bytes as f64 / f64::from(1 << 30);
-        anstream::println!(
-            "Machine: {}, {} cores, {gib:.0} GiB, Linux {}",
-            machine.cpu,
-            machine.cores,
-            machine.kernel
-        );
-        anstream::println!("  {} open files at most", machine.max_open_files);
+        line!("Machine: {}, {} cores, {gib:.0} GiB, Linux {}", machine.cpu, machine.cores, machine.kernel);
+        line!("  {} open files at most", machine.max_open_files);
 
-        anstream::println!("Java:");
+        line!("Java:");
         let jdks = Places::of_this_machine().find();
         for jdk in &jdks {
-            anstream::println!("  found    {}", jdk.describe());
+            line!("  found    {}", jdk.describe());
         }
         for feature in WANTED_JAVA {
             if let Err(error) = choose(&jdks, Some(feature)) {
@@ -60,25 +59,25 @@ impl CheckCommand {
             }
         }
 
-        anstream::println!("Tomcat:");
+        line!("Tomcat:");
         let store = DistributionStore::of_this_machine();
         for line in WANTED_TOMCAT {
             // Looking downloads nothing.
             if let Some(version) = store.missing(&TOMCAT, line) {
-                anstream::println!(
+                line!(
                     "  later    Apache Tomcat {version}: the first run that needs it fetches it from Maven Central"
                 );
                 continue;
             }
             match store.get(&TOMCAT, line) {
-                Ok(distribution) => anstream::println!("  found    {}", distribution.product()),
+                Ok(distribution) => line!("  found    {}", distribution.product()),
                 Err(error) => missing(&format!("Tomcat {line}"), &error),
             }
         }
 
-        anstream::println!("Web applications and tools:");
+        line!("Web applications and tools:");
         match app::find("servlets") {
-            Ok(path) => anstream::println!("  found    servlets ({})", path.display()),
+            Ok(path) => line!("  found    servlets ({})", path.display()),
             Err(error) => missing("servlets", &error),
         }
         if !can_run("mvn") {

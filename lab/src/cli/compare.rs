@@ -7,8 +7,9 @@ use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::plan_flags;
 use super::service_options::ServiceOptions;
+use super::unwritten::Unwritten;
 use clap::Args;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use threadcount_config::for_compare::error::CompareError;
 use threadcount_config::saved;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::masked::Masked;
 use threadcount_model::parse;
 use threadcount_servers::workload::load_plan::load_plan;
 
@@ -189,8 +191,16 @@ fn save(experiment: &Experiment, file: &Path) -> miette::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     let created = options.write(true).create_new(true).open(file);
     let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
-    written.into_diagnostic().wrap_err_with(|| format!("--save {name}: it cannot be written"))?;
+    written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
+    let mut secrets = Masked::new();
+    let _ = experiment.without_secrets(&mut secrets);
+    if !secrets.is_empty() {
+        let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
+        anstream::eprintln!(
+            "{name} holds secrets: {secrets}; write ${{NAME}} for a variable of the environment"
+        );
+    }
     Ok(())
 }
 

@@ -63,7 +63,7 @@ impl CompareResultsCommand {
         } else {
             text::change(&change)
         };
-        super::stdout::print(&shown)?;
+        super::stdout::show(&shown, self.json)?;
         Ok(self.judge(&remarks))
     }
 

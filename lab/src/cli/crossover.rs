@@ -201,7 +201,7 @@ fn finish(document: &CrossoverDocument, options: &CrossoverOptions) -> miette::R
     } else {
         words::lines(document).join("\n")
     };
-    stdout::print(&(text + "\n"))?;
+    stdout::show(&(text + "\n"), options.json)?;
     Ok(exit_code(document))
 }
 

@@ -2,6 +2,7 @@
 
 use super::interrupt;
 use super::process_id::process_id;
+use super::unwritten::Unwritten;
 use super::{FAILED, NOT_JUDGED};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -88,7 +89,7 @@ fn write(file: &Path, pid: u32, verdicts: &[Verdict], gathered: &Gathered) -> mi
         record: gathered.record(),
     };
     let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
-    std::fs::write(file, text + "\n")
-        .into_diagnostic()
-        .wrap_err_with(|| format!("--out: {} cannot be written", file.display()))
+    let written = std::fs::write(file, text + "\n");
+    written
+        .map_err(|error| Unwritten::new(format!("--out: {} cannot be written", file.display()), error).into())
 }

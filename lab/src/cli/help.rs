@@ -1,10 +1,11 @@
 //! Help: examples first, then the flags that most users need; `--help-all` has all of them.
 
-use super::{Cli, FAILED};
+use super::{Cli, DISK_FULL, FAILED, explain};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process;
+use threadcount_judge::result_folder::is_without_room;
 
 /// Prints all flags of a command.
 const ALL: &str = "--help-all";
@@ -80,10 +81,14 @@ pub fn parse() -> Cli {
 
 /// Prints help, or why the command line cannot be read, and ends the process.
 fn end(error: &clap::Error) -> ! {
+    if error.use_stderr() {
+        explain(error.render().ansi().to_string().trim_end());
+        process::exit(error.exit_code());
+    }
     match error.print() {
-        Err(failed) if !error.use_stderr() && failed.kind() != io::ErrorKind::BrokenPipe => {
+        Err(failed) if failed.kind() != io::ErrorKind::BrokenPipe => {
             let _ = writeln!(io::stderr(), "cannot write to stdout: {failed}");
-            process::exit(i32::from(FAILED))
+            process::exit(i32::from(if is_without_room(&failed) { DISK_FULL } else { FAILED }))
         }
         _ => process::exit(error.exit_code()),
     }

@@ -44,7 +44,7 @@ impl HistoryCommand {
         } else {
             text::history(&timeline)
         };
-        super::stdout::print(&shown)?;
+        super::stdout::show(&shown, self.json)?;
         Ok(ExitCode::SUCCESS)
     }
 }

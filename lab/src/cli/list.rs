@@ -56,7 +56,7 @@ impl ListCommand {
                 format!("{name}\n{words}\n")
             }
         };
-        stdout::print(&text)?;
+        stdout::show(&text, false)?;
         Ok(ExitCode::SUCCESS)
     }
 }

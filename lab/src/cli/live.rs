@@ -68,12 +68,12 @@ impl Live {
     /// Shows one more second. Of the last one it is not known yet how much of it has passed.
     pub fn second(&mut self, second: &Second) {
         match self {
+            // It goes away at once.
+            Self::Bar { .. } if second.ends_load => {}
             Self::Bar { bar, unit } => {
-                if !second.ends_load {
-                    let mut window = Window::from(f64::from(second.index));
-                    window.add(second);
-                    bar.set_message(window.in_words(f64::from(second.index) + 1.0));
-                }
+                let mut window = Window::from(f64::from(second.index));
+                window.add(second);
+                bar.set_message(window.in_words(f64::from(second.index) + 1.0));
                 match unit {
                     Unit::Seconds => bar.set_position(u64::from(second.index) + 1),
                     Unit::Requests => bar.inc(second.ok + second.failed),

@@ -6,11 +6,12 @@ use super::live::Live;
 use super::load_options::{AskedLoad, LoadOptions};
 use super::output::{Files, Output};
 use super::share_options::ShareOptions;
-use super::{FAILED, interrupt, plan_flags, share_worker, stdout, summary};
+use super::{DISK_FULL, FAILED, interrupt, plan_flags, share_worker, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
+use threadcount_judge::result_folder::is_without_room;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
@@ -21,7 +22,7 @@ use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///
-/// Exit code: 0 all responses as expected, 1 failures, no response at all or interrupted, 2 bad usage or input.
+/// Exit code 0: all responses as expected. 1: failures, no response at all or interrupted. 2: bad usage or input. 4: full disk.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct LoadCommand {
@@ -81,20 +82,29 @@ impl LoadCommand {
             files.second(second);
         };
         let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
-        let outcome =
+        let mut outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
+        self.hide_values(&mut outcome);
         live.finish(Some(outcome.elapsed_s()));
         let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
-        stdout::print(&shown)?;
+        stdout::show(&shown, self.output.json)?;
         files.write(&outcome, &json)?;
-        Ok(exit_code(&outcome, self.output.fail_above))
+        let is_log_cut = outcome.log_failure.is_some_and(|kind| is_without_room(&kind.into()));
+        Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
+    }
+
+    /// A server may send back what it got.
+    fn hide_values(&self, outcome: &mut LoadOutcome) {
+        let body = outcome.first_failing_body.as_mut();
+        body.into_iter().for_each(|text| *text = self.options.without_values(&self.urls, text));
     }
 
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
-        let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
+        let mut outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
+        self.hide_values(&mut outcome);
         let report = report(&outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;

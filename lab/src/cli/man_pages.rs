@@ -1,10 +1,10 @@
 //! `threadcount man-pages`: the manual, made from the definition of the command line. For `./dev dist`.
 
+use super::unwritten::Unwritten;
 use super::{Cli, VERSION};
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use jiff::Timestamp;
-use miette::IntoDiagnostic;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -31,9 +31,17 @@ impl ManPagesCommand {
     pub fn run(&self) -> miette::Result<ExitCode> {
         let mut command = Cli::command().disable_help_subcommand(true);
         command.build();
-        write(&command, &self.folder, &date()).into_diagnostic()?;
+        write(&command, &self.folder, &date()).map_err(|error| not_written(&self.folder, error))?;
         Ok(ExitCode::SUCCESS)
     }
+}
+
+fn not_written(folder: &Path, error: io::Error) -> Unwritten {
+    let help = match error.kind() {
+        io::ErrorKind::NotFound => "make the folder first, or name another",
+        _ => "name a folder that you may write to",
+    };
+    Unwritten::with_help(format!("{}: the pages cannot be written", folder.display()), help, error)
 }
 
 /// The page of a command and those of the commands in it.

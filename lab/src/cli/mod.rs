@@ -44,6 +44,7 @@ mod share_worker;
 mod stdout;
 mod summary;
 mod transport_options;
+mod unwritten;
 mod watch;
 mod worker;
 
@@ -52,6 +53,8 @@ use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
 use std::process::ExitCode;
+pub use stdout::explain;
+use threadcount_judge::result_folder::is_without_room;
 
 /// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.
 pub const FAILED: u8 = 1;
@@ -64,7 +67,12 @@ pub const NOT_JUDGED: u8 = 3;
 #[must_use]
 pub fn code_of(error: &miette::Report) -> u8 {
     let hangs = matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_)));
-    if hangs { FAILED } else { BAD_INPUT }
+    let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_without_room);
+    match (hangs, has_no_room) {
+        (true, _) => FAILED,
+        (_, true) => DISK_FULL,
+        _ => BAD_INPUT,
+    }
 }
 
 const FIRST: &str = "Begin with:
@@ -120,7 +128,7 @@ impl Cli {
     /// # Errors
     /// Bad input, as a sentence with what to write or do instead; the exit code is [`BAD_INPUT`].
     pub fn run(self) -> miette::Result<ExitCode> {
-        // Terminals wrap lines themselves; miette would break URLs and paths. A hook that is there already stays.
+        // miette would break URLs and paths; see `explain`. A hook that is there already stays.
         let _ = miette::set_hook(Box::new(|_| Box::new(MietteHandlerOpts::new().wrap_lines(false).build())));
         self.command.run()
     }

@@ -1,7 +1,7 @@
 //! Where the results of a load go: which flags there are, and the files behind them.
 
+use super::unwritten::Unwritten;
 use clap::Args;
-use miette::miette;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl LogFile {
 
     fn finish(self, outcome: &LoadOutcome) -> miette::Result<()> {
         let Self { name, log } = self;
-        log.and_then(|log| log.finish(outcome)).map_err(|error| name.not_written(&error))
+        log.and_then(|log| log.finish(outcome)).map_err(|error| name.not_written(error))
     }
 }
 
@@ -139,7 +139,7 @@ impl OutputFile {
                     io::ErrorKind::PermissionDenied => "name a file that you may write",
                     _ => "name a file in a folder that you may write to",
                 };
-                miette!(help = help, "{flag} {}: cannot be written: {error}", path.display())
+                Unwritten::with_help(format!("{flag} {}: cannot be written", path.display()), help, error)
             })?;
         Ok(Self { name: Name { flag, path: path.to_owned() }, file })
     }
@@ -151,14 +151,16 @@ impl OutputFile {
             content(&mut out)?;
             out.flush()
         };
-        filled().map_err(|error| name.not_written(&error))
+        filled().map_err(|error| name.not_written(error))
     }
 }
 
 impl Name {
-    fn not_written(&self, error: &io::Error) -> miette::Report {
+    fn not_written(&self, error: io::Error) -> miette::Report {
         let Self { flag, path } = self;
-        miette!("{flag} {}: could not be written: {error}; the figures shown are complete", path.display())
+        let message =
+            format!("{flag} {}: could not be written; the figures shown are complete", path.display());
+        Unwritten::new(message, error).into()
     }
 }
 

@@ -78,15 +78,15 @@ fn plan_error(error: &PlanError) -> String {
 
 fn limit_error(error: &LimitError) -> String {
     let possible = error.possible_connections();
+    let fewer = if possible == 0 { String::new() } else { format!("use -c {possible} or fewer, or ") };
     match error {
         LimitError::Descriptors { connections, needed, limit, .. } => format!(
-            "-c {connections} needs {needed} file descriptors, but the hard limit RLIMIT_NOFILE is {limit}: use -c \
-             {possible} or fewer, or raise the limit, {}",
+            "-c {connections} needs {needed} file descriptors, but the hard limit RLIMIT_NOFILE is {limit}: {fewer}raise \
+             the limit, {}",
             error.remedy()
         ),
         LimitError::Ports { connections, first, last } => format!(
-            "-c {connections} needs as many source ports, but net.ipv4.ip_local_port_range is {first} to {last}: use -c \
-             {possible} or fewer, or {}",
+            "-c {connections} needs as many source ports, but net.ipv4.ip_local_port_range is {first} to {last}: {fewer}{}",
             error.remedy()
         ),
         other => other.to_string(),
@@ -152,6 +152,18 @@ mod tests {
             let text = load_error(error);
             assert!(text.contains(flag) && !text.contains('`') || text.contains("`sysctl"), "{text}");
         }
+    }
+
+    #[test]
+    fn no_advice_is_a_value_that_cannot_be_given() {
+        let too_low = |limit| LimitError::Descriptors { connections: 64, others: 80, needed: 144, limit };
+        let text = limit_error(&too_low(64));
+        assert!(
+            !text.contains("-c 0") && text.contains("is 64: raise the limit, as root `ulimit -n 144`"),
+            "{text}"
+        );
+        assert!(limit_error(&too_low(100)).contains("use -c 20 or fewer, or raise the limit"));
+        assert!(!too_low(64).to_string().contains("to 0 or fewer"), "{}", too_low(64));
     }
 
     #[test]

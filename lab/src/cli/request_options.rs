@@ -21,9 +21,9 @@ pub struct RequestOptions {
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
     /// Basic authentication, instead of a user in the URL
-    #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = Header::basic)]
-    user: Option<Header>,
-    /// The body, @FILE, or @- for standard input. In path, headers and body {rand:1:1000} is a random number and {seq:1} a
+    #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = user)]
+    user: Option<String>,
+    /// The body, @FILE, or @- for standard input. ${NAME} in it, in URLs, headers and --user is an environment variable. In path, headers and body {rand:1:1000} is a random number and {seq:1} a
     /// counter. {csv:FILE:COLUMN} is the next value of a CSV file, {capture:NAME} a captured value
     #[arg(short = 'b', long, visible_alias = "body", aliases = ["data-raw", "data-binary"], value_name = "TEXT|@FILE")]
     data: Option<String>,
@@ -44,6 +44,11 @@ pub struct Asked {
     pub more: Vec<RequestSpec>,
 }
 
+/// `NAME:PASSWORD`, in which variables are filled in later.
+fn user(text: &str) -> Result<String, RequestError> {
+    Header::basic(text).map(|_| text.to_owned())
+}
+
 impl RequestOptions {
     /// The requests to these URLs, or those of the target file.
     ///
@@ -54,8 +59,13 @@ impl RequestOptions {
             Some(file) => vegeta::read(file).map_err(|error| target_file_error(&error))?,
             None => self.targets_of(urls)?,
         };
+        for (place, text) in self.texts_with_variables() {
+            environment_is_set(place, text)?;
+        }
+        let user = self.user.as_deref().map(|user| Header::basic(&environment::filled_in(user)));
+        let user = user.transpose().map_err(in_words)?;
         let with_headers =
-            |target: Target| self.headers.iter().chain(&self.user).cloned().fold(target, Target::with_header);
+            |target: Target| self.headers.iter().chain(&user).cloned().fold(target, Target::with_header);
         let targets: Vec<Target> = targets.into_iter().map(with_headers).collect();
         self.check_user(&targets)?;
         let mut requests = targets.iter().map(|target| self.request(target));
@@ -106,10 +116,26 @@ impl RequestOptions {
         urls.iter().zip(weights).map(target).collect()
     }
 
-    /// `${NAME}` in the path of a URL is filled in when it is sent.
+    /// `${NAME}` in a path, a header and a body is filled in when it is sent. Those in files are text.
     fn request(&self, target: &Target) -> RequestSpec {
-        let path = !self.has_target_file() && environment::names(target.path()).next().is_some();
-        RequestSpec { variables: VariablesIn { path, ..VariablesIn::default() }, ..RequestSpec::of(target) }
+        let variables = VariablesIn {
+            path: !self.has_target_file() && has_variables(target.path()),
+            headers: self.headers.iter().filter_map(Header::value).any(has_variables),
+            body: self.text_of_body().is_some_and(has_variables),
+        };
+        RequestSpec { variables, ..RequestSpec::of(target) }
+    }
+
+    /// The flags in which variables are filled in, besides the URLs.
+    pub(super) fn texts_with_variables(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let headers = self.headers.iter().filter_map(Header::value).map(|value| ("--header", value));
+        let user = self.user.as_deref().map(|user| ("--user", user));
+        headers.chain(user).chain(self.text_of_body().map(|text| ("--data", text)))
+    }
+
+    /// Not that of a file.
+    fn text_of_body(&self) -> Option<&str> {
+        self.data.as_deref().filter(|data| !data.starts_with('@'))
     }
 
     fn body(&self) -> miette::Result<Option<Vec<u8>>> {
@@ -130,14 +156,23 @@ impl RequestOptions {
     }
 }
 
+fn has_variables(text: &str) -> bool {
+    environment::names(text).next().is_some()
+}
+
+fn environment_is_set(place: &str, text: &str) -> miette::Result<()> {
+    match environment::names(text).find(|name| std::env::var(name).is_err()) {
+        None => Ok(()),
+        Some(unset) => Err(miette!(
+            help = "set it for this command, or write the value instead",
+            "the environment variable `{unset}` in {place} is not set"
+        )),
+    }
+}
+
 /// The URL with the values of variables in its host, port and user; those in its path stay names.
 fn with_authority_filled_in(url: &str) -> miette::Result<String> {
-    if let Some(unset) = environment::names(url).find(|name| std::env::var(name).is_err()) {
-        return Err(miette!(
-            help = "set it for this command, or write the URL without it",
-            "the environment variable `{unset}` in the URL is not set"
-        ));
-    }
+    environment_is_set("the URL", url)?;
     let start = url.find("://").map_or(0, |at| at + 3);
     let end = url[start..].find(['/', '?', '#']).map_or(url.len(), |at| start + at);
     let (authority, path) = url.split_at(end);

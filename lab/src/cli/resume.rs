@@ -52,6 +52,18 @@ impl Earlier {
         Ok(cli.command)
     }
 
+    /// Goes to the folder in which the session began, because paths of its command are relative to it. It is known where the result
+    /// still lies where the command put it: `out` is as the command has it.
+    pub fn go_to_first_folder(&self, out: &Path) {
+        let Ok(folder) = std::fs::canonicalize(&self.folder) else { return };
+        let out = out.strip_prefix(".").unwrap_or(out);
+        let inside = folder.file_name().map(|name| out.join(name)).unwrap_or_default();
+        let found = [inside.as_path(), out].into_iter().find(|it| it.is_relative() && folder.ends_with(it));
+        let first = found.and_then(|found| folder.ancestors().nth(found.components().count()));
+        // Where it cannot be entered, the command says what it does not find.
+        first.into_iter().for_each(|first| drop(std::env::set_current_dir(first)));
+    }
+
     /// What was put into the JVMs; `None`: its command is none of this version.
     fn instruments(&self) -> Option<Instruments> {
         match Cli::try_parse_from(&self.document.command).ok()?.command {

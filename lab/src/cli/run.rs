@@ -123,15 +123,23 @@ impl RunCommand {
 
     /// The command that began a session, once more.
     fn again(&self, earlier: &Earlier) -> miette::Result<ExitCode> {
+        let name = &earlier.document.experiment.name;
+        let mut own = self.args.clone();
+        own.resume = own.resume.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
         match earlier.command()? {
             Command::Run(mut stored) => {
-                stored.args = self.args.resuming(stored.args);
+                let is_inside = earlier.folder.ends_with(name);
+                earlier.go_to_first_folder(&stored.args.out_folder(name, is_inside));
+                stored.args = own.resuming(stored.args);
                 if stored.experiments.is_empty() {
-                    stored.experiments.push(earlier.document.experiment.name.clone());
+                    stored.experiments.push(name.clone());
                 }
                 stored.run()
             }
-            Command::Compare(stored) => stored.resuming(&self.args).run(),
+            Command::Compare(stored) => {
+                earlier.go_to_first_folder(&stored.args.out_folder(name, false));
+                stored.resuming(&own).run()
+            }
             _ => Err(miette!("--resume {}: its command has no runs", earlier.folder.display())),
         }
     }

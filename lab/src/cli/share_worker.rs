@@ -1,7 +1,8 @@
 //! A process that sends its share of a load and tells what it measured in lines on standard output.
 
+use super::unwritten::Unwritten;
 use super::{BAD_INPUT, plan_flags};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::miette;
 use std::env;
 use std::io::{self, Write};
 use std::process::{self, ExitCode};
@@ -111,7 +112,7 @@ impl Lines {
         *next += 1;
         let mut out = io::stdout().lock();
         let written = out.write_all((text + "\n").as_bytes()).and_then(|()| out.flush());
-        written.into_diagnostic().wrap_err("stdout cannot be written")
+        written.map_err(|error| Unwritten::new("cannot write to stdout".to_owned(), error).into())
     }
 
     /// Tells the time: often until shortly before the start, then now and then.

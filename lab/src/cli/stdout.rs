@@ -1,8 +1,9 @@
 //! The output of a command goes to stdout; everything else to stderr.
 
-use miette::miette;
+use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
 use threadcount_report::terminal::TerminalStyle;
+use threadcount_report::wrapped::folded;
 
 /// For pipes and files.
 const DEFAULT_WIDTH: usize = 100;
@@ -16,6 +17,28 @@ pub fn style() -> TerminalStyle {
     TerminalStyle { width, colour: io::stdout().is_terminal() }
 }
 
+/// For people: as [`print`], in lines that fit the terminal. JSON stays as it is.
+///
+/// # Errors
+/// As [`print`].
+pub fn show(text: &str, is_json: bool) -> miette::Result<()> {
+    if is_json { print(text) } else { print(&fitting(text)) }
+}
+
+/// In lines that fit the terminal; where stdout is none, as it is.
+pub fn fitting(text: &str) -> String {
+    if io::stdout().is_terminal() { folded(text, style().width) } else { text.to_owned() }
+}
+
+/// A message on stderr, in lines that fit the terminal.
+pub fn explain(text: &str) {
+    let size = rustix::termios::tcgetwinsize(io::stderr()).ok().filter(|size| size.ws_col > 0);
+    match size {
+        Some(size) => anstream::eprintln!("{}", folded(text, usize::from(size.ws_col))),
+        None => anstream::eprintln!("{text}"),
+    }
+}
+
 /// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.
 ///
 /// # Errors
@@ -24,7 +47,8 @@ pub fn print(text: &str) -> miette::Result<()> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(miette!(help = "make room, or name another file", "cannot write to stdout: {error}"))
+            let help = "make room, or name another file";
+            Err(Unwritten::with_help("cannot write to stdout".to_owned(), help, error).into())
         }
         _ => Ok(()),
     }

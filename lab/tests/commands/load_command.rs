@@ -175,6 +175,37 @@ fn a_variable_in_a_url_is_sent_and_never_shown() {
 }
 
 #[test]
+fn a_variable_in_a_header_a_body_or_a_user_is_sent_and_never_shown() {
+    let server = TinyServer::start();
+    let with_token = |value: Option<&str>, flags: &[&str]| {
+        let url = server.url("/echo/503");
+        let mut command = load(&[&[url.as_str(), "-n", "1", "--json", "--quiet"], flags].concat());
+        command.env_remove("LOAD_TEST_TOKEN");
+        command.envs(value.map(|value| ("LOAD_TEST_TOKEN", value))).output().unwrap()
+    };
+    for (flag, written, name) in [
+        ("-H", "Authorization: Bearer ${LOAD_TEST_TOKEN}", "--header"),
+        ("--data", "{\"mine\": \"${LOAD_TEST_TOKEN}\"}", "--data"),
+        ("--user", "me:${LOAD_TEST_TOKEN}", "--user"),
+    ] {
+        let output = with_token(Some("s3cret/+"), &[flag, written]);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(!text.contains("s3cret"), "{text}");
+        let unset = String::from_utf8(with_token(None, &[flag, written]).stderr).unwrap();
+        assert!(
+            unset.contains(&format!("the environment variable `LOAD_TEST_TOKEN` in {name} is not set")),
+            "{unset}"
+        );
+    }
+    let seen = server.seen();
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    assert!(seen[0].headers.contains(&"Authorization: Bearer s3cret/+".to_owned()), "{seen:?}");
+    assert_eq!(seen[1].body, r#"{"mine": "s3cret/+"}"#);
+    // me:s3cret/+
+    assert!(seen[2].headers.contains(&"Authorization: Basic bWU6czNjcmV0Lys=".to_owned()), "{seen:?}");
+}
+
+#[test]
 fn fewer_threads_than_were_requested_are_a_warning_and_as_many_are_none() {
     let server = TinyServer::start();
     let warnings = |threads: &str| {
@@ -290,10 +321,10 @@ fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
 }
 
 #[test]
-fn a_full_disk_is_told_after_the_result_was_shown() {
+fn a_full_disk_is_named_after_the_result_and_is_exit_code_4() {
     let server = TinyServer::start();
     let output = load(&[&server.url("/"), "-n", "5", "--out", "/dev/full"]).output().unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&output.stdout).contains("5 sent = 5 ok"));
     assert!(String::from_utf8_lossy(&output.stderr).contains("--out /dev/full"));
 }

@@ -1,5 +1,6 @@
 //! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
 
+use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
 use std::fs::{self, File, Permissions};
 use std::io::Read;
@@ -83,12 +84,12 @@ fn no_command_panics_where_its_output_cannot_be_written() {
 }
 
 #[test]
-fn a_full_disk_behind_stdout_is_named_and_is_no_success() {
+fn a_full_disk_behind_stdout_is_named_and_is_exit_code_4() {
     for call in PRINTING {
         let output = ended(call, full(), Stdio::piped());
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("No space left on device") && said.contains("stdout"), "{call:?}: {said}");
-        assert!(output.status.code().is_some_and(|code| code != 0), "{call:?}");
+        assert_eq!(output.status.code(), Some(4), "{call:?}");
     }
 }
 
@@ -101,10 +102,10 @@ fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
     }
 }
 
-/// What a command prints on a terminal of ten columns, stderr among it.
-fn on_a_narrow_terminal(call: &[&str]) -> (Option<i32>, String) {
+/// What a command prints on a terminal of so many columns, stderr among it.
+fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
     let (mut ours, mut theirs) = (-1, -1);
-    let size = libc::winsize { ws_row: 24, ws_col: 10, ws_xpixel: 0, ws_ypixel: 0 };
+    let size = libc::winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
     // SAFETY: both ends are written, and nothing but the size is read.
     let code = unsafe {
         libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), &raw const size)
@@ -131,10 +132,44 @@ fn on_a_narrow_terminal(call: &[&str]) -> (Option<i32>, String) {
 #[test]
 fn no_command_panics_on_a_terminal_of_ten_columns() {
     for call in PRINTING.into_iter().chain(REFUSED) {
-        let (code, said) = on_a_narrow_terminal(call);
+        let (code, said) = on_a_terminal(10, call);
         assert!(code.is_some_and(|code| code != 101) && !said.contains("panicked"), "{call:?}: {said}");
         assert!(!said.trim().is_empty(), "{call:?}");
     }
+}
+
+/// Calls whose words all fit: addresses and paths are not broken.
+const FITTING: [&[&str]; 10] = [
+    &["list"],
+    &["list", "tomcat-blocking"],
+    &["check"],
+    &["compare-results", OTHER, RESULT],
+    &["history", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results")],
+    &["load", "http://127.0.0.1:1/", "-n", "1"],
+    &["load", "http://127.0.0.1:1/", "-r", "50", "-d", "1s"],
+    &["load", "http://127.0.0.1:1/", "--cookies", "--disable-keepalive"],
+    &["history", "no-such-folder"],
+    &["load", "http://127.0.0.1:1/", "--header", "without a colon"],
+];
+
+#[test]
+fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
+    for call in FITTING {
+        let (_, said) = on_a_terminal(80, call);
+        let plain = anstream::adapter::strip_str(&said).to_string();
+        for line in plain.lines().flat_map(|line| line.split('\r')).filter(|line| !line.contains('│')) {
+            let longest = line.split_whitespace().map(|word| word.chars().count()).max().unwrap_or_default();
+            assert!(line.chars().count() <= 80.max(longest + 6), "{call:?}: {line}\n{plain}");
+        }
+    }
+}
+
+#[test]
+fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
+    let server = TinyServer::start();
+    let (code, said) = on_a_terminal(80, &["load", &server.url("/"), "-n", "1"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("100 %  starting"), "{said}");
 }
 
 /// Root has no limit of threads, so that root runs it as another user.
@@ -192,6 +227,15 @@ fn a_limit_of_file_sizes_is_an_error_and_no_signal() {
     let output =
         limited.args(["-c", script]).arg(cargo_bin("threadcount")).arg(folder.path()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.code().is_some_and(|code| code != 0), "{:?}: {said}", output.status);
+    assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("File too large"), "{said}");
+}
+
+#[test]
+fn man_pages_name_the_folder_that_is_missing() {
+    let output = ended(&["man-pages", "/nowhere/at/all"], Stdio::piped(), Stdio::piped());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("/nowhere/at/all: the pages cannot be written"), "{said}");
+    assert!(said.contains("make the folder first"), "{said}");
+    assert_eq!(output.status.code(), Some(2), "{said}");
 }

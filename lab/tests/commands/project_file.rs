@@ -1,5 +1,6 @@
 //! `threadcount run` in a project with a `threadcount.yaml`, and secrets from the environment.
 
+use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
@@ -90,4 +91,26 @@ fn a_secret_that_is_not_set_and_a_folder_without_a_project_are_refused() {
     assert!(unset.contains("threadcount.yaml:8"), "{unset}");
     let nothing = said(run(TempDir::new().unwrap().path(), &[], None));
     assert!(nothing.contains("threadcount.yaml") && nothing.contains("threadcount list"), "{nothing}");
+}
+
+#[test]
+fn a_target_url_has_its_host_from_the_environment_and_no_result_has_it() {
+    let server = TinyServer::start();
+    let folder = TempDir::new().unwrap();
+    let port = server.url("").rsplit_once(':').unwrap().1.to_owned();
+    let text = "question: How fast?\nserver: {target_url: \"http://127.0.0.1:${THREADCOUNT_TEST_SECRET}\"}\n\
+        request: /there\nwarmup: 0s\nvariants: {elsewhere: {}}\nloads: [{clients: 1, requests: 5}]\n";
+    fs::write(folder.path().join("mine.yaml"), text).unwrap();
+    let output = run(folder.path(), &["./mine.yaml"], Some(&port));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(server.seen().iter().all(|it| it.line == "GET /there HTTP/1.1"), "{:?}", server.seen());
+    assert!(!server.seen().is_empty());
+    let result = fs::read_to_string(folder.path().join("out/result.json")).unwrap();
+    assert!(result.contains("http://127.0.0.1:${THREADCOUNT_TEST_SECRET}"));
+    assert!(!result.contains(&format!("127.0.0.1:{port}")));
+    let unset = run(folder.path(), &["./mine.yaml"], None);
+    let said = String::from_utf8_lossy(&unset.stderr);
+    assert!(said.contains("the environment variable `THREADCOUNT_TEST_SECRET` is not set"), "{said}");
+    assert_eq!(unset.status.code(), Some(2));
 }

@@ -206,3 +206,56 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
     let refused = done(&folder, &["run", "--resume", "here"], 2);
     assert!(refused.contains("secrets, which are masked"), "{refused}");
 }
+
+/// A session that was broken off after its first run.
+fn broken_off(folder: &TempDir, out: &[&str], result: &Path) {
+    let words = [&["run", "./mine.yaml", "--no-probe"], out].concat();
+    let mut session = threadcount(folder, &words).spawn().unwrap();
+    while !fs::read_to_string(result).is_ok_and(|text| text.contains("\"records\": [\n    {")) {
+        sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&session), Signal::KILL).unwrap();
+    session.wait().unwrap();
+}
+
+#[test]
+fn a_session_goes_on_from_another_folder_than_it_began_in() {
+    for out in [&["--out", "./here"][..], &[]] {
+        let (folder, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        experiment(&folder, 3);
+        let place = if out.is_empty() { "out/mine/latest" } else { "here" };
+        let result = folder.path().join(place);
+        broken_off(&folder, out, &result.join("result.json"));
+        done(&elsewhere, &["run", "--resume", result.to_str().unwrap()], 0);
+        assert!(result.join("report.html").exists());
+        assert!(names(elsewhere.path()).is_empty(), "{:?}", names(elsewhere.path()));
+    }
+}
+
+#[test]
+fn a_run_without_any_jvm_removes_the_sockets_of_dead_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 1);
+    // No process has such a number.
+    let socket = PathBuf::from(format!("/tmp/.java_pid{}", 50_000_000 + std::process::id()));
+    drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
+    assert!(Command::new("touch").args(["-d", "1 hour ago"]).arg(&socket).status().unwrap().success());
+    done(&folder, &["run", "./mine.yaml", "--no-probe"], 0);
+    assert!(!socket.exists());
+}
+
+#[test]
+fn an_experiment_that_is_saved_with_secrets_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |file: &str, header: &str| {
+        let variant = format!("a=python3 {DELAY_SERVER} {{port}} 5");
+        let url = "http://127.0.0.1:{port}/";
+        let call =
+            ["compare", "--url", url, "--variant", &variant, "--variant", "b=true {port}", "-H", header];
+        done(&folder, &[&call[..], &["--save", file]].concat(), 0)
+    };
+    let said = save("mine.yaml", "Authorization: Bearer s3cret");
+    assert!(said.contains("mine.yaml holds secrets: Authorization"), "{said}");
+    let said = save("other.yaml", "Authorization: Bearer ${PATH}");
+    assert!(!said.contains("holds secrets"), "{said}");
+}

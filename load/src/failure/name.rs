@@ -85,6 +85,12 @@ const fn problem_name(problem: CertificateProblem) -> &'static str {
         CertificateProblem::OtherName => "other-name",
         CertificateProblem::Revoked => "revoked",
         CertificateProblem::BadSignature => "bad-signature",
+        CertificateProblem::Authority => "authority",
+        CertificateProblem::OldVersion => "old-version",
+        CertificateProblem::OtherPurpose => "other-purpose",
+        CertificateProblem::BadEncoding => "bad-encoding",
+        CertificateProblem::UnsupportedSignature => "unsupported-signature",
+        CertificateProblem::UnknownExtension => "unknown-extension",
         CertificateProblem::Other => "other",
     }
 }
@@ -97,6 +103,12 @@ fn problem(name: &str) -> CertificateProblem {
         "other-name" => CertificateProblem::OtherName,
         "revoked" => CertificateProblem::Revoked,
         "bad-signature" => CertificateProblem::BadSignature,
+        "authority" => CertificateProblem::Authority,
+        "old-version" => CertificateProblem::OldVersion,
+        "other-purpose" => CertificateProblem::OtherPurpose,
+        "bad-encoding" => CertificateProblem::BadEncoding,
+        "unsupported-signature" => CertificateProblem::UnsupportedSignature,
+        "unknown-extension" => CertificateProblem::UnknownExtension,
         _ => CertificateProblem::Other,
     }
 }
@@ -129,6 +141,12 @@ mod tests {
             CertificateProblem::OtherName,
             CertificateProblem::Revoked,
             CertificateProblem::BadSignature,
+            CertificateProblem::Authority,
+            CertificateProblem::OldVersion,
+            CertificateProblem::OtherPurpose,
+            CertificateProblem::BadEncoding,
+            CertificateProblem::UnsupportedSignature,
+            CertificateProblem::UnknownExtension,
             CertificateProblem::Other,
         ];
         let causes = [

@@ -15,7 +15,7 @@ pub use warning::Warning;
 
 /// A thread that uses more of its core than this has no room left: what it measures is itself.
 pub const FULL_CORE: f64 = 0.90;
-/// No share of a core is judged over a shorter time than this.
+/// No share of a core is known over a shorter time than this: the kernel counts in ticks of 10 ms, and a thread's start is work too.
 const LEAST_BUSY_S: f64 = 0.1;
 /// Lateness below this is the timer's and the scheduler's and does not change printed figures.
 const LATE_MS: f64 = 1.0;
@@ -23,6 +23,20 @@ const LATE_MS: f64 = 1.0;
 const LATE_SHARE_OF_SERVICE: f64 = 0.05;
 /// A rate below this share of the requested one is missed.
 const RATE_REACHED: f64 = 0.99;
+
+impl LoadOutcome {
+    /// Was it long enough for shares of cores, and for CPU per request?
+    #[must_use]
+    pub fn is_measurable(&self) -> bool {
+        self.elapsed_s() >= LEAST_BUSY_S
+    }
+
+    /// Requests were begun, and no connection was ever made for them.
+    #[must_use]
+    pub fn is_without_connection(&self) -> bool {
+        self.counts.sent > 0 && self.counts.ok == 0 && self.connections_opened == 0 && self.status.is_empty()
+    }
+}
 
 /// The generator's own health, and the warnings in the order of their importance.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,12 +70,13 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
         .chain([
             failures(outcome),
+            closed_at_once(outcome, plan),
             unsolicited(outcome),
             no_port_left(outcome),
             unfinished(outcome),
             endless_bodies(outcome),
         ])
-        .chain([begun_partly(outcome, plan), only_redirects(outcome), fewer_threads(outcome, plan)])
+        .chain([begun_partly(outcome, plan), only_redirects(outcome, plan), fewer_threads(outcome, plan)])
         .chain([outcome.log_failure.map(|kind| Warning::LogIncomplete { kind })])
         .chain([matches!(plan.pacing, Pacing::Closed).then_some(Warning::ClosedLoop)])
         .flatten()
@@ -71,15 +86,14 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
         bottleneck: bottleneck.or_else(|| outcome.pods.iter().find_map(bottleneck::limited)),
         cpu_us_per_request: if ended == 0 { 0.0 } else { cpu_us / ended as f64 },
         cpu_share,
-        cpu_cores: per_elapsed(outcome.cost.cpu_ns),
+        cpu_cores: per_elapsed(outcome.cost.cpu_ns).min(f64::from(outcome.cost.threads)),
         warnings,
     }
 }
 
 /// In a load that ends at once, a thread's start and end are more of its CPU than its requests.
 fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
-    let is_measurable = outcome.elapsed_s() >= LEAST_BUSY_S;
-    (is_measurable && share > FULL_CORE)
+    (outcome.is_measurable() && share > FULL_CORE)
         .then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
 }
 
@@ -131,7 +145,7 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let ended_reached = reached(ended, sending_s);
     (!sent_reached || !ended_reached).then_some(Warning::RateMissed {
         asked_per_s,
-        sent_per_s: counts.sent as f64 / sending_s,
+        sent_per_s: if outcome.is_without_connection() { 0.0 } else { counts.sent as f64 / sending_s },
         completed_per_s: counts.ok as f64 / outcome.elapsed_s(),
     })
 }
@@ -173,7 +187,12 @@ fn sent_for_s(outcome: &LoadOutcome, plan: &LoadPlan) -> f64 {
 
 fn not_sent(outcome: &LoadOutcome) -> Option<Warning> {
     let oldest_ms = outcome.not_sent_age.histogram().max() as f64 / 1e6;
-    (outcome.counts.not_sent > 0).then_some(Warning::NotSent { count: outcome.counts.not_sent, oldest_ms })
+    let has_times = outcome.counts.ok > 0;
+    (outcome.counts.not_sent > 0).then_some(Warning::NotSent {
+        count: outcome.counts.not_sent,
+        oldest_ms,
+        has_times,
+    })
 }
 
 fn failures(outcome: &LoadOutcome) -> Option<Warning> {
@@ -186,6 +205,16 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     })
 }
 
+/// A server of TLS may close a connection over which it gets none, and send no alert.
+fn closed_at_once(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
+    let is_closed = |cause: &FailureCause| {
+        matches!(cause, FailureCause::ClosedBeforeAnswer | FailureCause::ConnectionReset)
+    };
+    let all = !outcome.failures.is_empty() && outcome.failures.keys().all(is_closed);
+    let nothing_came = outcome.counts.ok == 0 && outcome.bytes.received == 0;
+    (all && nothing_came && !plan.requests.origin().tls).then_some(Warning::ClosedAtOnce)
+}
+
 fn endless_bodies(outcome: &LoadOutcome) -> Option<Warning> {
     let count = outcome.begun_unfinished;
     (count > 0 && outcome.counts.ok == 0).then_some(Warning::EndlessBodies { count })
@@ -194,7 +223,11 @@ fn endless_bodies(outcome: &LoadOutcome) -> Option<Warning> {
 fn begun_partly(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let ConnectionsAtStart { open, wanted } = outcome.connections_at_start?;
     let has_lead_in = !plan.lead_in.is_zero();
-    (open < wanted).then_some(Warning::BegunPartly { open, wanted, has_lead_in })
+    (open < wanted && !outcome.is_without_connection()).then_some(Warning::BegunPartly {
+        open,
+        wanted,
+        has_lead_in,
+    })
 }
 
 /// Processes that share a load have threads of their own.
@@ -213,11 +246,13 @@ fn unsolicited(outcome: &LoadOutcome) -> Option<Warning> {
 }
 
 /// 304 is a response to a condition that the request had, not a redirect.
-fn only_redirects(outcome: &LoadOutcome) -> Option<Warning> {
+/// Where they are followed, one that is not is a failure with its cause.
+fn only_redirects(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let is_redirect = |status: u16| (300..400).contains(&status) && status != 304;
     let all = outcome.status.keys().all(|&status| is_redirect(status));
     let (&status, &count) = outcome.status.iter().max_by_key(|&(_, &count)| count)?;
-    all.then_some(Warning::OnlyRedirects { status, count })
+    let has_times = outcome.counts.ok > 0;
+    (all && !plan.follow_redirects).then_some(Warning::OnlyRedirects { status, count, has_times })
 }
 
 fn unfinished(outcome: &LoadOutcome) -> Option<Warning> {
@@ -507,11 +542,68 @@ mod tests {
             let outcome = LoadOutcome { status: status.iter().copied().collect(), ..healthy() };
             judge(&outcome, &open(1_000.0)).warnings
         };
-        assert_eq!(warnings(&[(301, 10), (302, 90)]), [Warning::OnlyRedirects { status: 302, count: 90 }]);
+        let only = Warning::OnlyRedirects { status: 302, count: 90, has_times: true };
+        assert_eq!(warnings(&[(301, 10), (302, 90)]), [only]);
         assert_eq!(warnings(&[(200, 1), (302, 90)]), []);
         assert_eq!(warnings(&[(302, 90), (503, 1)]), []);
         assert_eq!(warnings(&[(304, 100)]), []);
         assert_eq!(warnings(&[]), []);
+    }
+
+    #[test]
+    fn a_redirect_that_could_not_be_followed_gets_no_advice_to_follow_it() {
+        let outcome = LoadOutcome {
+            counts: Counts { sent: 3, failed: 3, ..Counts::default() },
+            status: [(302, 3)].into(),
+            failures: [(FailureCause::Redirect("it leads to another scheme, host or port"), 3)].into(),
+            ..LoadOutcome::default()
+        };
+        let texts = |follow: bool| {
+            let plan = closed().with(|plan| plan.follow_redirects = follow);
+            judge(&outcome, &plan).warnings.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        assert!(texts(true).iter().all(|text| !text.contains("or follow it")), "{:?}", texts(true));
+        assert!(texts(false)[1].contains("or follow it"), "{:?}", texts(false));
+    }
+
+    #[test]
+    fn a_server_that_closes_each_connection_without_a_byte_may_speak_tls() {
+        let closed_by = |causes: &[FailureCause], received: u64, tls: bool| {
+            let mut outcome = LoadOutcome {
+                counts: Counts { sent: 9, failed: 9, ..Counts::default() },
+                failures: causes.iter().map(|&cause| (cause, 3)).collect(),
+                ..LoadOutcome::default()
+            };
+            outcome.bytes.received = received;
+            let origin = Origin { tls, host: "127.0.0.1".to_owned(), port: 80 };
+            let plan = closed().with(|plan| plan.requests = Arc::new(RequestSource::get(origin, "/")));
+            judge(&outcome, &plan).warnings.contains(&Warning::ClosedAtOnce)
+        };
+        let ends = [FailureCause::ClosedBeforeAnswer, FailureCause::ConnectionReset];
+        assert!(closed_by(&ends, 0, false) && closed_by(&ends[..1], 0, false));
+        assert!(!closed_by(&ends, 1, false), "the server sent something");
+        assert!(!closed_by(&ends, 0, true), "it is TLS already");
+        assert!(!closed_by(&[ends[0], FailureCause::RequestTimeout], 0, false));
+        assert!(!closed_by(&[], 0, false));
+    }
+
+    #[test]
+    fn a_load_without_a_connection_has_sent_nothing() {
+        let counts = Counts { sent: 10_000, failed: 10_000, ..Counts::default() };
+        let failures = [(FailureCause::ConnectTimeout, 10_000)].into();
+        let refused = LoadOutcome {
+            counts,
+            failures,
+            ended_ns: 11_000 * MS,
+            started_ns: 1_000 * MS,
+            ..LoadOutcome::default()
+        };
+        assert!(refused.is_without_connection() && !healthy().is_without_connection());
+        let missed = Warning::RateMissed { asked_per_s: 2_000.0, sent_per_s: 0.0, completed_per_s: 0.0 };
+        assert_eq!(judge(&refused, &open(2_000.0)).warnings[0], missed);
+        let at_start = Some(ConnectionsAtStart { open: 0, wanted: 64 });
+        let warnings = judge(&LoadOutcome { connections_at_start: at_start, ..refused }, &closed()).warnings;
+        assert!(warnings.iter().all(|it| !matches!(it, Warning::BegunPartly { .. })), "{warnings:?}");
     }
 
     #[test]

@@ -81,6 +81,9 @@ fn check(outcome: &LoadOutcome, plan: &LoadPlan) {
     for warning in warnings {
         let text = warning.to_string();
         assert!(!text.contains(" 0 ms") && !text.contains(" 0 requests") && !text.contains("NaN"), "{text}");
+        if outcome.counts.ok == 0 {
+            assert!(!text.contains("times are") && !text.contains("times of"), "no times: {text}");
+        }
         let counts = outcome.counts;
         let longest_ms = report.response_time_ms.map(|times| times.max);
         match warning {

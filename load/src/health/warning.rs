@@ -18,9 +18,11 @@ pub enum Warning {
     /// Requests of the lead-in that were still to be sent when counting began are in the rate.
     RateExceeded { asked_per_s: f64, sent_per_s: f64, waiting: u64 },
     /// Requests were due and never begun.
-    NotSent { count: u64, oldest_ms: f64 },
+    NotSent { count: u64, oldest_ms: f64, has_times: bool },
     /// Requests failed; the cause is the most frequent one.
     Failures { failed: u64, sent: u64, cause: Option<FailureCause> },
+    /// Every connection was closed or reset without a byte of a response, and TLS was not used.
+    ClosedAtOnce,
     /// Source ports ran out.
     NoPortLeft { count: u64 },
     /// The server sent bytes over connections that had no request.
@@ -36,7 +38,7 @@ pub enum Warning {
     /// Fewer threads than were requested.
     FewerThreads { asked: u32, used: u32 },
     /// Every response was a redirect, and none is followed.
-    OnlyRedirects { status: u16, count: u64 },
+    OnlyRedirects { status: u16, count: u64, has_times: bool },
     /// The log of requests could not be written to its end.
     LogIncomplete { kind: std::io::ErrorKind },
     /// A closed loop cannot see the waiting of requests that were never sent.
@@ -63,6 +65,7 @@ impl Warning {
             Self::RateExceeded { .. } => "rate-exceeded",
             Self::NotSent { .. } => "not-sent",
             Self::Failures { .. } => "failures",
+            Self::ClosedAtOnce => "closed-at-once",
             Self::NoPortLeft { .. } => "no-port-left",
             Self::Unsolicited { .. } => "unsolicited",
             Self::Unfinished { .. } => "unfinished",
@@ -93,13 +96,21 @@ impl Warning {
                  {p99_ms:.1} ms or more after it was due. Give it cores of its own ({cores}), or ask for less",
                 cores = name(Setting::Cores),
             ),
-            Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => format!(
-                "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
-                 completed. The times are those of an overloaded system; ask for less ({rate}), or allow more \
-                 requests at once ({connections}) if the server can take them",
-                rate = name(Setting::Rate),
-                connections = name(Setting::Connections),
-            ),
+            Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
+                let missed = format!(
+                    "the asked rate was missed: {asked_per_s:.1}/s asked, {sent_per_s:.1}/s sent, {completed_per_s:.1}/s \
+                     completed"
+                );
+                if completed_per_s == 0.0 {
+                    return missed;
+                }
+                format!(
+                    "{missed}. The times are those of an overloaded system; ask for less ({rate}), or allow more requests \
+                     at once ({connections}) if the server can take them",
+                    rate = name(Setting::Rate),
+                    connections = name(Setting::Connections),
+                )
+            }
             Self::RateExceeded { asked_per_s, sent_per_s, waiting } => format!(
                 "the rate is not that of a steady state: {sent_per_s:.1}/s sent, {asked_per_s:.1}/s asked, because {waiting} \
                  requests that were due in the lead-in were still to be sent when it ended. Their waiting is in the \
@@ -107,18 +118,25 @@ impl Warning {
                 lead_in = name(Setting::LeadIn),
                 connections = name(Setting::Connections),
             ),
-            Self::NotSent { count, oldest_ms } => format!(
-                "{count} {} due and never sent, because every connection was busy until the end; the oldest had \
-                 waited {} ms. They are in no percentile: the true times are longer than those shown",
+            Self::NotSent { count, oldest_ms, has_times } => format!(
+                "{count} {} due and never sent, because no connection was free until the end; the oldest had \
+                 waited {} ms{}",
                 if count == 1 { "request was" } else { "requests were" },
-                three_digits(oldest_ms)
+                three_digits(oldest_ms),
+                if has_times {
+                    ". They are in no percentile: the true times are longer than those shown"
+                } else {
+                    ""
+                }
             ),
             Self::Failures { failed, sent, cause } => {
                 let share = 100.0 * failed as f64 / sent.max(1) as f64;
                 let most = cause.map(|it| format!(", most often: {}", it.sentence(name))).unwrap_or_default();
-                format!(
-                    "{failed} of {sent} requests failed ({share:.2} %){most}. Failures are in no response time"
-                )
+                let no_times = if failed < sent { ". Failures are in no response time" } else { "" };
+                format!("{failed} of {sent} requests failed ({share:.2} %){most}{no_times}")
+            }
+            Self::ClosedAtOnce => {
+                "the server closed each connection without a byte of a response. The port may speak TLS: use https://".to_owned()
             }
             Self::NoPortLeft { count } => format!(
                 "source ports ran out {count} times: closed connections hold theirs for 60 s (TIME_WAIT). Keep \
@@ -166,9 +184,10 @@ impl Warning {
                 name(Setting::Connections),
                 name(Setting::Threads)
             ),
-            Self::OnlyRedirects { status, count } => format!(
-                "every response was a redirect ({count} with status {status} the most frequent). These are the times of the \
-                 redirect itself. Request the address it names, often https:// or a trailing slash, or follow it ({})",
+            Self::OnlyRedirects { status, count, has_times } => format!(
+                "every response was a redirect ({count} with status {status} the most frequent). {}Request the address it \
+                 names, often https:// or a trailing slash, or follow it ({})",
+                if has_times { "These are the times of the redirect itself. " } else { "" },
                 name(Setting::Follow)
             ),
             Self::LogIncomplete { kind } => format!(

@@ -16,6 +16,18 @@ const REQUEST_TIMEOUT: u16 = 408;
 /// The longest line before a chunk, in bytes.
 const MAX_CHUNK_LINE_BYTES: usize = 4 * 1024;
 
+const HEAD_TOO_LARGE: Malformed =
+    Malformed("its head is larger than 64 KiB, the most that is read; send less from the server");
+const TOO_MANY_FIELDS: Malformed =
+    Malformed("its head has more than 256 fields, the most that is read; send fewer from the server");
+const TRAILERS_TOO_LARGE: Malformed =
+    Malformed("its trailers are larger than 64 KiB, the most that is read; send less from the server");
+const TOO_MANY_TRAILERS: Malformed =
+    Malformed("its trailers have more than 256 fields, the most that is read; send fewer from the server");
+const TOO_MANY_INTERIM: Malformed = Malformed("more than 32 interim responses (1xx) came before it");
+const CHUNK_LINE_TOO_LONG: Malformed =
+    Malformed("the line before a chunk is longer than 4 KiB, the most that is read");
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// No response is awaited, or the last one is complete or malformed.
@@ -264,9 +276,9 @@ impl ResponseParser {
         let line = self.partial.as_ref().map_or(0, |partial| partial.bytes.len()) + taken;
         let section = self.section_bytes as usize + line;
         match self.phase {
-            Phase::ChunkLine if line > MAX_CHUNK_LINE_BYTES => Err(Malformed("endless chunk size line")),
-            Phase::Trailers if section > MAX_HEAD_BYTES => Err(Malformed("endless trailers")),
-            Phase::StatusLine | Phase::Fields if section > MAX_HEAD_BYTES => Err(Malformed("endless head")),
+            Phase::ChunkLine if line > MAX_CHUNK_LINE_BYTES => Err(CHUNK_LINE_TOO_LONG),
+            Phase::Trailers if section > MAX_HEAD_BYTES => Err(TRAILERS_TOO_LARGE),
+            Phase::StatusLine | Phase::Fields if section > MAX_HEAD_BYTES => Err(HEAD_TOO_LARGE),
             _ => Ok(()),
         }
     }
@@ -285,21 +297,21 @@ impl ResponseParser {
             Phase::ChunkLine => self.begin_chunk(chunk_size(text)?),
             Phase::Trailers if text.is_empty() => self.phase = Phase::Idle,
             Phase::Trailers => {
-                self.count_field("endless trailers")?;
+                self.count_field(TOO_MANY_TRAILERS)?;
                 split_field(&unfold(text)?)?;
             }
             _ if text.is_empty() => self.end_head()?,
             _ => {
-                self.count_field("endless head")?;
+                self.count_field(TOO_MANY_FIELDS)?;
                 self.head.field_line(&unfold(text)?)?;
             }
         }
         Ok(())
     }
 
-    fn count_field(&mut self, beyond: &'static str) -> Result<(), Malformed> {
+    fn count_field(&mut self, beyond: Malformed) -> Result<(), Malformed> {
         self.fields += 1;
-        if self.fields > MAX_FIELDS { Err(Malformed(beyond)) } else { Ok(()) }
+        if self.fields > MAX_FIELDS { Err(beyond) } else { Ok(()) }
     }
 
     fn end_head(&mut self) -> Result<(), Malformed> {
@@ -310,7 +322,7 @@ impl ResponseParser {
             100..=199 => {
                 self.interim_answers += 1;
                 if self.interim_answers > MAX_INTERIM_ANSWERS {
-                    return Err(Malformed("endless 1xx answers"));
+                    return Err(TOO_MANY_INTERIM);
                 }
                 self.phase = Phase::StatusLine;
                 return Ok(());

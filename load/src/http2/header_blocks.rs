@@ -8,8 +8,9 @@ use crate::failure::FailureCause;
 
 /// A header block is not larger, neither as it is sent nor decoded.
 pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
-pub(super) const TOO_LARGE: FailureCause =
-    FailureCause::Http2("the header of a response is larger than 64 KiB");
+pub(super) const TOO_LARGE: FailureCause = FailureCause::Http2(
+    "the head of a response is larger than 64 KiB, the most that is read; send less from the server",
+);
 
 /// Reads header blocks. A block that is the same as the one before says the same, if no table has changed.
 #[derive(Debug)]

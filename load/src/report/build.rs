@@ -67,7 +67,7 @@ impl LoadReport {
                 bottleneck: health.bottleneck.is_some(),
                 why: health.bottleneck.map(|it| it.sentence(name)),
             },
-            cores_busy: outcome.cores_busy.clone(),
+            cores_busy: if outcome.is_measurable() { outcome.cores_busy.clone() } else { Vec::new() },
             warnings: health.warnings.iter().map(|it| it.sentence(name)).collect(),
             warning_ids: health.warnings.iter().map(|it| it.id().to_owned()).collect(),
             interrupted: outcome.interrupted,

@@ -30,7 +30,7 @@ pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     })
 }
 
-const fn of_certificate(why: &CertificateError) -> CertificateProblem {
+fn of_certificate(why: &CertificateError) -> CertificateProblem {
     match why {
         CertificateError::UnknownIssuer => CertificateProblem::UnknownIssuer,
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => CertificateProblem::Expired,
@@ -42,6 +42,25 @@ const fn of_certificate(why: &CertificateError) -> CertificateProblem {
         }
         CertificateError::Revoked => CertificateProblem::Revoked,
         CertificateError::BadSignature => CertificateProblem::BadSignature,
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            CertificateProblem::OtherPurpose
+        }
+        CertificateError::BadEncoding => CertificateProblem::BadEncoding,
+        CertificateError::UnhandledCriticalExtension => CertificateProblem::UnknownExtension,
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            CertificateProblem::UnsupportedSignature
+        }
+        CertificateError::Other(other) => of_webpki(&other.0.to_string()),
+        _ => CertificateProblem::Other,
+    }
+}
+
+/// What rustls has no name for: by the name in the library that verifies.
+fn of_webpki(name: &str) -> CertificateProblem {
+    match name {
+        "CaUsedAsEndEntity" => CertificateProblem::Authority,
+        "UnsupportedCertVersion" => CertificateProblem::OldVersion,
         _ => CertificateProblem::Other,
     }
 }
@@ -116,6 +135,14 @@ mod tests {
             let alert = format!("TLS: the server sent the alert {name}");
             assert!(words == alert || words.starts_with(&format!("{alert} (")), "{words}");
         }
+    }
+
+    #[test]
+    fn a_certificate_of_version_1_is_refused_by_its_version() {
+        let name = std::io::Error::other("UnsupportedCertVersion");
+        let other = CertificateError::Other(rustls::OtherError(std::sync::Arc::new(name)));
+        let words = of_tls(&rustls::Error::InvalidCertificate(other)).to_string();
+        assert!(words.contains("version 1 of X.509"), "{words}");
     }
 
     #[test]

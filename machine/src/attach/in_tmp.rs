@@ -11,6 +11,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 /// A name that nobody can have put something under before.
 ///
@@ -20,6 +21,22 @@ pub fn unpredictable(prefix: &str) -> io::Result<String> {
     let mut bytes = [0; 8];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     Ok(format!("{prefix}-{}-{:016x}", std::process::id(), u64::from_le_bytes(bytes)))
+}
+
+/// Removes, once in a process, what killed processes of ours and dead JVMs left. A JVM's socket is in /tmp, whatever `TMPDIR` says.
+pub fn sweep() {
+    static SWEPT: Once = Once::new();
+    SWEPT.call_once(|| {
+        let mut folders = vec![PathBuf::from("/tmp"), std::env::temp_dir()];
+        folders.dedup();
+        let uid = rustix::process::geteuid().as_raw();
+        folders.iter().filter_map(|folder| open(folder).ok()).for_each(|tmp| leftovers::remove_in(&tmp, uid));
+    });
+}
+
+fn open(folder: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(folder, flags, Mode::empty())?)
 }
 
 /// A folder of ours, marked as in use as long as this lives.
@@ -35,9 +52,8 @@ impl HeldFolder {
     /// # Errors
     /// When it cannot be written.
     pub fn of_ours(name: &str) -> io::Result<Self> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let folder = std::env::temp_dir();
-        let tmp = rustix::fs::open(&folder, flags, Mode::empty())?;
+        let tmp = open(&folder)?;
         leftovers::remove_in(&tmp, rustix::process::geteuid().as_raw());
         rustix::fs::mkdirat(&tmp, name, Mode::RWXU)?;
         Ok(Self { path: folder.join(name), _held: leftovers::hold(&tmp, Path::new(name))? })

@@ -90,6 +90,7 @@ impl JvmProcess {
     /// # Errors
     /// Why no command can be sent to it.
     pub fn find(pid: u32) -> Result<Self, Refusal> {
+        super::in_tmp::sweep();
         let folder = PathBuf::from(format!("/proc/{pid}"));
         let handle = handle_of(pid).map_err(|source| no_permission(pid, source))?;
         // After the handle was opened: it is of the same process.

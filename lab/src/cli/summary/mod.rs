@@ -15,7 +15,7 @@ use threadcount_model::figures;
 /// How many causes of failure are listed one by one.
 const MOST_CAUSES: usize = 8;
 const LABEL_WIDTH: usize = 10;
-/// Sentences are broken here.
+/// Sentences are broken here, or at the width of a narrower terminal.
 const LINE_WIDTH: usize = 100;
 
 /// The summary, with the escape codes of colours; print it through [`anstream`], which takes them out where they do
@@ -24,12 +24,12 @@ const LINE_WIDTH: usize = 100;
 pub fn summary(report: &LoadReport, outcome: &LoadOutcome) -> String {
     let sections = [
         warnings(report),
-        head(report),
+        head(report, outcome),
         times(report),
         picture(outcome),
         answers(report),
         pods::lines(&report.pods),
-        generator(report),
+        generator(report, outcome),
     ];
     let filled = sections.iter().filter(|lines| !lines.is_empty()).map(|lines| lines.join("\n"));
     filled.collect::<Vec<_>>().join("\n\n") + "\n"
@@ -48,31 +48,26 @@ fn warnings(report: &LoadReport) -> Vec<String> {
     texts.map(line).collect()
 }
 
-fn head(report: &LoadReport) -> Vec<String> {
+fn head(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     let plan = &report.plan;
     let mode = match (&plan.rate_per_s, &plan.shape) {
         (Some(rate_per_s), _) => format!("open loop at {}", figures::rate(*rate_per_s)),
         (None, Some(shape)) => format!("open loop, {shape}"),
         (None, None) => "closed loop".to_owned(),
     };
-    let spoken = if report.protocol.is_empty() { "no connection" } else { &report.protocol };
-    let how = [
+    let is_connected = !report.protocol.is_empty() && !outcome.is_without_connection();
+    let spoken = if is_connected { &report.protocol } else { "no connection" };
+    let mut how = vec![
         format!("{spoken} over {}", report.driver),
         mode,
         figures::plural(u64::from(plan.connections), "connection"),
         figures::plural(u64::from(plan.threads), "thread"),
-        figures::milliseconds(report.elapsed_s * 1e3),
     ];
+    how.extend((report.elapsed_s > 0.0).then(|| figures::milliseconds(report.elapsed_s * 1e3)));
     let mut lines =
         vec![report.target.bold().to_string(), how.join(" · ").dimmed().to_string(), String::new()];
-    lines.extend(requests(report));
-    let rate = &report.rate_per_s;
-    let asked = rate.asked.map(|asked| format!("{} requested, ", figures::rate(asked))).unwrap_or_default();
-    let completed = figures::rate(rate.completed);
-    lines.push(labelled(
-        "rate",
-        &format!("{} completed, {asked}{} sent", completed.bold(), figures::rate(rate.sent)),
-    ));
+    lines.extend(requests(report, outcome));
+    lines.extend(rate(report, outcome));
     let bytes = report.bytes;
     lines.push(labelled(
         "bytes",
@@ -81,7 +76,20 @@ fn head(report: &LoadReport) -> Vec<String> {
     lines
 }
 
-fn requests(report: &LoadReport) -> Vec<String> {
+/// None of a load that was over at once.
+fn rate(report: &LoadReport, outcome: &LoadOutcome) -> Option<String> {
+    let rate = &report.rate_per_s;
+    let asked = rate.asked.map(|asked| format!(", {} requested", figures::rate(asked))).unwrap_or_default();
+    let sent = match outcome.is_without_connection() {
+        true => String::new(),
+        false => format!(", {} sent", figures::rate(rate.sent)),
+    };
+    let completed = figures::rate(rate.completed);
+    (report.elapsed_s > 0.0)
+        .then(|| labelled("rate", &format!("{} completed{asked}{sent}", completed.bold())))
+}
+
+fn requests(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     let requests = report.requests;
     let failed = format!("{} failed", figures::count(requests.failed));
     let failed = if requests.failed > 0 { failed.red().bold().to_string() } else { failed };
@@ -89,8 +97,13 @@ fn requests(report: &LoadReport) -> Vec<String> {
         0 => String::new(),
         count => format!("{} in flight at the start + ", figures::count(count)),
     };
+    // A request whose connection cannot be made has failed, and has not been sent.
+    let (begun, why) = match outcome.is_without_connection() {
+        true => ("begun", "; no connection was made"),
+        false => ("sent", ""),
+    };
     let line = format!(
-        "{before}{} sent = {} ok + {failed} + {} unfinished",
+        "{before}{} {begun} = {} ok + {failed} + {} unfinished{why}",
         figures::count(requests.sent),
         figures::count(requests.ok),
         figures::count(requests.unfinished)
@@ -158,7 +171,7 @@ fn answers(report: &LoadReport) -> Vec<String> {
     if let Some(body) = &report.first_failing_body {
         lines.push(labelled("", &format!("first body: {body}")));
     }
-    if let Some(failed) = report.failed_time_ms {
+    if let Some(failed) = report.failed_time_ms.filter(|failed| failed.max > 0.0) {
         let text = format!(
             "time to failure: p50 {}, p99 {}, max {}",
             figures::milliseconds(failed.p50),
@@ -171,16 +184,22 @@ fn answers(report: &LoadReport) -> Vec<String> {
 }
 
 /// What the generator cost, how late it was, and what this kind of load leaves out.
-fn generator(report: &LoadReport) -> Vec<String> {
+fn generator(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
     let own = &report.generator;
-    let cost = format!(
-        "{:.2} µs CPU per request, {:.0} % of a core ({:.2} cores in all)",
-        own.cpu_us_per_request,
-        own.cpu_share * 100.0,
-        own.cpu_cores
-    );
+    let per_request = match own.cpu_us_per_request {
+        us if us < 0.005 => String::new(),
+        us => format!("{us:.2} µs CPU per request, "),
+    };
+    let cost = match outcome.is_measurable() {
+        true => format!(
+            "{per_request}{:.0} % of a core ({:.2} cores in all)",
+            own.cpu_share * 100.0,
+            own.cpu_cores
+        ),
+        false => "too short a load to measure its CPU".to_owned(),
+    };
     let mut lines = vec![labelled("generator", &cost)];
-    if let Some(lag) = own.send_lag_ms {
+    if let Some(lag) = own.send_lag_ms.filter(|lag| lag.max > 0.0 && !outcome.is_without_connection()) {
         let text = format!(
             "send lag p99 {}, max {}",
             figures::milliseconds(lag.p99),
@@ -214,7 +233,8 @@ fn cores(busy: &[f64]) -> Option<String> {
 
 /// Breaks a text into lines that fit behind an indent.
 fn wrapped(text: &str, indent: usize) -> String {
-    threadcount_report::wrapped::wrapped(text, indent, LINE_WIDTH).join(&format!("\n{}", " ".repeat(indent)))
+    threadcount_report::wrapped::wrapped(text, indent, crate::cli::stdout::style().width.min(LINE_WIDTH))
+        .join(&format!("\n{}", " ".repeat(indent)))
 }
 
 fn labelled(label: &str, text: &str) -> String {

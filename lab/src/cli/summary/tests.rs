@@ -171,6 +171,28 @@ fn a_load_without_an_answer_has_no_times_and_no_picture() {
 }
 
 #[test]
+fn a_load_without_a_connection_sent_nothing() {
+    let text = summarized(open(50.0), &outcome_of(&[(Fate::Refused, 1), (Fate::Refused, 1)]));
+    let requests = "2 begun = 0 ok + 2 failed + 0 unfinished; no connection was made";
+    assert_eq!(section(&text, "requests"), requests);
+    assert_eq!(section(&text, "rate"), "0/s completed, 50.0/s requested");
+    assert!(text.contains("no connection over epoll") && !text.contains("send lag"), "{text}");
+}
+
+#[test]
+fn a_load_that_is_shorter_than_the_clock_of_the_cpu_has_no_figures_of_it() {
+    let mut short = outcome();
+    (short.ended_ns, short.cores_busy) = (short.started_ns + 5 * MS, vec![0.0, 1.0]);
+    short.cost.cpu_ns = 15 * MS;
+    let text = summarized(Pacing::Closed, &short);
+    assert_eq!(section(&text, "generator"), "too short a load to measure its CPU");
+    assert!(!text.contains("core utilization") && !text.contains("of a core"), "{text}");
+    let mut long = outcome();
+    long.cost.cpu_ns = 0;
+    assert_eq!(section(&summarized(Pacing::Closed, &long), "generator"), "0 % of a core (0.00 cores in all)");
+}
+
+#[test]
 fn a_full_core_is_named_before_the_shares_of_all() {
     assert_eq!(cores(&[0.991, 0.62]).unwrap(), "core 0 was saturated; core utilization 99 %, 62 %");
     assert_eq!(cores(&[0.5, 0.62]).unwrap(), "core utilization 50 %, 62 %");
@@ -230,6 +252,7 @@ fn outcome_of(fates: &[(Fate, u64)]) -> LoadOutcome {
     (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
     outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;
+    outcome.connections_opened = fates.iter().any(|(fate, _)| !matches!(fate, Fate::Refused)).into();
     outcome.add(recorder);
     outcome
 }
@@ -253,11 +276,17 @@ proptest! {
         let outcome = outcome_of(&fates);
         let text = summarized(if is_open { open(50.0) } else { Pacing::Closed }, &outcome);
         let Counts { sent, ok, failed, unfinished, not_sent, .. } = outcome.counts;
+        let says = |part: &str| text.contains(part);
+        let (begun, why) = if sent > 0 && outcome.connections_opened == 0 {
+            ("begun", "; no connection was made")
+        } else {
+            ("sent", "")
+        };
         prop_assert_eq!(
             section(&text, "requests"),
-            format!("{sent} sent = {ok} ok + {failed} failed + {unfinished} unfinished")
+            format!("{sent} {begun} = {ok} ok + {failed} failed + {unfinished} unfinished{why}")
         );
-        let says = |part: &str| text.contains(part);
+        prop_assert_eq!(section(&text, "rate").contains(" sent"), begun == "sent", "{}", text);
         prop_assert_eq!(says("the oldest unfinished one"), unfinished > 0, "{}", text);
         prop_assert_eq!(says("more were due but never sent"), not_sent > 0, "{}", text);
         prop_assert_eq!(says("no request completed as expected"), ok == 0, "{}", text);

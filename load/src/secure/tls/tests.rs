@@ -1,4 +1,5 @@
 use super::*;
+use crate::failure::{CertificateProblem, FailureCause};
 use crate::plan::Stop;
 use crate::request::{RequestSource, Target};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -136,6 +137,21 @@ fn a_server_is_trusted_by_the_authority_in_the_file_and_only_then() {
     assert!(matches!(error, rustls::Error::InvalidCertificate(_)), "{error}");
     let both = of_other.with(|plan| plan.tls.ca_files.push(authority.file("ca.pem")));
     assert!(shake_hands(&both, &config(&both), &authority.server(false)).is_ok());
+}
+
+#[test]
+fn a_certificate_of_an_authority_is_refused_as_that_of_a_server_by_its_cause() {
+    let mut authority = Authority::new("as-server");
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(vec!["server.test".to_owned()]).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let own = params.self_signed(&key).unwrap();
+    fs::write(authority.file("ca.pem"), own.pem()).unwrap();
+    authority.server = (vec![own.der().clone()], PrivateKeyDer::try_from(key.serialize_der()).unwrap());
+    let plan = authority.plan();
+    let error = shake_hands(&plan, &config(&plan), &authority.server(false)).unwrap_err();
+    let cause = crate::secure::cause::of_tls(&error);
+    assert_eq!(cause, FailureCause::Certificate(CertificateProblem::Authority), "{error}");
 }
 
 /// Keeps the name that a client sent.
