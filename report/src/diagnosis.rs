@@ -80,13 +80,14 @@ fn headline(verdict: &Verdict) -> String {
             waits(*waiters),
             address(to.as_deref())
         ),
-        Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, .. } => format!(
-            "{} no answer for {seconds:.1} s, and no thread works on them; cause unknown.",
+        Verdict::RequestsStand { requests: 0, unanswered, unread, seconds, others, .. } => format!(
+            "{} no answer for {seconds:.1} s, and no thread {} on them; cause unknown.",
             if unanswered.max(unread) == &1 {
                 "1 request got".to_owned()
             } else {
                 format!("{} requests got", count(*unanswered.max(unread) as u64))
-            }
+            },
+            if others.is_empty() { "works" } else { "is known to work" }
         ),
         Verdict::RequestsStand { requests, groups, own_calls, .. } => format!(
             "{} {} in all three dumps; {}.",

@@ -142,12 +142,18 @@ impl<'a> GiverIndex<'a> {
         let classes: HashSet<String> = thing.waiters.iter().filter_map(fills).collect();
         let is_in =
             |thread: &Thread| thread.frames.iter().any(|it| classes.contains(outer_class(&it.method)));
+        let empties = |at: &usize| {
+            let below = graph.thread(*at).frames.iter().skip_while(|it| !it.is_application());
+            below.filter(is_library).any(|it| classes.contains(outer_class(&it.method)))
+        };
         let users: HashSet<u64> =
             thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied()).collect();
         let is_other = |at: &usize| {
             let thread = graph.thread(*at);
             let is_user = users.contains(&thread.tid) || is_in(thread);
-            is_user && !thing.waiters.contains(at) && !graph.has_request(*at) && !is_asleep_in_main(thread)
+            // One that empties a queue, and calls the application for it, may want room in the same queue.
+            let may_give = !thing.waiters.contains(at) || empties(at);
+            is_user && may_give && !graph.has_request(*at) && !is_asleep_in_main(thread)
         };
         (0..self.evidence.threads.len()).filter(is_other).collect()
     }

@@ -39,6 +39,19 @@ pub(super) fn others_that_stand(
     evidence: &Evidence,
     is_left_out: impl Fn(&Thread) -> bool,
 ) -> Vec<StandingThread> {
+    standing_threads(evidence, is_left_out, false)
+}
+
+/// Those as well that wait for something outside of the JVM: where no thread works on requests, one of them may have to.
+pub(super) fn all_that_stand(evidence: &Evidence) -> Vec<StandingThread> {
+    standing_threads(evidence, |_| false, true)
+}
+
+fn standing_threads(
+    evidence: &Evidence,
+    is_left_out: impl Fn(&Thread) -> bool,
+    is_with_outside: bool,
+) -> Vec<StandingThread> {
     const MOST: usize = 3;
     let waits = evidence.threads.iter().filter_map(|thread| {
         let is_meant = (thread.stands_still() || thread.stood_still && wait::has_no_end(thread))
@@ -47,7 +60,8 @@ pub(super) fn others_that_stand(
             && !waits_for_work(thread);
         let wait = wait::of(thread).filter(|_| is_meant)?;
         let is_for_others = match wait {
-            Wait::Item | Wait::Outside(_) => false,
+            Wait::Item => false,
+            Wait::Outside(_) => is_with_outside,
             Wait::Signal => !wait::is_timed(thread) || wait::has_no_end(thread),
             _ => true,
         };

@@ -1,6 +1,6 @@
 //! Requests that got no answer, where nothing shows why.
 
-use super::requests::{has_request, others_that_stand, standing};
+use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
@@ -43,7 +43,11 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         not_accepted: server.not_accepted,
         answered: server.answered,
         own_calls: server.own_calls,
-        others: others_that_stand(evidence, |it| has_request(evidence, it)),
+        others: if requests == 0 {
+            all_that_stand(evidence)
+        } else {
+            others_that_stand(evidence, |it| has_request(evidence, it))
+        },
         seconds: evidence.between_seconds,
     })
 }

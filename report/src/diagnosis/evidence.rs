@@ -51,8 +51,9 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             lines
         }
-        Verdict::DeadEnd { at, links, last, end, .. } => {
-            let mut lines = vec![format!("most of them wait at {at}")];
+        Verdict::DeadEnd { waiters, at, links, last, end } => {
+            let who = if *waiters == 1 { "it waits" } else { "most of them wait" };
+            let mut lines = vec![format!("{who} at {at}")];
             lines.extend(links.iter().map(link));
             match end {
                 DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
@@ -77,7 +78,8 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
         Verdict::LeakedPermits { lock, at, waiting, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
             lines.extend(named("waits", waiting));
-            lines.extend(lock.iter().map(|lock| format!("{lock} has 0 permits left")));
+            let semaphore = lock.iter().filter(|lock| lock.contains("Semaphore"));
+            lines.extend(semaphore.map(|lock| format!("{lock} has 0 permits left")));
             lines
         }
         Verdict::LockNotGivenBack { lock, owner, at, waiting, .. } => {

@@ -244,3 +244,22 @@ fn a_class_whose_initialiser_waits_for_a_worker_that_waits_for_the_class_is_a_ci
     let works = Thread { stood_still: false, ..thread(3, &["shop.Csv.parse(Csv.java:2)", STREAM, WORKER]) };
     assert_eq!(all(&of(vec![initialiser, behind, works])), [], "its part is computed");
 }
+
+/// A layout of the log that logs, on the only thread that empties the queue.
+#[test]
+fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itself() {
+    const PUT: &str = "java.base/java.util.concurrent.ArrayBlockingQueue.put(ArrayBlockingQueue.java:1)";
+    const APPEND: &str = "ch.qos.logback.core.AsyncAppenderBase.put(AsyncAppenderBase.java:1)";
+    const EMPTIES: &str = "ch.qos.logback.core.AsyncAppenderBase$Worker.run(AsyncAppenderBase.java:2)";
+    let logs = |tid, called: &[&str]| Thread {
+        waits_for: Some("Q@1".into()),
+        ..thread(tid, &[&[PARK, PUT, APPEND], called].concat())
+    };
+    let request = |tid| logs(tid, &["shop.Web.pay(Web.java:4)", SERVER]);
+    let worker = logs(9, &["shop.Masking.append(Masking.java:11)", EMPTIES]);
+    let found = all(&of(vec![request(1), request(2), worker]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 2, .. }] if links.len() == 1),
+        "{found:?}"
+    );
+}

@@ -140,6 +140,9 @@ fn waits_here(activity: &ThreadActivity) -> bool {
 
 /// The threads of one name that requests run on.
 fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
+    if may_be_reader(family) {
+        return None;
+    }
     let at_once = steady(family, demand.in_flight)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
     let has_full_executor = family.executor.as_ref().is_some_and(|it| is_full(it, at_once));
@@ -179,6 +182,11 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         waiting,
         connections: None,
     })
+}
+
+/// A client's thread of its own reads responses for all, and is in its call to read while nothing comes.
+fn may_be_reader(family: &ThreadFamily) -> bool {
+    family.activity.state == ThreadState::Socket && family.executor.is_none() && family.request_share < MOST
 }
 
 /// As many work in nearly all samples; `None`: they do not, or as many as it happens to be.

@@ -321,6 +321,8 @@ fn look_alikes_are_left_alone() {
     job.switches_per_s = Some(0.1);
     let mut calls = elastic();
     calls.completed_per_s = Some(2.0);
+    let mut reads = family("redis-reader", &[1.0], None);
+    (reads.switches_per_s, reads.activity) = (Some(400.0), activity(ThreadState::Socket, "Shop.read:4"));
     let varies = family("exec-*", &[30.0, 41.0, 25.0, 36.0, 28.0], None);
     let mut all = family("exec-*", &[100.0], None);
     (all.request_share, all.activity) = (1.0, activity(ThreadState::Sleep, "Shop.page:9"));
@@ -335,6 +337,7 @@ fn look_alikes_are_left_alone() {
     let silent = [
         ("as many run as are in flight", vec![all], vec![asleep()]),
         ("a job that sleeps", vec![job], vec![]),
+        ("a client's thread that reads for all", vec![reads], vec![]),
         ("a pool of jobs, beside requests that wait without a thread", vec![calls], vec![]),
         (
             "a pool with room",

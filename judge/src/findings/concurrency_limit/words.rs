@@ -1,6 +1,6 @@
 //! Its words.
 
-use super::{ConcurrencyLimit, LimitedThreads, is_full};
+use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads, is_full};
 use crate::finding::RunsShowing;
 use crate::words::activity::what;
 use crate::words::figure::known;
@@ -168,6 +168,14 @@ impl Words for ConcurrencyLimit {
                 executor.size, executor.maximum
             ),
             Some(_) => format!("more threads for {name}, or shorter work at {place}"),
+            None if threads.name.is_empty()
+                || self.waiting.as_ref().is_some_and(WaitingThreads::is_condition) =>
+            {
+                format!(
+                    "whatever lets more in than {} at once, or shorter work at {place}",
+                    whole(self.at_once)
+                )
+            }
             None => {
                 format!("more than {} of {name} at once, or shorter work at {place}", whole(self.at_once))
             }

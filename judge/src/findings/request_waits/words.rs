@@ -19,10 +19,11 @@ impl RequestWaits {
     /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`.
     fn with_load(&self) -> Option<String> {
         let (spent_ms, service_time_ms) = (self.part.time?.ms, self.service_time_ms?);
-        // Chance finds a few threads more than requests, which the milliseconds show; where there are many more is no finding.
+        // Chance finds a few threads more than requests; where there are many more is no finding.
+        let spent_ms = spent_ms.min(service_time_ms);
         Some(format!(
             "requests spend {} of their time {}: {} of {}, at {}",
-            percent((spent_ms / service_time_ms).min(1.0)),
+            percent(spent_ms / service_time_ms),
             what(&self.part.activity),
             ms(spent_ms),
             ms(service_time_ms),

@@ -260,7 +260,8 @@ fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_comp
     // Chance finds a few too many where all wait.
     let lock = of(ThreadState::Lock, 44.0).expect("a finding");
     assert!(
-        sentence(&lock).starts_with("requests spend 100 % of their time waiting for a Semaphore: 550 ms"),
+        sentence(&lock)
+            .starts_with("requests spend 100 % of their time waiting for a Semaphore: 500 ms of 500 ms"),
         "{}",
         sentence(&lock)
     );
