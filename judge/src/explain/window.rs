@@ -15,8 +15,11 @@ pub fn explain_window(record: &Record) -> Vec<Finding> {
         Fact::ConcurrencyLimit(limit) => Some(limit.clone()),
         _ => None,
     });
+    // Where a lock is held is said by the wait alone.
     let is_said = |it: &Finding| match (&it.fact, &limit) {
-        (Fact::RequestWaits(waits), Some(limit)) => limit.names(&waits.part.activity),
+        (Fact::RequestWaits(waits), Some(limit)) => {
+            waits.part.activity.holder.is_none() && limit.names(&waits.part.activity)
+        }
         _ => false,
     };
     found.retain(|it| !is_said(it));
