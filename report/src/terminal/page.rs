@@ -49,6 +49,14 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
+/// Without a last sentence that is cut; `None`: most would be lost.
+fn whole_sentences(text: &str) -> Option<&str> {
+    const MOST_LOST: usize = 2;
+    let begins_new = |at: &usize| text[at + 2..].starts_with(char::is_uppercase);
+    let end = text.match_indices(". ").map(|(at, _)| at).filter(begins_new).last()?;
+    (end * MOST_LOST >= text.len()).then(|| &text[..=end])
+}
+
 /// The column where the text behind a label begins.
 pub(super) const LABEL: usize = 8;
 
@@ -131,7 +139,9 @@ impl Page {
             if let Some(last) = kept.last_mut().filter(|last| !last.ends_with('…')) {
                 *last = cut(&format!("{last} …"), room);
             }
-            shown = vec![Piece::new(&kept.join(" "), tone)];
+            let kept = kept.join(" ");
+            let kept = whole_sentences(&kept).map_or_else(|| kept.clone(), |whole| format!("{whole} …"));
+            shown = vec![Piece::new(&kept, tone)];
         }
         self.labelled(label, shown);
     }
@@ -185,5 +195,18 @@ impl Page {
 
     pub(super) fn text(self) -> String {
         self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_cut_ends_with_a_whole_sentence_unless_most_would_be_lost() {
+        let cut = "It has 1.97x the throughput. A pool does as well (1.98x). With …";
+        assert_eq!(whole_sentences(cut), Some("It has 1.97x the throughput. A pool does as well (1.98x)."));
+        assert_eq!(whole_sentences("Fair: the runs. Their differences are many and each is …"), None);
+        assert_eq!(whole_sentences("2.0 of 3 claims hold, and the others are …"), None);
     }
 }
