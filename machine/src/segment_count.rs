@@ -50,7 +50,7 @@ impl SegmentCounter {
         if let Some(before) = &self.open {
             for (ports, (received, sent)) in &now {
                 let (received_before, sent_before) = before.get(ports).copied().unwrap_or_default();
-                // A port may have come back: then its connection began anew.
+                // A port may have come back, with another connection.
                 self.count.received += u64::from(received.saturating_sub(received_before));
                 self.count.sent += u64::from(sent.saturating_sub(sent_before));
             }

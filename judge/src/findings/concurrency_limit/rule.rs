@@ -109,6 +109,21 @@ impl Demand {
         }
     }
 
+    /// That so many requests run at once; what shows it is for the caller to say.
+    fn limited_to(&self, at_once: f64) -> ConcurrencyLimit {
+        ConcurrencyLimit {
+            at_once,
+            in_flight: self.in_flight,
+            rate_per_s: self.rate_per_s,
+            is_rate_estimate: self.is_rate_estimate,
+            threads: None,
+            running: ThreadActivity::default(),
+            at_place: 0.0,
+            waiting: None,
+            connections: None,
+        }
+    }
+
     /// Are threads that run kept from running more by the CPU?
     fn is_of_cpu(&self, running: &ThreadActivity, at_once: f64) -> bool {
         running.state.is_runnable() && at_once > self.cores - 1.0
@@ -167,10 +182,6 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         && (is_awaited(profile, at_once)
             || serves(family, demand, is_queue_filled, queued.unwrap_or_default() + at_once));
     is_limit.then(|| ConcurrencyLimit {
-        at_once,
-        in_flight: demand.in_flight,
-        rate_per_s: demand.rate_per_s,
-        is_rate_estimate: demand.is_rate_estimate,
         threads: Some(LimitedThreads {
             name: family.name.clone(),
             is_event_loop: family.is_event_loop,
@@ -180,7 +191,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         running: family.activity.clone(),
         at_place: family.at_place,
         waiting,
-        connections: None,
+        ..demand.limited_to(at_once)
     })
 }
 
@@ -316,15 +327,10 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
         && others >= 2.0
         && !demand.is_of_cpu(&place.activity, running);
     is_limit.then(|| ConcurrencyLimit {
-        at_once,
-        in_flight: demand.in_flight,
-        rate_per_s: demand.rate_per_s,
-        is_rate_estimate: demand.is_rate_estimate,
-        threads: None,
         running: place.activity.clone(),
         at_place: profile.mean_threads(place) / running,
         waiting: Some(waiting),
-        connections: None,
+        ..demand.limited_to(at_once)
     })
 }
 
@@ -343,15 +349,8 @@ fn by_connections(record: &Record, profile: &WaitProfile, demand: Demand) -> Opt
         && on_threads <= (1.0 - MOST) * others;
     let address = neighbour.address.clone();
     is_limit.then(|| ConcurrencyLimit {
-        at_once,
-        in_flight: demand.in_flight,
-        rate_per_s: demand.rate_per_s,
-        is_rate_estimate: demand.is_rate_estimate,
-        threads: None,
-        running: ThreadActivity::default(),
-        at_place: 0.0,
-        waiting: None,
         connections: Some(LimitedConnections { address, connections: neighbour.most }),
+        ..demand.limited_to(at_once)
     })
 }
 
