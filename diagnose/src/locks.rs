@@ -35,16 +35,25 @@ pub struct LockWait {
 enum Line {
     Waits(LockWait),
     Peer { tid: u64, peer: String },
-    Pool { name: String, threads: Vec<u64>, queued: u64 },
+    Pool {
+        name: String,
+        #[serde(flatten)]
+        pool: ThreadPool,
+    },
     End {},
 }
 
 /// A pool of threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ThreadPool {
     pub threads: Vec<u64>,
     /// Tasks that wait for a thread.
     pub queued: u64,
+    /// Requests without a thread for which it has a task that it runs once, later.
+    pub delayed_requests: usize,
+    /// In how many milliseconds the last of these is due.
+    pub last_due_ms: u64,
 }
 
 /// The whole snapshot.
@@ -65,9 +74,7 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
         match serde_json::from_str(line).ok()? {
             Line::Waits(wait) => snapshot.waits.push(wait),
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
-            Line::Pool { name, threads, queued } => {
-                snapshot.pools.insert(name, ThreadPool { threads, queued });
-            }
+            Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),
             Line::End {} => return Some(snapshot),
         }
     }

@@ -236,7 +236,12 @@ pub enum Verdict {
         platform_threads_judged: bool,
     },
     /// Requests wait for a limited time, as long polls do.
-    Waiting { requests: usize, groups: Vec<StandingGroup> },
+    Waiting {
+        requests: usize,
+        groups: Vec<StandingGroup>,
+        /// In how many milliseconds the last of the application's tasks is due that answer requests without a thread.
+        last_due_ms: Option<u64>,
+    },
     /// Threads make progress.
     Slow { cores: f64, groups: Vec<Group> },
     /// Nothing hangs, and nothing is done.

@@ -4,6 +4,7 @@ use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
+use crate::server_use::ServerUse;
 use crate::verdict::{StandingGroup, Verdict};
 use std::collections::{BTreeMap, HashMap};
 
@@ -33,7 +34,11 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let requests = groups.iter().map(|it| it.threads).sum::<usize>();
     groups.truncate(GROUPS);
     if !is_open {
-        return (requests > 0).then_some(Verdict::Waiting { requests, groups });
+        return (requests > 0).then_some(Verdict::Waiting { requests, groups, last_due_ms: None });
+    }
+    if let (true, Some(last_due_ms)) = (requests == 0, last_due_of_all(evidence, &server)) {
+        let requests = server.unanswered;
+        return Some(Verdict::Waiting { requests, groups, last_due_ms: Some(last_due_ms) });
     }
     Some(Verdict::RequestsStand {
         requests,
@@ -50,6 +55,16 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         },
         seconds: evidence.between_seconds,
     })
+}
+
+/// When the last task is due that answers a request; `None`: not each unanswered request has one.
+fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
+    let delayed = evidence.pools.values().map(|it| it.delayed_requests).sum::<usize>();
+    let has_each = server.unanswered > 0
+        && delayed >= server.unanswered
+        && server.unread == 0
+        && server.own_calls.is_none();
+    evidence.pools.values().map(|it| it.last_due_ms).max().filter(|_| has_each)
 }
 
 /// Where nothing was sent, those as well that wait for a limited time again and again.
@@ -130,7 +145,7 @@ fn common_call(thread: &Thread, earlier: &[HashMap<u64, &Thread>]) -> Option<Fra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server_use::ServerUse;
+    use crate::locks::ThreadPool;
 
     const SERVER: &str = "jdk.httpserver/com.sun.net.httpserver.Filter$Chain.doFilter(Filter.java:95)";
     const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
@@ -183,5 +198,24 @@ mod tests {
         let mut beside_polls = tries(1);
         beside_polls.threads.push(again(2, &[WAIT], 9));
         assert!(matches!(judge(&beside_polls), Some(Verdict::Waiting { requests: 1, .. })));
+    }
+
+    #[test]
+    fn requests_wait_whose_answers_are_scheduled_and_stand_where_one_is_not_or_bytes_lie_unread() {
+        let with = |delayed_requests, unread| {
+            let mut evidence = of(Vec::new(), 3, 0);
+            let pool = ThreadPool { delayed_requests, last_due_ms: 9_000, ..ThreadPool::default() };
+            evidence.pools.insert("P@1".into(), pool);
+            evidence.server.iter_mut().for_each(|it| it.unread = unread);
+            judge(&evidence)
+        };
+        let waits = with(3, 0);
+        assert!(
+            matches!(&waits, Some(Verdict::Waiting { requests: 3, last_due_ms: Some(9_000), .. })),
+            "{waits:?}"
+        );
+        for stands in [with(2, 0), with(3, 1)] {
+            assert!(matches!(&stands, Some(Verdict::RequestsStand { unanswered: 3, .. })), "{stands:?}");
+        }
     }
 }

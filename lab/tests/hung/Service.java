@@ -1,4 +1,7 @@
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpHandler;
 import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -6,8 +9,11 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -15,6 +21,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Exchanger;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -33,29 +40,56 @@ class Service {
 
     static final AtomicInteger REQUESTS = new AtomicInteger();
     static final AtomicLong DONE = new AtomicLong();
+    static final ScheduledExecutorService LATER = Executors.newSingleThreadScheduledExecutor();
+    static final Map<Integer, HttpExchange> FORGOTTEN = new ConcurrentHashMap<>();
+    static final Set<Integer> EXPIRED = ConcurrentHashMap.newKeySet();
     static volatile boolean forever = true;
 
     public static void main(String[] arguments) throws Exception {
         ExecutorService threads = arguments[1].equals("virtual") ? Executors.newVirtualThreadPerTaskExecutor()
                 : Executors.newFixedThreadPool(arguments[0].equals("slow-client") ? 4 : 100);
-        Work work = work(arguments[0]);
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 1_024);
         server.setExecutor(threads);
-        server.createContext("/", exchange -> {
-            try (exchange) {
-                work.run(REQUESTS.incrementAndGet());
-                byte[] body = new byte[arguments[0].equals("slow-client") ? 50_000_000 : 2];
-                exchange.sendResponseHeaders(200, body.length);
-                exchange.getResponseBody().write(body);
-            } catch (InterruptedException | RuntimeException failed) {
-                exchange.close();
-            } catch (Exception failed) {
-                throw new java.io.IOException(failed);
-            }
-        });
+        server.createContext("/", handler(arguments[0]));
         server.start();
         System.out.println(server.getAddress().getPort());
         Thread.sleep(600_000);
+    }
+
+    static HttpHandler handler(String mode) throws Exception {
+        return switch (mode) {
+            case "answered-later" -> exchange -> LATER.schedule(() -> answer(exchange, 2), 60, TimeUnit.SECONDS);
+            case "forgotten" -> exchange -> forget(exchange, REQUESTS.incrementAndGet());
+            default -> after(work(mode), mode.equals("slow-client") ? 50_000_000 : 2);
+        };
+    }
+
+    /** The response is sent when the thread has done its work. */
+    static HttpHandler after(Work work, int bytes) {
+        return exchange -> {
+            try {
+                work.run(REQUESTS.incrementAndGet());
+                answer(exchange, bytes);
+            } catch (InterruptedException | RuntimeException failed) {
+                exchange.close();
+            } catch (Exception failed) {
+                throw new IOException(failed);
+            }
+        };
+    }
+
+    static Void answer(HttpExchange exchange, int bytes) throws IOException {
+        try (exchange) {
+            exchange.sendResponseHeaders(200, bytes);
+            exchange.getResponseBody().write(new byte[bytes]);
+        }
+        return null;
+    }
+
+    /** Nobody answers it; what is scheduled for each request does something else. */
+    static void forget(HttpExchange exchange, int number) {
+        FORGOTTEN.put(number, exchange);
+        LATER.schedule(() -> EXPIRED.add(number), 60, TimeUnit.SECONDS);
     }
 
     static Work work(String mode) throws Exception {

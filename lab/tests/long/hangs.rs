@@ -306,11 +306,24 @@ fn all_threads_write_to_clients_that_do_not_read() {
 /// Look-alikes.
 #[test]
 fn an_idle_server_and_long_polls_do_not_hang() {
-    for (mode, clients, kind) in [("idle", 0, "idle"), ("idle", 3, "idle"), ("long-poll", 8, "waiting")] {
+    let calm = [
+        ("idle", 0, "idle"),
+        ("idle", 3, "idle"),
+        ("long-poll", 8, "waiting"),
+        ("answered-later", 8, "waiting"),
+    ];
+    for (mode, clients, kind) in calm {
         on_all(mode, clients, |diagnosis, how| {
             assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(0)), "{how}");
         });
     }
+}
+
+#[test]
+fn requests_without_a_thread_that_nobody_answers_stand_though_other_tasks_are_scheduled() {
+    on_all("forgotten", 8, |diagnosis, how| {
+        assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
+    });
 }
 
 #[test]

@@ -68,7 +68,13 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             }
             lines
         }
-        Verdict::Waiting { groups, .. } => groups.iter().map(standing).collect(),
+        Verdict::Waiting { groups, last_due_ms, .. } => {
+            let scheduled = last_due_ms.map(|ms| {
+                let within_s = ms.div_ceil(1_000);
+                format!("they have no thread; the application's tasks that answer them are due within {within_s} s")
+            });
+            groups.iter().map(standing).chain(scheduled).collect()
+        }
         Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, others, .. } => {
             let mut lines: Vec<String> = groups.iter().map(standing).collect();
             lines.extend(others.iter().map(other));

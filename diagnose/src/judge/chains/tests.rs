@@ -78,7 +78,7 @@ fn lock_and_future(worker: Thread) -> Evidence {
     let holder = Thread { givers: vec![9], monitors: vec!["A@1".into()], ..request(1) };
     let queued = Thread { pool: Some("P@1".into()), ..request(2) };
     let mut evidence = of(vec![holder, queued, worker]);
-    evidence.pools.insert("P@1".into(), ThreadPool { threads: vec![9], queued: 1 });
+    evidence.pools.insert("P@1".into(), ThreadPool { threads: vec![9], queued: 1, ..ThreadPool::default() });
     evidence
 }
 

@@ -13,16 +13,17 @@ import java.util.concurrent.Executor;
 final class TaskReach {
     private static final int STEPS = 6;
     private static final int MOST_OF_TASK = 200;
-    private static final int MOST_OBJECTS = 5_000;
     private static final int MOST_ELEMENTS = 100;
     /** Fields of a latch, or of a class that extends one, for which a thread is parked. */
     private static final String[] PARTS = {"sync", "lock"};
 
     private final JvmAccess jvm;
-    private int left = MOST_OBJECTS;
+    private int left;
 
-    TaskReach(JvmAccess jvm) {
+    /** @param mostObjects of all tasks */
+    TaskReach(JvmAccess jvm, int mostObjects) {
         this.jvm = jvm;
+        left = mostObjects;
     }
 
     /** Each once; the task itself is left out. */

@@ -9,11 +9,14 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.ThreadPoolExecutor;
 
 /** The pools of the JVM, found by their threads, and the tasks in their queues with all that waits for the result of each. */
 final class ThreadPools {
     private static final int MOST_TASKS = 20_000;
+    /** That tasks lead to. */
+    private static final int MOST_OBJECTS = 5_000;
     /** Threads of which an executor of their own is looked for. */
     private static final int MOST_LOOPS = 2_000;
 
@@ -29,7 +32,7 @@ final class ThreadPools {
 
     ThreadPools(JvmAccess jvm, List<Thread> threads) {
         this.jvm = jvm;
-        reach = new TaskReach(jvm);
+        reach = new TaskReach(jvm, MOST_OBJECTS);
         for (Thread thread : threads) {
             Object pool = thread.isVirtual() ? null : poolOf(thread);
             if (pool != null) {
@@ -73,10 +76,17 @@ final class ThreadPools {
 
     List<JsonLine> lines() {
         List<JsonLine> lines = new ArrayList<>();
-        workers.forEach((pool, ids) -> lines.add(JsonLine.of("pool", System.nanoTime())
-                .put("name", Givers.name(pool))
-                .put("threads", ids.stream().mapToLong(Long::longValue).toArray())
-                .put("queued", size(pool))));
+        DelayedTasks delayed = new DelayedTasks(jvm);
+        workers.forEach((pool, ids) -> {
+            DelayedTasks.Requests requests = pool instanceof ScheduledThreadPoolExecutor executor
+                    ? delayed.of(executor) : DelayedTasks.Requests.NONE;
+            lines.add(JsonLine.of("pool", System.nanoTime())
+                    .put("name", Givers.name(pool))
+                    .put("threads", ids.stream().mapToLong(Long::longValue).toArray())
+                    .put("queued", size(pool))
+                    .put("delayed_requests", requests.count())
+                    .put("last_due_ms", requests.lastDueMs()));
+        });
         return lines;
     }
 

@@ -31,6 +31,11 @@ public final class Code {
                 && (!startsWithAny(type, LIBRARIES.others()) || startsWithAny(type, LIBRARIES.samples()));
     }
 
+    /** A server's own, by the name of its class; clients of the same libraries are left out. */
+    public static boolean isServers(String type) {
+        return startsWithAny(type, LIBRARIES.servers()) && !type.contains(".client.");
+    }
+
     static boolean startsWithAny(String type, String[] prefixes) {
         for (String prefix : prefixes) {
             if (type.startsWith(prefix)) {

@@ -11,16 +11,17 @@ import java.util.stream.Stream;
  * How the names of classes begin that are not the application's, from {@code libraries.txt}.
  *
  * @param jdk the JDK's
+ * @param servers those whose code calls the application for a request
  * @param others of servers and other libraries
  * @param samples the application's although they begin like a library's
  */
-record Libraries(String[] jdk, String[] others, String[] samples) {
+record Libraries(String[] jdk, String[] servers, String[] others, String[] samples) {
     private static final String FILE = "libraries.txt";
 
     static Libraries read() {
         String text = text();
         String[] others = Stream.of("servers", "libraries").flatMap(name -> section(text, name)).toArray(String[]::new);
-        return new Libraries(section(text, "jdk").toArray(String[]::new), others,
+        return new Libraries(section(text, "jdk").toArray(String[]::new), section(text, "servers").toArray(String[]::new), others,
                 section(text, "samples").toArray(String[]::new));
     }
 

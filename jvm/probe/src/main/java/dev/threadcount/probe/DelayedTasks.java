@@ -1,0 +1,116 @@
+package dev.threadcount.probe;
+
+import dev.threadcount.probe.stacks.Code;
+import dev.threadcount.probe.stacks.JvmAccess;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RunnableScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Requests for which an executor has a task that it runs once, later, as the application of a long poll schedules it. Such a
+ * task leads to what the server keeps of one request. A server's own time limits, and what all tasks lead to, are left out.
+ */
+final class DelayedTasks {
+    private static final int MOST_TASKS = 2_000;
+    private static final int MOST_OBJECTS = 50_000;
+    private static final int MOST_WRAPPERS = 6;
+    /** What a task of the JDK's wraps. */
+    private static final String[] WRAPPED = {"callable", "task", "action", "fn"};
+
+    private final JvmAccess jvm;
+    private final TaskReach reach;
+
+    /**
+     * The requests of one executor.
+     *
+     * @param lastDueMs in how many milliseconds the last of their tasks is due; 0 for none
+     */
+    record Requests(int count, long lastDueMs) {
+        static final Requests NONE = new Requests(0, 0);
+    }
+
+    private record Task(long dueMs, Collection<Object> ofServer) {}
+
+    DelayedTasks(JvmAccess jvm) {
+        this.jvm = jvm;
+        reach = new TaskReach(jvm, MOST_OBJECTS);
+    }
+
+    Requests of(ScheduledThreadPoolExecutor executor) {
+        if (executor.getQueue().size() > MOST_TASKS) {
+            return Requests.NONE;
+        }
+        List<Task> tasks = new ArrayList<>();
+        Map<Object, Integer> uses = new IdentityHashMap<>();
+        for (Object queued : executor.getQueue().toArray()) {
+            if (isToRunOnce(queued)) {
+                Task task = new Task(((RunnableScheduledFuture<?>) queued).getDelay(TimeUnit.MILLISECONDS), serverObjects(queued));
+                task.ofServer().forEach(object -> uses.merge(object, 1, Integer::sum));
+                tasks.add(task);
+            }
+        }
+        List<Task> ofRequests = tasks.stream().filter(task -> task.ofServer().stream().anyMatch(object -> uses.get(object) == 1)).toList();
+        return new Requests(ofRequests.size(), ofRequests.stream().mapToLong(Task::dueMs).max().orElse(0));
+    }
+
+    private static boolean isToRunOnce(Object queued) {
+        return queued instanceof RunnableScheduledFuture<?> task && task.getClass().getEnclosingClass() == ScheduledThreadPoolExecutor.class
+                && !task.isPeriodic() && !task.isDone() && task.getDelay(TimeUnit.MILLISECONDS) > 0;
+    }
+
+    private List<Object> serverObjects(Object task) {
+        Object innermost = task;
+        for (int i = 0; i < MOST_WRAPPERS; i++) {
+            if (Code.isServers(innermost.getClass().getName())) {
+                return List.of();
+            }
+            Object inner = wrapped(innermost);
+            if (inner == null) {
+                break;
+            }
+            innermost = inner;
+        }
+        List<Object> found = new ArrayList<>();
+        for (Object object : reach.of(innermost)) {
+            addOfServer(object, found);
+            if (object instanceof CompletableFuture<?> result) {
+                dependents(result).forEach(function -> reach.of(function).forEach(it -> addOfServer(it, found)));
+            }
+        }
+        return found;
+    }
+
+    private static void addOfServer(Object object, List<Object> found) {
+        if (Code.isServers(object.getClass().getName())) {
+            found.add(object);
+        }
+    }
+
+    /** What is called with a result. */
+    private List<Object> dependents(CompletableFuture<?> result) {
+        List<Object> functions = new ArrayList<>();
+        for (Object waiter = jvm.fieldOf(result, "stack"); waiter != null; waiter = jvm.fieldOf(waiter, "next")) {
+            Object function = jvm.fieldOf(waiter, "fn");
+            if (function != null) {
+                functions.add(function);
+            }
+        }
+        return functions;
+    }
+
+    private Object wrapped(Object task) {
+        for (String name : WRAPPED) {
+            Object inner = jvm.fieldOf(task, name);
+            if (inner != null) {
+                return inner;
+            }
+        }
+        return null;
+    }
+}
