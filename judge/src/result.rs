@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use threadcount_model::experiment::{Experiment, LoadSpec};
+use std::collections::{BTreeMap, BTreeSet};
+use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
 use super::finding::Finding;
@@ -55,6 +55,18 @@ pub struct ResultDocument {
     pub why_not: Vec<Doubt>,
 }
 
+/// Requests of a variant under a load that had no expected response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedRequests<'a> {
+    pub variant: &'a str,
+    pub load: &'a str,
+    pub failed: u64,
+    /// Requests that ended.
+    pub of: u64,
+    /// That of most of them.
+    pub cause: Option<&'a str>,
+}
+
 impl ResultDocument {
     /// Those of [`Self::comparisons_under`] with the baseline; `false`: those with another variant.
     pub fn comparisons_with_baseline<'a>(
@@ -93,6 +105,33 @@ impl ResultDocument {
         let pair = |(variant, load, _)| (variant, load);
         let with: BTreeSet<_> = with.into_iter().map(pair).collect();
         without.into_iter().map(pair).filter(|run| !with.contains(run)).collect()
+    }
+
+    /// Of which variants a greater share of the requests of all complete runs under a load failed than is allowed. A load that expects
+    /// losses allows all, and a search for the capacity ends with them.
+    #[must_use]
+    pub fn failed_requests(&self, allowed_share: f64) -> Vec<FailedRequests<'_>> {
+        let may_fail = |name: &str| {
+            let workload = self.experiment.load(name).map(|load| load.workload);
+            workload.is_some_and(|it| it.expects_losses() || matches!(it, Workload::Capacity(_)))
+        };
+        let mut all: BTreeMap<(&str, &str), (u64, u64, BTreeMap<&str, u64>)> = BTreeMap::new();
+        for record in self.records.iter().filter(|it| is_complete(it) && !may_fail(&it.load)) {
+            let Some(load) = &record.measured else { continue };
+            let (failed, of, causes) = all.entry((&record.variant, &record.load)).or_default();
+            *failed += load.requests.failed;
+            *of += load.requests.ok + load.requests.failed;
+            load.failures.iter().for_each(|(cause, count)| *causes.entry(cause).or_default() += count);
+        }
+        let failing = all.into_iter().filter(|(_, (failed, of, _))| *failed as f64 > allowed_share * *of as f64);
+        let named = failing.map(|((variant, load), (failed, of, causes))| FailedRequests {
+            variant,
+            load,
+            failed,
+            of,
+            cause: causes.into_iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause),
+        });
+        named.collect()
     }
 
     /// All runs of a variant under a load, failed ones too.

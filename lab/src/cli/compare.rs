@@ -34,8 +34,8 @@ const SOMEWHERE: &str = "http://127.0.0.1:1";
 
 /// Compare servers of your own: a Spring Boot jar, a WAR, or commands, JVM or not
 ///
-/// Exit code 0: done. 1: --fail-if or a run failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if could not
-/// be judged, or a variant has no expected response. Figures that are not trusted, or were not measured, are not judged.
+/// Exit code 0: done. 1: --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if
+/// could not be judged, or a variant has no expected response. Figures that are not trusted, or were not measured, are not judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {

@@ -23,6 +23,7 @@ use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::claim::{Claim, Names};
 use threadcount_model::masked::{Masked, masked};
 use threadcount_model::parse::claim::parse;
+use threadcount_model::parse::share;
 use threadcount_model::rounds::RoundsEnd;
 use threadcount_report as report;
 use threadcount_report::terminal::terminal;
@@ -46,6 +47,9 @@ pub struct ExperimentArgs {
     /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
+    /// Exit with 1 only if more than this share of a variant's requests failed, e.g. 1%. Loads with expected losses are left out
+    #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
+    fail_above: f64,
     /// What the probe records inside each JVM; `full` adds a cost per request
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     probe: ProbeChoice,
@@ -208,7 +212,7 @@ impl ExperimentArgs {
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(ExperimentOutcome { document, conditions, cut_short, disk_full })
+        Ok(ExperimentOutcome { document, conditions, cut_short, disk_full, fail_above: self.fail_above })
     }
 
     /// Each `--fail-if` as it is written and read.

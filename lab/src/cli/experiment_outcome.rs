@@ -2,7 +2,7 @@
 
 use super::{DISK_FULL, FAILED, NOT_JUDGED};
 use std::process::ExitCode;
-use threadcount_judge::result::ResultDocument;
+use threadcount_judge::result::{FailedRequests, ResultDocument};
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::claim::Names;
@@ -19,6 +19,8 @@ pub struct ExperimentOutcome {
     pub(super) cut_short: bool,
     /// There was no room for the rest of it.
     pub(super) disk_full: bool,
+    /// The share of failed requests that a variant may have under a load, from 0 to 1.
+    pub(super) fail_above: f64,
 }
 
 impl ExperimentOutcome {
@@ -37,12 +39,12 @@ enum Outcome {
     DiskFull,
 }
 
-/// 1 where nothing was measured, a run failed or is missing, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
+/// 1 where nothing was measured, a run failed or is missing, too many requests failed, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
 /// could not be judged, or a variant has no successful request. Each is printed. What the intervals leave open is printed too, and fails nothing.
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
-    for ExperimentOutcome { document, conditions, cut_short, disk_full } in outcomes {
+    for ExperimentOutcome { document, conditions, cut_short, disk_full, fail_above } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             gravest = Outcome::Failed;
@@ -52,6 +54,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
         gravest = claims.chain(conditions).fold(gravest, Outcome::max);
         gravest = gravest.max(tell_missing(document, is_any_measured));
+        gravest = gravest.max(tell_failed_requests(document, *fail_above));
         if *cut_short {
             gravest = Outcome::Failed;
             let runs = document.records.iter().filter(|record| is_complete(record)).count();
@@ -87,6 +90,21 @@ fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
         anstream::eprintln!("{name}: no request to {variant} under {load} had an expected response");
     }
     if failing.is_empty() { Outcome::Passed } else { Outcome::NotJudged }
+}
+
+/// Prints variants of which more requests failed than are allowed.
+fn tell_failed_requests(document: &ResultDocument, fail_above: f64) -> Outcome {
+    let name = &document.experiment.name;
+    let failing = document.failed_requests(fail_above);
+    for FailedRequests { variant, load, failed, of, cause } in &failing {
+        let (share, failed, of) =
+            (figures::percent(*failed as f64 / *of as f64), figures::count(*failed), figures::count(*of));
+        let mostly = cause.map_or_else(String::new, |cause| format!(", mostly {cause}"));
+        anstream::eprintln!(
+            "{name}: {failed} of {of} requests to {variant} under {load} failed ({share}){mostly}; --fail-above allows a share of them"
+        );
+    }
+    if failing.is_empty() { Outcome::Passed } else { Outcome::Failed }
 }
 
 /// Why a claim cannot be judged; `None`: it can.
@@ -181,6 +199,7 @@ mod tests {
     use threadcount_config::parse;
     use threadcount_load::report::LoadReport;
     use threadcount_model::doubt::{Doubt, DoubtReason};
+    use threadcount_model::experiment::{LoadKind, Losses};
 
     fn document() -> ResultDocument {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
@@ -248,10 +267,36 @@ mod tests {
     }
 
     #[test]
+    fn more_failed_requests_than_are_allowed_fail_and_exactly_as_many_do_not() {
+        let mut document = document();
+        assert_eq!(tell_failed_requests(&document, 0.0), Outcome::Passed);
+        document.records[0].measured.iter_mut().for_each(|load| (load.requests.ok, load.requests.failed) = (1, 4));
+        for (allowed, outcome) in [(0.0, Outcome::Failed), (0.79, Outcome::Failed), (0.8, Outcome::Passed)] {
+            assert_eq!(tell_failed_requests(&document, allowed), outcome, "{allowed}");
+        }
+    }
+
+    #[test]
+    fn failed_requests_of_an_overload_fail_nothing() {
+        let mut document = document();
+        document.records[0].measured.iter_mut().for_each(|load| load.requests.failed = 4);
+        let losses = Losses::OfOverload;
+        document.experiment.loads[0].workload =
+            LoadKind::Open { rate_per_s: 9.0, clients: 4, losses }.into();
+        assert_eq!(tell_failed_requests(&document, 0.0), Outcome::Passed);
+    }
+
+    #[test]
     fn what_failed_is_graver_than_what_could_not_be_judged() {
         let both = |claims: Vec<ClaimResult>, conditions: Vec<ClaimResult>| {
             let document = ResultDocument { claims, ..document() };
-            let outcomes = ExperimentOutcome { document, conditions, cut_short: false, disk_full: false };
+            let outcomes = ExperimentOutcome {
+                document,
+                conditions,
+                cut_short: false,
+                disk_full: false,
+                fail_above: 0.0,
+            };
             format!("{:?}", exit_code(&[outcomes]))
         };
         let code = |code: u8| format!("{:?}", ExitCode::from(code));

@@ -22,9 +22,9 @@ use threadcount_report::claims_table;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code 0: done. 1: a claim, a --fail-if or a run failed, or nothing was measured. 2: bad usage or input. 3: a claim of
-/// your own or a --fail-if could not be judged, or a variant has no expected response. Figures that are not trusted, or were not
-/// measured, are not judged.
+/// Exit code 0: done. 1: a claim, a --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a
+/// claim of your own or a --fail-if could not be judged, or a variant has no expected response. Figures that are not trusted, or
+/// were not measured, are not judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {

@@ -124,7 +124,7 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("--fail-if could not be judged: a.capacity > 1: capacity_per_s of a"), "{said}");
     // Every answer is a failure: it would hold, and be exit code 1, of figures that mean nothing.
-    let output = once(&["--expect", "201", "--fail-if", "a.rate >= 0"]);
+    let output = once(&["--expect", "201", "--fail-above", "100%", "--fail-if", "a.rate >= 0"]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("--fail-if could not be judged: a.rate >= 0: a under c4: "), "{said}");
@@ -132,21 +132,33 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
 }
 
 #[test]
+fn a_comparison_whose_requests_failed_is_exit_code_1_and_says_how_many_of_which_variant() {
+    let out = tempfile::tempdir().unwrap();
+    let output = compare(out.path(), &delay("5"), &delay("5"), &["--runs", "1", "--expect", "201"]).output();
+    let output = output.unwrap();
+    let said = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("requests to a under c4 failed (100 %), mostly "), "{said}");
+    assert!(said.contains("--fail-above allows a share of them"), "{said}");
+}
+
+#[test]
 fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_verdict() {
     let folder = tempfile::tempdir().unwrap();
     let server = delay("5");
+    let without_gate = ["--no-probe", "--fail-above", "100%"];
     let text = |claim: &str| {
         format!(
             "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{server}\"}}}}\n\
              loads: [{{clients: 2, duration: 500ms, expect: [201]}}]\nclaims: [{claim}]\n"
         )
     };
-    let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &["--no-probe"]);
+    let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &without_gate);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("the claim could not be judged: a.rate >= 1000000000: a under c2: "), "{said}");
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
-    let output = run_with(&experiment(&folder, &studys), &["--no-probe"]);
+    let output = run_with(&experiment(&folder, &studys), &without_gate);
     let said = stderr(&output);
     // Not one request had an expected response.
     assert_eq!(output.status.code(), Some(3), "{said}");
