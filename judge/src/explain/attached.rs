@@ -92,7 +92,7 @@ mod tests {
     fn what_needs_the_figures_of_requests_is_found_and_says_nothing_of_runs() {
         let expected = "requests spend 75 % of their time waiting for a ReentrantLock: 375 ms of 500 ms, at shop.Orders.save:88";
         assert_eq!(found(&record(30.0), &[]), [expected]);
-        let clients = "limited by the load, as each of 40 clients waits 500 ms for its response";
+        let clients = "limited by the load, not the server, as 40 clients / 500 ms for a response = 80.0/s";
         assert_eq!(found(&record(1.0), &[]), [clients]);
     }
 
@@ -130,6 +130,6 @@ mod tests {
         let limits = explain_window(&record_of(ThreadState::Socket, 30.0));
         assert_eq!(limits, []);
         let found = found(&record_of(ThreadState::Socket, 1.0), &limits);
-        assert!(found[0].starts_with("limited by the load, as each of 40 clients"), "{found:?}");
+        assert!(found[0].starts_with("limited by the load, not the server, as 40 clients"), "{found:?}");
     }
 }

@@ -11,7 +11,8 @@ use crate::words::figure::{cpu, figure};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{count, milliseconds as ms};
+use threadcount_model::figures::{self, count, milliseconds as ms};
+use threadcount_model::metric::Metric;
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
@@ -92,9 +93,10 @@ pub(crate) fn is_refuted(named: &[Finding]) -> bool {
 impl Words for ClientCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         format!(
-            "limited by the load, as each of {} clients waits {} for its response",
+            "limited by the load, not the server, as {} clients / {} for a response = {}",
             count(self.clients.into()),
-            ms(self.mean_ms)
+            ms(self.mean_ms),
+            figures::figure(Metric::Rate, f64::from(self.clients) * 1_000.0 / self.mean_ms)
         )
     }
 
@@ -126,7 +128,7 @@ mod tests {
     #[test]
     fn clients_that_only_wait_are_the_limit() {
         let finding = found(find, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
-        let expected = "limited by the load, as each of 400 clients waits 50.9 ms for its response";
+        let expected = "limited by the load, not the server, as 400 clients / 50.9 ms for a response = 7,859/s";
         assert_eq!(sentence(&finding), expected);
     }
 

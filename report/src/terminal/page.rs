@@ -49,12 +49,21 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Without a last sentence that is cut; `None`: most would be lost.
-fn whole_sentences(text: &str) -> Option<&str> {
+/// Without a last sentence that is cut, or without its last clause; `None`: nothing is cut, or most would be lost.
+fn whole_part(text: &str) -> Option<&str> {
     const MOST_LOST: usize = 2;
+    if text.ends_with(". …") {
+        return None;
+    }
+    let is_most = |end: &usize| end * MOST_LOST >= text.len();
     let begins_new = |at: &usize| text[at + 2..].starts_with(char::is_uppercase);
-    let end = text.match_indices(". ").map(|(at, _)| at).filter(begins_new).last()?;
-    (end * MOST_LOST >= text.len()).then(|| &text[..=end])
+    let sentence = text.match_indices(". ").map(|(at, _)| at).filter(begins_new).last().filter(is_most);
+    // Not within a number or an interval.
+    let begins_clause = |at: &usize| text[at + 2..].starts_with(char::is_alphabetic);
+    let clauses = ["; ", ", "].into_iter().flat_map(|mark| text.match_indices(mark)).map(|(at, _)| at);
+    let open = text.rfind(" (").filter(|at| !text[*at..].contains(')'));
+    let clause = || clauses.filter(begins_clause).chain(open).filter(is_most).max();
+    sentence.map(|end| &text[..=end]).or_else(|| Some(&text[..clause()?]))
 }
 
 /// The column where the text behind a label begins.
@@ -140,7 +149,7 @@ impl Page {
                 *last = cut(&format!("{last} …"), room);
             }
             let kept = kept.join(" ");
-            let kept = whole_sentences(&kept).map_or_else(|| kept.clone(), |whole| format!("{whole} …"));
+            let kept = whole_part(&kept).map_or_else(|| kept.clone(), |whole| format!("{whole} …"));
             shown = vec![Piece::new(&kept, tone)];
         }
         self.labelled(label, shown);
@@ -203,10 +212,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_that_is_cut_ends_with_a_whole_sentence_unless_most_would_be_lost() {
+    fn a_text_that_is_cut_ends_with_a_whole_sentence_or_clause_unless_most_would_be_lost() {
         let cut = "It has 1.97x the throughput. A pool does as well (1.98x). With …";
-        assert_eq!(whole_sentences(cut), Some("It has 1.97x the throughput. A pool does as well (1.98x)."));
-        assert_eq!(whole_sentences("Fair: the runs. Their differences are many and each is …"), None);
-        assert_eq!(whole_sentences("2.0 of 3 claims hold, and the others are …"), None);
+        assert_eq!(whole_part(cut), Some("It has 1.97x the throughput. A pool does as well (1.98x)."));
+        assert_eq!(whole_part("Fair: the runs. Their differences are many and each is …"), None);
+        assert_eq!(whole_part("2.0 of 3 claims hold, 5 others are …"), None);
+        let open = "b vs a: 1.09x [0.87, 1.36], inconclusive; about 11 more …";
+        assert_eq!(whole_part(open), Some("b vs a: 1.09x [0.87, 1.36], inconclusive"));
+        assert_eq!(whole_part("b vs a, 1,000 clients: 1.09x [0.87, 1.36 …"), None);
+        assert_eq!(whole_part("platform-sized (1.97x), virtual-cache (1.99x) and 8 others do as well. …"), None);
+        assert_eq!(whole_part("Claims: 1 holds, 1 indicative (on…"), Some("Claims: 1 holds, 1 indicative"));
     }
 }

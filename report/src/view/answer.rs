@@ -91,7 +91,7 @@ fn worse(it: &Headline<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("But {variant} has {} {}", listed(&parts), under(it.load)))
 }
 
-/// `With 400 clients, platform-sized does as well (2.00x), with 424 OS threads, not 28`.
+/// `With 400 clients, platform-sized does as well (2.00x), with 424 OS threads; virtual has 28`.
 fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
     let equals = best.equals(document);
     let under = super::capital(&under(best.load));
@@ -102,8 +102,10 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
             let threads =
                 |it: &Headline<'_>| Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value));
             let threads = threads(only).zip(threads(best)).filter(|(other, own)| other != own);
-            let threads = threads
-                .map_or_else(String::new, |(other, own)| format!(", with {other} OS threads, not {own}"));
+            let best = &best.comparison.variant;
+            let threads = threads.map_or_else(String::new, |(other, own)| {
+                format!(", with {other} OS threads; {best} has {own}")
+            });
             Some(format!("{under}, {} does as well ({}x){threads}", only.comparison.variant, ratio(only)))
         }
         several => {

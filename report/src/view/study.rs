@@ -15,7 +15,7 @@ use threadcount_model::metric::Metric;
 /// What was published or claimed before, beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyView {
-    /// `27 of 39 published figures within 10 %`, `claims: 6 hold, 1 does not hold (a.p50 >= 90ms)`; empty: nothing was.
+    /// `27 of 39 published figures within 10 %`, `claims: 6 of 7 hold, not a.p50 >= 90ms`; empty: nothing was.
     pub brief: Vec<String>,
     /// The published throughputs (of a benchmark the scores), a sentence each.
     pub published: Vec<String>,
@@ -71,15 +71,18 @@ fn tally(rows: &[PublishedRow]) -> Option<String> {
     (!measured.is_empty()).then(|| format!("{within} of {all} within {}{notes}", figures::percent(TOLERANCE)))
 }
 
-/// `claims: 6 hold, 1 inconclusive, 1 does not (a.p50 >= 90ms)`.
+/// `claims: 6 of 8 hold, not a.p50 >= 90ms`; where several or none does not hold, `claims: 6 hold, 1 inconclusive, 2 do not hold`.
 fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
     let is_judged = |it: &ClaimResult, verdict| it.doubt.is_none() && it.verdict() == verdict;
     let judged = |verdict: ClaimVerdict| count(&|it| is_judged(it, verdict));
-    let mut denied = document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold));
-    let only_denied = denied.next().filter(|_| denied.next().is_none());
-    let named = only_denied.map_or_else(String::new, |it| format!(" ({})", it.claim));
+    let denied: Vec<&ClaimResult> =
+        document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold)).collect();
+    if let [only] = denied[..] {
+        let (holding, all) = (judged(ClaimVerdict::Holds), document.claims.len());
+        return Some(format!("claims: {holding} of {all} hold, not {}", only.claim));
+    }
     let plural = |number: usize, one: &str, several: &str| {
         let words = if number == 1 { one } else { several };
         (number > 0).then(|| format!("{number} {words}"))
@@ -94,7 +97,7 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
             "without a verdict",
         ),
         plural(count(&|it| it.verdict() == ClaimVerdict::NotTried), "not tested", "not tested"),
-        plural(judged(ClaimVerdict::DoesNotHold), "does not hold", "do not hold").map(|it| it + &named),
+        plural(denied.len(), "does not hold", "do not hold"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| format!("claims: {}", parts.join(", ")))

@@ -5,7 +5,7 @@ use crate::load_words::load_words;
 use crate::observing::observations;
 use crate::shares::shares;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_load::report::LoadReport;
@@ -39,6 +39,9 @@ pub struct Trust {
 /// Send lags below a microsecond are not shown.
 const FINEST_LAG_MS: f64 = 0.001;
 
+/// More variants that a doubt is about are only counted.
+const MOST_NAMED: usize = 2;
+
 /// Reads a result's trust from its records.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Trust {
@@ -66,12 +69,18 @@ fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) ->
         TrustGrade::Poor => document.why_not.first(),
     };
     let Some(first) = first else { return Vec::new() };
-    let alike = doubts.iter().filter(|it| it.reason.rank() == first.reason.rank()).count();
-    let who = match alike {
+    let alike = || doubts.iter().filter(|it| it.reason.rank() == first.reason.rank());
+    let who = match alike().count() {
         0 | 1 => format!("{} under {}", first.variant, first.load),
         all if all >= document.records.len() => "every run".to_owned(),
         all if first.reason.is_about_a_run() => format!("{all} of {} runs", document.records.len()),
-        _ => "several variants".to_owned(),
+        _ => {
+            let variants: BTreeSet<&str> = alike().map(|it| it.variant.as_str()).collect();
+            match variants.len() {
+                ..=MOST_NAMED => variants.into_iter().collect::<Vec<_>>().join(" and "),
+                many => format!("{many} variants"),
+            }
+        }
     };
     let allows = (grade == TrustGrade::Fair).then(|| reasons::allows(&first.reason).to_owned());
     std::iter::once(format!("{} ({who})", reasons::in_short(&first.reason))).chain(allows).collect()

@@ -442,7 +442,7 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             verdict.starts_with("virtual has 1.98x the throughput of platform with 400 clients"),
             "{verdict}"
         );
-        assert!(verdict.ends_with("with 423 OS threads, not 27."), "{verdict}");
+        assert!(verdict.ends_with("with 423 OS threads; virtual has 27."), "{verdict}");
         let weight = page.text("getComputedStyle(document.querySelector('.verdict')).fontWeight");
         assert_eq!(weight, "400");
         let items = page
