@@ -91,7 +91,7 @@ pub struct Crossover {
     pub own_threads: Option<u32>,
     /// The first is the baseline.
     pub treatments: Vec<Treatment>,
-    /// Clients of a closed load, connections of an open one.
+    /// Requests in flight of a closed load, connections of an open one.
     pub clients: u32,
     /// The rate of an open load; `None`: closed.
     pub rate_per_s: Option<f64>,
@@ -100,6 +100,9 @@ pub struct Crossover {
     pub periods: Vec<CrossoverPeriod>,
     /// Of the whole load, the time between periods included.
     pub requests: CrossoverRequests,
+    /// Why the load generator was the bottleneck; `None`: it was not.
+    #[serde(default)]
+    pub generator_limit: Option<String>,
     /// Why it ended before its time, as a sentence; `None`: it did not.
     pub ended_early: Option<String>,
     /// After the periods, a run of some seconds per treatment with the probe in the JVM: reasons, and no figures to compare.
@@ -135,7 +138,7 @@ pub struct CrossoverPeriod {
     /// From 0. Each block has each treatment twice.
     pub block: u32,
     pub treatment: Treatment,
-    /// When it was switched to, in seconds since the first period.
+    /// When it was switched to, in seconds since the load began.
     pub switched_s: f64,
     /// From the switch to the first counted response, in ms.
     pub washout_ms: f64,

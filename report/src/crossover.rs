@@ -1,12 +1,13 @@
 //! A crossover in words: question, setting, answer, a row per kind of thread, why, what is open, trust, what it covers.
 
+mod answer;
+
 use crate::request_time;
 use crate::view::label::{self, RequestThreads};
 use crate::wrapped::wrapped;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
 use threadcount_judge::words::finding::words;
-use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
@@ -14,13 +15,15 @@ use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::ratio::WIDEST;
 
+pub(crate) use answer::answers;
+
 /// Columns of a line, and of its label.
 const WIDTH: usize = 100;
 const LABEL: usize = 8;
 /// Lines of all of it.
 const MOST_LINES: usize = 22;
-/// Kinds of thread that the answer and the reasons speak of; the table has all.
-const MOST_ANSWERS: usize = 3;
+/// Kinds of thread that the reasons speak of; the table has all.
+const MOST_KINDS: usize = 3;
 /// Reasons of all kinds.
 const MOST_REASONS: usize = 5;
 
@@ -30,20 +33,18 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
     let crossover = &document.crossover;
     let mut head = vec![
         format!("Does another kind of thread help the requests on port {}?", crossover.port),
-        setting(crossover),
+        setting(document),
     ];
-    head.extend(section("Answer", &answers(document, &name)));
+    head.extend(section("Answer", &answers(document, "", &name)));
     head.push(String::new());
     let mut tail = vec![String::new()];
     let mut why = why(document, &name);
     why.truncate(MOST_REASONS);
     tail.extend(section("Why", &why));
-    let cautions: Vec<String> = document
-        .comparisons
-        .iter()
-        .filter_map(|it| cautions(it, crossover, &name).into_iter().next())
-        .collect();
-    tail.extend(section("Open", &cautions[..cautions.len().min(MOST_ANSWERS)]));
+    let of_kinds =
+        document.comparisons.iter().filter_map(|it| cautions(it, crossover, &name).into_iter().next());
+    let cautions: Vec<String> = cold_jvm(crossover).into_iter().chain(of_kinds).collect();
+    tail.extend(section("Open", &cautions[..cautions.len().min(MOST_KINDS)]));
     tail.extend(section("Trust", &[trust(crossover)]));
     tail.extend(section("Covers", &COVERS.map(str::to_owned)));
     let rows = table(document, MOST_LINES.saturating_sub(head.len() + tail.len()));
@@ -97,57 +98,26 @@ pub(crate) fn baseline(crossover: &Crossover) -> Treatment {
     crossover.treatments.first().copied().unwrap_or(Treatment::Own)
 }
 
-fn setting(crossover: &Crossover) -> String {
+fn setting(document: &CrossoverDocument) -> String {
+    let crossover = &document.crossover;
     let load = match crossover.rate_per_s {
         Some(rate) => {
             format!("{} on {} connections", figures::rate(rate), figures::count(crossover.clients.into()))
         }
         None => figures::plural(crossover.clients, "client"),
     };
-    format!("{}: {load}, {}", crossover.server, periods(crossover))
+    format!("{}: {load}, {}", crossover.server, periods(document))
 }
 
 /// `40 periods in 46 seconds`.
-pub(crate) fn periods(crossover: &Crossover) -> String {
-    let counted = crossover.periods.iter().filter(|it| it.left_out.is_none()).count();
-    let seconds =
-        crossover.periods.last().map_or(0.0, |it| it.switched_s + it.washout_ms / 1e3 + it.counted_s);
+pub(crate) fn periods(document: &CrossoverDocument) -> String {
+    let counted: usize = document.figures.iter().map(|it| it.periods).sum();
+    let all = &document.crossover.periods;
+    let seconds = all.first().zip(all.last()).map_or(0.0, |(first, last)| {
+        last.switched_s - first.switched_s + last.washout_ms / 1e3 + last.counted_s
+    });
     let seconds = figures::plural(seconds.round() as u64, "second");
     format!("{} in {seconds}", figures::plural(counted as u64, "period"))
-}
-
-/// A sentence per treatment, of the first ones.
-pub(crate) fn answers(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String> {
-    if document.comparisons.is_empty() {
-        return vec!["none: no block of periods was completed.".to_owned()];
-    }
-    let baseline = name(baseline(&document.crossover));
-    document.comparisons.iter().take(MOST_ANSWERS).map(|it| answer(it, &baseline, name)).collect()
-}
-
-/// `virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99 within 1 %.`
-fn answer(comparison: &TreatmentComparison, baseline: &str, name: NameOf<'_>) -> String {
-    let first = part(&comparison.rate, "throughput", Some(baseline));
-    let times = [
-        comparison.p50.as_ref().map(|it| part(it, "median response time", None)),
-        comparison.p99.as_ref().map(|it| part(it, "p99", None)),
-    ];
-    let mut parts: Vec<String> = std::iter::once(first).chain(times.into_iter().flatten()).collect();
-    let last = parts.pop().unwrap_or_default();
-    let all = if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) };
-    format!("{} has {all}.", name(comparison.treatment))
-}
-
-/// `baseline`: where it is named.
-fn part(ratio: &CrossoverRatio, noun: &str, baseline: Option<&str>) -> String {
-    let with = |word: &str| baseline.map_or_else(String::new, |baseline| format!(" {word} {baseline}"));
-    match (ratio.verdict, ratio.interval) {
-        (Verdict::Higher | Verdict::Lower, _) => format!("{} the {noun}{}", times(ratio.ratio), with("of")),
-        (Verdict::NoDifference, Some(interval)) => {
-            format!("the same {noun}{} within {}", with("as"), bound(interval.largest_difference()))
-        }
-        _ => format!("an inconclusive {noun}{}", with("against")),
-    }
 }
 
 /// What the server's own pool can serve at once, what requests wait for on each kind of thread, and what the kinds cost.
@@ -170,12 +140,13 @@ pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String>
         is_different.then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
-    let pool = own_pool(crossover, name).into_iter().chain(times.take(MOST_ANSWERS));
-    pool.chain(found.take(MOST_ANSWERS)).chain(costs.take(MOST_ANSWERS)).chain(unexplained).collect()
+    let pool = own_pool(crossover, name).into_iter().chain(times.take(MOST_KINDS));
+    pool.chain(found.take(MOST_KINDS)).chain(costs.take(MOST_KINDS)).chain(unexplained).collect()
 }
 
 fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
-    let threads = crossover.own_threads.filter(|_| crossover.rate_per_s.is_none())?;
+    let is_shown = crossover.rate_per_s.is_none() && crossover.treatments.contains(&Treatment::Own);
+    let threads = crossover.own_threads.filter(|_| is_shown)?;
     let clients = figures::count(crossover.clients.into());
     let (own, pool) = (name(Treatment::Own), figures::count(threads.into()));
     Some(if threads < crossover.clients {
@@ -238,6 +209,16 @@ fn row(cells: &[String; 7]) -> String {
     format!("{name:<14}  {label:<20}{rate:>10}  {ratio:<18}{p50:>9}{p99:>10}{cpu:>13}").trim_end().to_owned()
 }
 
+/// That ratios may be those of a JVM that compiles.
+pub(crate) fn cold_jvm(crossover: &Crossover) -> Option<String> {
+    let words = match crossover.warm_up.steady {
+        Some(true) => return None,
+        Some(false) => "the JVM was still warming up when the periods began",
+        None => "it is not known whether the JVM was warm when the periods began",
+    };
+    Some(format!("{words}; a second crossover with --attach compares it warm."))
+}
+
 /// What makes a ratio less than it seems.
 pub(crate) fn cautions(
     comparison: &TreatmentComparison,
@@ -247,19 +228,19 @@ pub(crate) fn cautions(
     let (treatment, baseline) = (name(comparison.treatment), name(baseline(crossover)));
     let carried = comparison.carry_over.map(|change| {
         format!(
-            "{treatment}: a switch has an effect of its own; its ratio changes {} within a period.",
+            "{treatment}: its ratio to {baseline} changes {} within a period, after each switch.",
             times(change)
         )
     });
     let changes = comparison.trend.map(|change| {
         format!(
-            "{treatment}: the JVM is not steady; its ratio to {baseline} changed {} over the session.",
+            "{treatment}: its ratio to {baseline} changed {} over the session.",
             times(change)
         )
     });
     let wide = comparison.rate.interval.is_some_and(|it| it.half_width() > WIDEST);
-    let wide = wide.then(|| format!("{treatment}: the interval is wide; a longer --budget narrows it."));
-    carried.into_iter().chain(changes).chain(wide).collect()
+    let wide = wide.then(|| format!("{treatment}: the interval is wide; --crossover with a longer --budget narrows it."));
+    changes.into_iter().chain(carried).chain(wide).collect()
 }
 
 pub(crate) fn trust(crossover: &Crossover) -> String {
@@ -281,9 +262,6 @@ pub(crate) fn trust(crossover: &Crossover) -> String {
         if count > 0 {
             text += &format!(" Left out: {} {words}.", figures::plural(count, "period"));
         }
-    }
-    if crossover.warm_up.steady == Some(false) {
-        text += " The JVM was still warming up when the periods began.";
     }
     if let Some(why) = &crossover.ended_early {
         text += &format!(" Ended early: {why}.");
@@ -307,8 +285,8 @@ mod tests {
             [
                 "Does another kind of thread help the requests on port 8080?",
                 "Tomcat 11.0.24: 100 clients, 40 periods in 46 seconds",
-                "Answer  virtual has 1.11x the throughput of own, 3.40x the median response time and the same p99",
-                "        within 1 %.",
+                "Answer  virtual has 1.11x the throughput of own, 3.40x [3.400, 3.400] the median response time and",
+                "        the same p99 within 1 %.",
                 "",
                 "                                    throughput  vs own                  p50       p99  CPU/request",
             ]
@@ -356,7 +334,7 @@ mod tests {
         let text = lines(&document(6, 0.9)).join("\n");
         assert!(text.contains("an inconclusive throughput") && text.contains("too few blocks"), "{text}");
         let none = lines(&document(0, 0.0)).join("\n");
-        assert!(none.contains("none: no block of periods was completed."), "{none}");
+        assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
     }
 
     #[test]

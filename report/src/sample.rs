@@ -85,6 +85,7 @@ pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
         warm_up: CrossoverWarmUp { few_clients_s: 12.0, load_s: 6.0, steady: Some(true) },
         periods: (0..blocks).flat_map(of).collect(),
         requests: CrossoverRequests { ok: 175_130, failed: 0 },
+        generator_limit: None,
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,

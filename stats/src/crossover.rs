@@ -2,8 +2,8 @@
 //! trials", 2014). Here the subject is a JVM, and the treatment the threads that its requests run on.
 //!
 //! The unit is the block. Its treatments come in an order drawn by lot and then in the reverse one (A B B A), so that a trend which
-//! is straight within a block weighs on all of them alike. The difference of two treatments in a block is that of their logarithms;
-//! the interval is Student's over blocks.
+//! is straight within a block weighs on all of them alike. A ratio is that of all blocks together; its spread is that of its
+//! logarithm without each block in turn, and its interval is Student's over blocks.
 //!
 //! Blocks that follow each other are alike where the difference itself changes slowly. Their correlation at lag 1 is estimated,
 //! corrected for its bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). Where it is larger than
@@ -11,19 +11,19 @@
 
 pub mod agreement;
 pub mod comparison;
+mod jackknife;
 mod quantile;
 
-use super::ratio::verdict;
-use super::student::{t_quantile, two_sided_tail};
+use super::ratio::{CONFIDENCE, verdict};
+use super::student::{mean_and_variance, t_quantile, two_sided_tail};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use jackknife::jackknife;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
 /// Fewer blocks have no interval: of their correlation nothing is known.
 pub const LEAST_BLOCKS: usize = 6;
-/// How sure an interval is.
-const CONFIDENCE: f64 = 0.95;
 /// A correlation beyond it would leave nothing to judge by.
 const LARGEST_CORRELATION: f64 = 0.8;
 /// An effect that changes within a period, or over the blocks, is reported where chance would show it so rarely ...
@@ -34,7 +34,7 @@ const LEAST_CHANGE: f64 = 0.03;
 /// One treatment against another over all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverRatio {
-    /// Geometric mean of the blocks' ratios.
+    /// That of all blocks together.
     pub ratio: f64,
     /// Of 95 %; `None`: fewer than [`LEAST_BLOCKS`].
     pub interval: Option<Interval>,
@@ -43,11 +43,29 @@ pub struct CrossoverRatio {
     pub blocks: usize,
 }
 
-/// The ratio of a figure under two treatments, one value of each per block. `None`: a value that is not above zero, or no block.
+/// What a treatment did in a block, as responses by seconds are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quotient {
+    pub of: f64,
+    pub by: f64,
+}
+
+impl Quotient {
+    /// That of all blocks together, without one; `None` leaves none out.
+    #[must_use]
+    pub fn pooled(all: &[Self], left_out: Option<usize>) -> f64 {
+        let kept = all.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
+        let (of, by) = kept.fold((0.0, 0.0), |(of, by), (_, it)| (of + it.of, by + it.by));
+        of / by
+    }
+}
+
+/// The ratio of a figure under two treatments, one value of each per block. `None`: nothing above zero, or no block.
 #[must_use]
-pub fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
-    let differences = log_ratios(treatment, baseline)?;
-    Some(of_differences(super::runs::mean(&differences)?, &differences))
+pub fn ratio(treatment: &[Quotient], baseline: &[Quotient]) -> Option<CrossoverRatio> {
+    jackknife(treatment.len().min(baseline.len()), |left_out| {
+        Some((Quotient::pooled(treatment, left_out) / Quotient::pooled(baseline, left_out)).ln())
+    })
 }
 
 /// The ratio whose logarithm this is, with the spread of its value in each block.
@@ -82,7 +100,8 @@ pub fn trend(ratios: &[f64]) -> Option<f64> {
     // Neighbours of both halves are no pairs: each half's spread counts.
     let of = |half: &[f64]| {
         let logs: Vec<f64> = half.iter().map(|it| it.ln()).collect();
-        Some((super::runs::mean(&logs)?, variance(&logs) / logs.len() as f64))
+        let (mean, variance) = mean_and_variance(&logs)?;
+        Some((mean, variance / logs.len() as f64))
     };
     let ((early, early_error), (late, late_error)) = (of(earlier)?, of(later)?);
     let error = (early_error + late_error).sqrt();
@@ -125,7 +144,8 @@ fn error_of_mean(differences: &[f64]) -> Option<(f64, f64)> {
     }
     let blocks = differences.len() as f64;
     let inflation = inflation(differences);
-    let error = (variance(differences) * inflation / blocks).sqrt();
+    let (_, variance) = mean_and_variance(differences)?;
+    let error = (variance * inflation / blocks).sqrt();
     Some((error, (blocks / inflation - 1.0).max(2.0)))
 }
 
@@ -147,11 +167,6 @@ fn lag_1_correlation(differences: &[f64]) -> f64 {
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
-fn variance(figures: &[f64]) -> f64 {
-    let mean = super::runs::mean(figures).unwrap_or_default();
-    figures.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / (figures.len() as f64 - 1.0)
-}
-
 #[cfg(test)]
 mod simulation;
 
@@ -160,18 +175,33 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
 
+    /// Of one second each.
+    fn rates(values: &[f64]) -> Vec<Quotient> {
+        values.iter().map(|&of| Quotient { of, by: 1.0 }).collect()
+    }
+
     fn exp(logs: &[f64]) -> Vec<f64> {
         logs.iter().map(|it| it.exp()).collect()
     }
 
     #[test]
-    fn the_interval_is_students_over_the_logarithms_of_the_blocks_as_computed_by_hand() {
-        // 1, -1, 2, -2, 3, -3 hundredths: mean 0, variance 28/5 e-4, no correlation above chance, t(0.975; 5) = 2.570582.
-        let logs = [0.01, -0.01, 0.02, -0.02, 0.03, -0.03];
-        let found = ratio(&exp(&logs), &[1.0; 6]).unwrap();
+    fn the_interval_is_students_over_the_blocks_as_computed_by_hand() {
+        // 1, -1, 2, -2, 3, -3 hundredths: mean 0, variance 28/5 e-4, no correlation above chance, t(0.975; 5) = 2.570582. Without a block
+        // that is x above the mean, the mean of the five others is x / 5 below it: a pseudo-value of x, but for a thousandth.
+        let found = ratio(&rates(&[1.01, 0.99, 1.02, 0.98, 1.03, 0.97]), &rates(&[1.0; 6])).unwrap();
         let half_width = 2.570_582 * (28e-4_f64 / 5.0 / 6.0).sqrt();
         assert!((found.ratio - 1.0).abs() < 1e-12 && found.blocks == 6);
-        assert!((found.interval.unwrap().high.ln() - half_width).abs() < 1e-6, "{found:?}");
+        assert!((found.interval.unwrap().high.ln() - half_width).abs() < 1e-4, "{found:?}");
+    }
+
+    #[test]
+    fn a_throughput_is_that_of_all_seconds_and_one_bad_second_of_ten_costs_a_tenth() {
+        let mut with_a_stall = vec![1_000.0; 10];
+        with_a_stall[4] = 0.0;
+        let found = ratio(&rates(&with_a_stall), &rates(&[1_000.0; 10])).unwrap();
+        assert!((found.ratio - 0.9).abs() < 1e-12 && found.interval.is_some(), "{found:?}");
+        let long = [Quotient { of: 3_000.0, by: 3.0 }, Quotient { of: 0.0, by: 1.0 }];
+        assert!((Quotient::pooled(&long, None) - 750.0).abs() < 1e-9);
     }
 
     #[test]
@@ -179,19 +209,23 @@ mod tests {
         let (apart, together) =
             ([1.0, 2.0, 1.0, 2.0, 1.0, 2.0, 1.0, 2.0], [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]);
         let width = |ratios: &[f64]| {
-            let interval = ratio(ratios, &[1.0; 8]).unwrap().interval.unwrap();
+            let interval = ratio(&rates(ratios), &rates(&[1.0; 8])).unwrap().interval.unwrap();
             (interval.high / interval.low).ln()
         };
         assert!(width(&together) > 2.0 * width(&apart), "{} {}", width(&together), width(&apart));
     }
 
     #[test]
-    fn few_blocks_have_no_interval_and_a_figure_of_zero_has_no_ratio() {
-        let few = ratio(&[2.0; 5], &[1.0; 5]).unwrap();
+    fn few_blocks_have_no_interval_and_nothing_at_all_has_no_ratio() {
+        let few = ratio(&rates(&[2.0; 5]), &rates(&[1.0; 5])).unwrap();
         assert_eq!((few.interval, few.verdict), (None, Verdict::NotEnoughRuns));
         assert!((few.ratio - 2.0).abs() < 1e-12);
-        assert_eq!(ratio(&[1.0, 0.0], &[1.0, 1.0]), None);
+        assert_eq!(ratio(&rates(&[0.0; 8]), &rates(&[1.0; 8])), None);
         assert_eq!(ratio(&[], &[]), None);
+        let mut of_one_block = [0.0; 8];
+        of_one_block[2] = 8.0;
+        let found = ratio(&rates(&of_one_block), &rates(&[1.0; 8])).unwrap();
+        assert_eq!((found.interval, found.verdict), (None, Verdict::NotEnoughRuns), "all rests on one");
     }
 
     #[test]

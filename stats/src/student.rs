@@ -73,7 +73,7 @@ impl MeanDifference {
 }
 
 /// `None` with fewer than two figures, or where one is no number.
-fn mean_and_variance(figures: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn mean_and_variance(figures: &[f64]) -> Option<(f64, f64)> {
     if figures.len() < 2 || figures.iter().any(|figure| !figure.is_finite()) {
         return None;
     }

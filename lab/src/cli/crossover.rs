@@ -242,7 +242,11 @@ impl CrossoverProgress {
                 }
             }
             CrossoverEvent::Warm(warm_up) => {
-                let words = if warm_up.steady == Some(true) { "warm" } else { "still warming up" };
+                let words = match warm_up.steady {
+                    Some(true) => "warm",
+                    Some(false) => "still warming up",
+                    None => "perhaps warm",
+                };
                 anstream::eprintln!(
                     "{words} after {:.0} s with few clients; the periods begin",
                     warm_up.few_clients_s
@@ -258,8 +262,12 @@ impl CrossoverProgress {
     }
 
     fn block(&mut self, crossover: &Crossover) {
+        // The machine that computes it is the one that is measured.
+        if self.printed.is_some_and(|at| at.elapsed() < PRINTED_EVERY) {
+            return;
+        }
         let document = CrossoverDocument::from(crossover.clone());
-        if !document.comparisons.is_empty() && self.printed.is_none_or(|at| at.elapsed() >= PRINTED_EVERY) {
+        if !document.comparisons.is_empty() {
             self.printed = Some(Instant::now());
             anstream::eprintln!("{}", words::so_far(&document));
         }

@@ -1,6 +1,6 @@
 //! The warm-up with few clients before the periods, on each kind of thread in turn.
 
-use super::{CrossoverEvent, CrossoverFailure, CrossoverOrder};
+use super::{CrossoverEvent, CrossoverFailure, CrossoverOrder, SILENT_S};
 use crate::run::few_clients::FewClients;
 use crate::run::silence::{Hang, Silence};
 use std::sync::Arc;
@@ -14,9 +14,6 @@ use threadcount_model::crossover::CrossoverWarmUp;
 const AT_MOST_S: f64 = 30.0;
 /// Each kind of thread in turn: both compile the application's code, and the places where it is called.
 const SECONDS_PER_TREATMENT: u32 = 2;
-/// After so many seconds without a response the service hangs, or responds too slowly for periods.
-const SILENT_S: u32 = 20;
-
 /// Sends few clients' requests until the JVM is in a steady state.
 pub(super) fn warm_up(
     order: &CrossoverOrder<'_>,
@@ -24,20 +21,20 @@ pub(super) fn warm_up(
     stop: &AtomicBool,
     watch: &mut dyn FnMut(CrossoverEvent<'_>),
 ) -> Result<CrossoverWarmUp, CrossoverFailure> {
-    let mut few_clients = FewClients::new(Some(order.pid), order.plan, 1, AT_MOST_S);
+    let kinds = order.treatments.len();
+    let mut few_clients = FewClients::on_kinds(kinds, Some(order.pid), order.plan, 1, AT_MOST_S);
     let (mut passed, mut silent_s) = (0, 0);
     while let Some(plan) = few_clients.next_round(order.plan).filter(|_| !stop.load(Ordering::Relaxed)) {
         let over = AtomicBool::new(false);
         let mut switched = Ok(());
         let mut on_second = |second: &Second| {
             watch(CrossoverEvent::WarmingUp(second));
-            let ends = few_clients.passed(second);
+            let kind = |passed: u32| (passed / SECONDS_PER_TREATMENT) as usize % kinds;
+            let ends = few_clients.passed_on(kind(passed), second);
             passed += 1;
             silent_s = if second.ok > 0 { 0 } else { silent_s + 1 };
             if passed % SECONDS_PER_TREATMENT == 0 {
-                let turn = (passed / SECONDS_PER_TREATMENT) as usize;
-                let treatment = order.treatments[turn % order.treatments.len()];
-                switched = session.switch_to(treatment, order.port).map(drop);
+                switched = session.switch_to(order.treatments[kind(passed)], order.port).map(drop);
             }
             if ends || silent_s >= SILENT_S || switched.is_err() || stop.load(Ordering::Relaxed) {
                 over.store(true, Ordering::Relaxed);

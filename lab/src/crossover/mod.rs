@@ -4,12 +4,12 @@ mod few_clients;
 mod observation;
 mod period;
 
-use crate::run::silence::Hang;
+use crate::run::silence::{Hang, Silence};
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::{Nanos, now_ns};
@@ -17,6 +17,7 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
@@ -29,8 +30,10 @@ use threadcount_stats::random::SplitMix64;
 
 /// The load itself warms up so long, on each kind of thread in turn.
 const LOADED_WARM_UP: Duration = Duration::from_secs(6);
-/// The load is told to end when the session does; by then it has ended in any case.
-const LONGEST: Duration = Duration::from_secs(900);
+/// The load is told to end when the session does; so long after what periods may take it has ended in any case.
+const LONGEST_BESIDE_PERIODS: Duration = Duration::from_secs(300);
+/// After so many seconds without a response the service hangs, or responds too slowly for periods.
+const SILENT_S: u32 = 20;
 /// Requests of others are looked for so long before anything is sent.
 const LISTENING: Duration = Duration::from_millis(1_500);
 /// So often it is looked whether the user stops it, or the load has ended.
@@ -90,6 +93,10 @@ pub enum CrossoverFailure {
     OtherTraffic { tasks: u64, seconds: f64 },
     #[error("{}", .0.lines().join("\n"))]
     Hangs(Box<Hang>),
+    #[error("no response for 20 s")]
+    Silent,
+    #[error("the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone")]
+    ChangingLoad,
     #[error("interrupted by the user")]
     Interrupted,
 }
@@ -105,13 +112,16 @@ pub fn run(
     stop: &AtomicBool,
     watch: &mut dyn FnMut(CrossoverEvent<'_>),
 ) -> Result<Crossover, CrossoverFailure> {
+    if !order.plan.is_steady() {
+        return Err(CrossoverFailure::ChangingLoad);
+    }
     let session = &CrossoverSession::attach(order.pid, &order.jar)?;
     let server = server_on(session, order.port)?;
     watch(CrossoverEvent::Found(&server));
     let own_threads = u32::try_from(server.own_max_threads).ok();
     let mut order = order.clone();
     if order.treatments.is_empty() {
-        order.treatments = usual_treatments(own_threads, order.plan.connections.get());
+        order.treatments = usual_treatments(own_threads, in_flight(order.plan));
     }
     let order = &order;
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
@@ -124,11 +134,12 @@ pub fn run(
         port: order.port,
         own_threads,
         treatments: order.treatments.clone(),
-        clients: order.plan.connections.get(),
+        clients: in_flight(order.plan),
         rate_per_s: rate_per_s(order.plan),
         warm_up: few_clients::warm_up(order, session, stop, watch)?,
         periods: Vec::new(),
         requests: CrossoverRequests::default(),
+        generator_limit: None,
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,
@@ -138,8 +149,9 @@ pub fn run(
     }
     let periods = Arc::new(Periods::default());
     let over = AtomicBool::new(false);
-    let outcome = thread::scope(|scope| {
-        let load = scope.spawn(|| send(order.plan, &periods, &over));
+    let silent_s = AtomicU32::new(0);
+    let (ended, outcome) = thread::scope(|scope| {
+        let load = scope.spawn(|| send(order, &periods, &over, &silent_s));
         let has_load_ended = || load.is_finished();
         let mut alternation = Alternation {
             order,
@@ -147,6 +159,7 @@ pub fn run(
             periods: &periods,
             stop,
             has_load_ended: &has_load_ended,
+            silent_s: &silent_s,
             began_ns: now_ns(),
             switch: None,
         };
@@ -155,12 +168,27 @@ pub fn run(
         // Requests that still run on our threads end before the load does.
         let restored = session.restore();
         let outcome = load.join().unwrap_or_else(|_| Err(LoadError::Thread("it panicked".to_owned())));
-        if let Err(why) = ended.and(restored.map(drop).map_err(CrossoverFailure::from)) {
+        (ended.and(restored.map(drop).map_err(CrossoverFailure::from)), outcome)
+    });
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        // What was measured before stands.
+        Err(why) if !crossover.periods.is_empty() => {
             crossover.ended_early = Some(why.to_string());
+            return Ok(crossover);
         }
-        outcome
-    })?;
+        Err(why) => return Err(why.into()),
+    };
+    if let Err(CrossoverFailure::Silent) = ended {
+        let silence = Silence::seen(&outcome, f64::from(SILENT_S));
+        if let Some(hang) = Hang::find(Some(order.pid), Some(silence), true, &Arc::default()) {
+            return Err(CrossoverFailure::Hangs(Box::new(hang)));
+        }
+    }
+    crossover.ended_early = ended.err().map(|why| why.to_string());
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
+    let generator = LoadReport::new(&outcome, order.plan).generator;
+    crossover.generator_limit = generator.why.filter(|_| generator.bottleneck);
     if crossover.ended_early.is_none() {
         watch(CrossoverEvent::Observing(&crossover));
         match observation::observe(order, session, stop, own_threads) {
@@ -207,14 +235,28 @@ fn began(session: &CrossoverSession) -> Result<u64, CrossoverFailure> {
 }
 
 /// The load of the whole session.
-fn send(plan: &LoadPlan, periods: &Arc<Periods>, over: &AtomicBool) -> Result<LoadOutcome, LoadError> {
-    let plan = plan.clone().with(|changed| {
-        changed.stop = Stop::Duration(LONGEST);
+fn send(
+    order: &CrossoverOrder<'_>,
+    periods: &Arc<Periods>,
+    over: &AtomicBool,
+    silent_s: &AtomicU32,
+) -> Result<LoadOutcome, LoadError> {
+    let plan = order.plan.clone().with(|changed| {
+        changed.stop = Stop::Duration(order.budget + LONGEST_BESIDE_PERIODS);
         changed.lead_in = Duration::ZERO;
         changed.log = None;
     });
     limits::raise_descriptor_limit();
-    run::run(&plan, Control::new(over, &mut |_| {}).with_periods(Arc::clone(periods)))
+    let mut on_second = |second: &Second| {
+        let silent = if second.ok + second.failed > 0 { 0 } else { silent_s.load(Ordering::Relaxed) + 1 };
+        silent_s.store(silent, Ordering::Relaxed);
+    };
+    run::run(&plan, Control::new(over, &mut on_second).with_periods(Arc::clone(periods)))
+}
+
+/// The most requests in flight.
+fn in_flight(plan: &LoadPlan) -> u32 {
+    plan.connections.get().saturating_mul(plan.streams_per_connection.get())
 }
 
 fn rate_per_s(plan: &LoadPlan) -> Option<f64> {
@@ -231,6 +273,8 @@ struct Alternation<'a> {
     periods: &'a Periods,
     stop: &'a AtomicBool,
     has_load_ended: &'a dyn Fn() -> bool,
+    /// Seconds since the last response.
+    silent_s: &'a AtomicU32,
     began_ns: Nanos,
     switch: Option<Switch>,
 }
@@ -260,7 +304,8 @@ impl Alternation<'_> {
             open = last;
             block += 1;
             watch(CrossoverEvent::Block(crossover));
-            if is_decided(&compare(crossover)) || began.elapsed() + longest_block > self.order.budget {
+            let is_decided = is_decided(&compare(crossover), self.order.treatments.len());
+            if is_decided || began.elapsed() + longest_block > self.order.budget {
                 break Ok(());
             }
         };
@@ -312,11 +357,11 @@ impl Alternation<'_> {
             session: self.session,
             periods: self.periods,
             began_ns: self.began_ns,
-            clients: self.order.plan.connections.get(),
+            in_flight: in_flight(self.order.plan),
         };
         let wait = |time| self.wait(time);
         let switch = match self.switch {
-            Some(same) if same.treatment == treatment => same,
+            Some(same) if same.treatment == treatment => same.again(&subject, &wait)?,
             _ => Switch::to(treatment, &subject, length.washout, &wait)?,
         };
         let period = OpenPeriod::run(&subject, block, switch, length.counted, &wait)?;
@@ -329,6 +374,9 @@ impl Alternation<'_> {
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(CrossoverFailure::Interrupted);
+            }
+            if self.silent_s.load(Ordering::Relaxed) >= SILENT_S {
+                return Err(CrossoverFailure::Silent);
             }
             if (self.has_load_ended)() {
                 return Err(LoadError::Thread("the load ended before the periods did".to_owned()).into());

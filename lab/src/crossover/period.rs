@@ -22,7 +22,7 @@ const WASHOUT_RESPONSES: f64 = 3.0;
 const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
 /// Requests that are starved by those of the other kind are all waited for so long: a session of washouts has few blocks.
 const STARVED: Duration = Duration::from_secs(1);
-/// Then so large a part of the clients may still be on the kind of thread before: a ratio is off by at most this part of its effect.
+/// Then so large a part of the requests may still be on the kind of thread before: a ratio is off by at most this part of its effect.
 const LARGEST_REST: f64 = 0.05;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -65,8 +65,8 @@ pub(super) struct Subject<'a> {
     pub periods: &'a Periods,
     /// When the load began.
     pub began_ns: Nanos,
-    /// Clients of the load.
-    pub clients: u32,
+    /// The most requests of the load that are in flight.
+    pub in_flight: u32,
 }
 
 /// The treatment that runs now. Periods of the same treatment that follow each other need one switch.
@@ -74,6 +74,8 @@ pub(super) struct Subject<'a> {
 pub(super) struct Switch {
     pub treatment: Treatment,
     at_ns: Nanos,
+    /// Requests that ran or waited then.
+    requests: u64,
     is_washed_out: bool,
 }
 
@@ -85,9 +87,17 @@ impl Switch {
         washout: Duration,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
-        let at_ns = subject.session.switch_to(treatment, subject.port)?.t_ns;
-        let is_washed_out = wash_out(subject, washout, wait)?;
-        Ok(Self { treatment, at_ns, is_washed_out })
+        let switched = subject.session.switch_to(treatment, subject.port)?;
+        // Of an open load only a part of the connections is in use.
+        let requests = switched.earlier_tasks.min(u64::from(subject.in_flight));
+        let is_washed_out = wash_out(subject, requests, washout, wait)?;
+        Ok(Self { treatment, at_ns: switched.t_ns, requests, is_washed_out })
+    }
+
+    /// For the next period of the same treatment, before which the requests of the treatment before may have gone.
+    pub fn again(self, subject: &Subject<'_>, wait: &Wait<'_>) -> Result<Self, CrossoverFailure> {
+        let is_washed_out = self.is_washed_out || wash_out(subject, self.requests, Duration::ZERO, wait)?;
+        Ok(Self { is_washed_out, ..self })
     }
 }
 
@@ -112,7 +122,7 @@ impl OpenPeriod {
         counted: Duration,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
-        let Switch { treatment, at_ns: switched_ns, is_washed_out } = switch;
+        let Switch { treatment, at_ns: switched_ns, is_washed_out, .. } = switch;
         let number = unique_number();
         let cpu_before = process_cpu_ns(subject.pid as i32);
         let began_ns = now_ns();
@@ -190,15 +200,20 @@ fn unique_number() -> u32 {
     NEXT.fetch_add(2, Ordering::Relaxed)
 }
 
-/// Waits until the requests of the treatment before are gone, but for one in a hundred: those weigh less than can be measured, and one
-/// that lasts for a minute would leave out every period. False: too many still run or wait.
-fn wash_out(subject: &Subject<'_>, least: Duration, wait: &Wait<'_>) -> Result<bool, CrossoverFailure> {
-    let few = u64::from(subject.clients / 100).max(1);
-    let rest = (f64::from(subject.clients) * LARGEST_REST) as u64;
+/// Waits until the requests of the treatments before are gone, but for one in a hundred: those weigh less than can be measured. One that
+/// lasts for a minute would leave out every period, so after a while a few are enough. False: too many still run or wait.
+fn wash_out(
+    subject: &Subject<'_>,
+    requests: u64,
+    least: Duration,
+    wait: &Wait<'_>,
+) -> Result<bool, CrossoverFailure> {
+    let few = requests / 100;
+    let rest = ((requests as f64 * LARGEST_REST) as u64).max(1);
     wait(least)?;
     let mut waited = least;
     loop {
-        let left = subject.session.status()?.previous.map_or(0, |it| it.running + it.queued);
+        let left = subject.session.status()?.earlier_tasks;
         if left <= few || (waited >= STARVED && left <= rest) {
             return Ok(true);
         }

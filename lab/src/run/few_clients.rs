@@ -22,7 +22,8 @@ const TESTED_S: f64 = 6.0;
 
 /// Rounds of a closed load with few clients, until the JVM is in a steady state, or the time is over.
 pub(crate) struct FewClients {
-    test: WarmUpTest,
+    /// One per kind of thread: they respond at different rates, so together they are never level.
+    tests: Vec<WarmUpTest>,
     seconds: ServerSeconds,
     cores: u32,
     /// Those of the load itself.
@@ -36,11 +37,16 @@ pub(crate) struct FewClients {
 impl FewClients {
     /// Before this load, for the process and for so long at most. `least`: clients that are needed to send at all.
     pub fn new(pid: Option<u32>, plan: &LoadPlan, least: u32, at_most_s: f64) -> Self {
+        Self::on_kinds(1, pid, plan, least, at_most_s)
+    }
+
+    /// Of a server whose requests run on so many kinds of thread in turn.
+    pub fn on_kinds(kinds: usize, pid: Option<u32>, plan: &LoadPlan, least: u32, at_most_s: f64) -> Self {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
         let most = plan.connections.get();
         let clients = cores.max(least).min(most);
         Self {
-            test: WarmUpTest::new(at_most_s.min(TESTED_S), false),
+            tests: vec![WarmUpTest::new(at_most_s.min(TESTED_S), false); kinds],
             seconds: ServerSeconds::of_process(pid),
             cores,
             most,
@@ -64,12 +70,17 @@ impl FewClients {
 
     /// A second of a round has passed. Does the round end?
     pub fn passed(&mut self, second: &Second) -> bool {
+        self.passed_on(0, second)
+    }
+
+    /// The same on one of several kinds of thread.
+    pub fn passed_on(&mut self, kind: usize, second: &Second) -> bool {
         // The last one may be a part of a second.
         if f64::from(second.index) + 1.0 > self.at_most_s - self.lasted_s {
             return true;
         }
         let done = self.seconds.passed(second);
-        self.test.second(done);
+        self.tests[kind].second(done);
         self.next_clients = next_clients(self.clients, done.cpu_cores / f64::from(self.cores), self.most);
         self.next_clients > self.clients || self.is_steady() == Some(true)
     }
@@ -85,9 +96,10 @@ impl FewClients {
         self.lasted_s
     }
 
-    /// Whether the JVM is in a steady state; `None`: too few seconds have passed.
+    /// Whether the JVM is in a steady state on each kind of thread; `None`: too few seconds have passed.
     pub fn is_steady(&self) -> Option<bool> {
-        self.test.is_steady()
+        let each: Vec<Option<bool>> = self.tests.iter().map(WarmUpTest::is_steady).collect();
+        if each.contains(&Some(false)) { Some(false) } else { each.into_iter().collect::<Option<Vec<bool>>>().map(|_| true) }
     }
 }
 

@@ -23,16 +23,22 @@ pub struct Silence {
 }
 
 impl Silence {
-    /// `None`: the server responded, or nobody waited for it.
-    pub fn of(outcome: &LoadOutcome) -> Option<Self> {
+    /// Of a server that did not respond for so long while its load went on.
+    pub fn seen(outcome: &LoadOutcome, lasted_s: f64) -> Self {
         let window_s = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
         let counts = outcome.counts;
-        let requests = counts.in_flight_at_start + counts.sent + counts.not_sent;
+        Self { lasted_s, window_s, requests: counts.in_flight_at_start + counts.sent + counts.not_sent }
+    }
+
+    /// `None`: the server responded, or nobody waited for it.
+    pub fn of(outcome: &LoadOutcome) -> Option<Self> {
+        let whole = Self::seen(outcome, f64::INFINITY);
+        let (window_s, requests, counts) = (whole.window_s, whole.requests, outcome.counts);
         if outcome.interrupted || requests == 0 {
             return None;
         }
         if outcome.status.is_empty() {
-            return Some(Self { lasted_s: window_s, window_s, requests });
+            return Some(Self { lasted_s: window_s, ..whole });
         }
         let may_be_responses = outcome.failures.keys().any(is_response);
         let responded = |second: &&Second| second.ok > 0 || (may_be_responses && second.failed > 0);
@@ -48,7 +54,7 @@ impl Silence {
             counts.unfinished > 0 || failed_since.map(|second| second.failed).sum::<u64>() > 0;
         let slowest_s = outcome.response_time.summary().map_or(0.0, |times| times.max / 1e3);
         let is_silent = lasted_s >= window_s / 2.0 && lasted_s > SLOWEST_RESPONSES * slowest_s;
-        (is_waited_for && is_silent).then_some(Self { lasted_s, window_s, requests })
+        (is_waited_for && is_silent).then_some(Self { lasted_s, ..whole })
     }
 }
 

@@ -77,12 +77,6 @@ pub struct PeriodTasks {
     pub began: u64,
     /// All of them began on the kind of thread that was asked for.
     pub kind_as_asked: bool,
-    /// Tasks that run now.
-    #[serde(default)]
-    pub running: u64,
-    /// Tasks that were handed over and wait for a thread.
-    #[serde(default)]
-    pub queued: u64,
     /// Names of a sample of its threads, without their numbers, and how often each was seen.
     #[serde(default)]
     pub thread_names: serde_json::Map<String, serde_json::Value>,
@@ -96,9 +90,9 @@ pub struct CrossoverStatus {
     /// `None`: the server has its own threads, and tasks are not counted.
     #[serde(default)]
     pub current: Option<PeriodTasks>,
-    /// The period before; `None`: there was none.
+    /// Tasks of all periods before that run or wait for a thread.
     #[serde(default)]
-    pub previous: Option<PeriodTasks>,
+    pub earlier_tasks: u64,
 }
 
 /// A running session. Dropped, the server has its own threads again.
@@ -258,7 +252,7 @@ mod tests {
             r#"{"type":"error","t_ns":8,"why":"Port 81 cannot be switched: Netty: it has loops."}"#,
         ]);
         let status: CrossoverStatus = parsed(&command(&channel, "switch virtual 80").unwrap()).unwrap();
-        assert_eq!((status.t_ns, status.previous), (7, None));
+        assert_eq!((status.t_ns, status.earlier_tasks), (7, 0));
         let refused = command(&channel, "switch virtual 81").unwrap_err().to_string();
         assert_eq!(refused, "Port 81 cannot be switched: Netty: it has loops.");
         assert_eq!(agent.join().unwrap(), ["switch virtual 80", "switch virtual 81"]);

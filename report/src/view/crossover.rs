@@ -1,7 +1,7 @@
 //! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
 
 use super::label::{RequestThreads, request_threads};
-use crate::crossover::{answers, baseline, cautions, periods, times, trust, why};
+use crate::crossover::{answers, baseline, cautions, cold_jvm, periods, times, trust, why};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::Ratio;
@@ -11,7 +11,7 @@ use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::crossover::CrossoverRatio;
-use threadcount_stats::crossover::agreement::{Agreement, agreement};
+use threadcount_stats::crossover::agreement::{Agreement, Warmth, agreement};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// A crossover in sentences.
@@ -35,14 +35,14 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     let found = document.crossover.as_ref().filter(|it| !it.comparisons.is_empty())?;
     let load = document.experiment.loads.first()?;
     let name = |treatment| name_of(document, load, treatment);
-    let answer = answers(found, &name).into_iter().map(|it| format!("Inside one JVM {it}"));
     let compared = found.comparisons.iter();
     let confirmation = compared.clone().filter_map(|it| confirmation(document, load, found, it.treatment));
-    let cautions = compared.flat_map(|it| cautions(it, &found.crossover, &name));
+    let of_kinds = compared.flat_map(|it| cautions(it, &found.crossover, &name));
+    let cautions = cold_jvm(&found.crossover).into_iter().chain(of_kinds);
     let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
     Some(CrossoverView {
-        setting: format!("{}, {}", found.crossover.server, periods(&found.crossover)),
-        answer: answer.collect(),
+        setting: format!("{}, {}", found.crossover.server, periods(found)),
+        answer: answers(found, "Inside one JVM ", &name),
         confirmation: confirmation.collect(),
         why: why(found, &name),
         cautions: cautions.collect(),
@@ -62,7 +62,10 @@ fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatme
         return variants.next().map(|it| it.name.as_str());
     }
     let wanted = RequestThreads::of(treatment, None)?;
-    variants.find(|it| request_threads(document, load, it) == Some(wanted)).map(|it| it.name.as_str())
+    let first = document.experiment.variants.first()?;
+    variants
+        .find(|it| request_threads(document, load, it) == Some(wanted) && it.is_application_of(first))
+        .map(|it| it.name.as_str())
 }
 
 /// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.
@@ -82,12 +85,17 @@ fn confirmation(
         |run: &&Record| run.load == load.name && [name, baseline].contains(&run.variant.as_str());
     let mut runs = document.records.iter().filter(is_compared);
     let are_warm = runs.all(|run| run.warm_up.as_ref().is_none_or(|it| it.levelled != Some(false)));
-    Some(in_words(name, &one_jvm.rate, fresh, are_warm))
+    let warmth = match (found.crossover.warm_up.steady, are_warm) {
+        (_, false) => Warmth::FreshCold,
+        (Some(false), true) => Warmth::OneCold,
+        _ => Warmth::AllWarm,
+    };
+    Some(in_words(name, &one_jvm.rate, fresh, warmth))
 }
 
-fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, are_warm: bool) -> String {
+fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> String {
     let jvms = figures::plural(fresh.runs.0.min(fresh.runs.1), "fresh JVM");
-    let found = agreement(one_jvm, fresh, are_warm);
+    let found = agreement(one_jvm, fresh, warmth);
     let Some(interval) = fresh.interval.filter(|_| found != Agreement::Unknown) else {
         return format!("{name} in {jvms} of each kind: too few to confirm it.");
     };
@@ -95,7 +103,12 @@ fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, are_warm: bool)
     let head = format!("{name} in {jvms} of each kind: {ratio} the throughput");
     match found {
         Agreement::Agrees => format!("{head}, which agrees."),
-        Agreement::StillWarmingUp => format!("{head}, which differs. These JVMs were still warming up."),
+        Agreement::Differs(Warmth::FreshCold) => {
+            format!("{head}, which differs. These JVMs were still warming up.")
+        }
+        Agreement::Differs(Warmth::OneCold) => {
+            format!("{head}, which differs. The JVM of the crossover was still warming up.")
+        }
         _ => format!("{head}, which differs. The cause is not known."),
     }
 }
@@ -130,8 +143,8 @@ mod tests {
         let view = view(&document(&[1.10, 1.12, 1.11, 1.11]));
         assert_eq!(
             view.answer[0],
-            "Inside one JVM loom has 1.11x the throughput of pool, 3.40x the median response time and the same p99 \
-             within 1 %."
+            "Inside one JVM loom has 1.11x the throughput of pool, 3.40x [3.400, 3.400] the median response time and the \
+             same p99 within 1 %."
         );
         assert!(
             view.answer[1].starts_with("loom in 4 fresh JVMs of each kind: 1.11x [1.")
@@ -151,6 +164,10 @@ mod tests {
         cold.records[0].warm_up = Some(warm_up);
         let said = crossover(&cold).expect("a crossover").confirmation.concat();
         assert!(said.ends_with("These JVMs were still warming up."), "{said}");
+        let mut one_cold = document(&[1.30, 1.32, 1.31, 1.31]);
+        one_cold.crossover.iter_mut().for_each(|it| it.crossover.warm_up.steady = Some(false));
+        let said = crossover(&one_cold).expect("a crossover").confirmation.concat();
+        assert!(said.ends_with("The JVM of the crossover was still warming up."), "{said}");
     }
 
     #[test]

@@ -1,34 +1,42 @@
 //! Do fresh JVMs, with the kind of thread set as a user would set it, confirm what periods inside one JVM showed?
 
 use super::CrossoverRatio;
+use crate::ratio::WIDEST;
 use threadcount_model::comparison::Ratio;
 use threadcount_model::interval::Interval;
+
+/// Which JVMs were in a steady state when they were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warmth {
+    AllWarm,
+    /// A fresh one still warmed up.
+    FreshCold,
+    /// That of the crossover still warmed up.
+    OneCold,
+}
 
 /// What fresh JVMs say of the ratio in one JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// The ratios differ by no more than their intervals allow.
     Agrees,
-    /// They differ, and fresh JVMs were measured while they still warmed up.
-    StillWarmingUp,
-    /// They differ, and all JVMs were warm.
-    Differs,
-    /// One of them has no interval.
+    Differs(Warmth),
+    /// One of them has no interval, or fresh JVMs have one that nearly everything lies in.
     Unknown,
 }
 
-/// `are_warm`: each of the fresh JVMs was in a steady state when it was measured.
+/// Judges by both intervals.
 #[must_use]
-pub fn agreement(one_jvm: &CrossoverRatio, fresh: &Ratio, are_warm: bool) -> Agreement {
+pub fn agreement(one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> Agreement {
     let half_width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
     let Some((one, other)) = one_jvm.interval.map(half_width).zip(fresh.interval.map(half_width)) else {
         return Agreement::Unknown;
     };
     let difference = (one_jvm.ratio / fresh.ratio).ln().abs();
     match difference <= one.hypot(other) {
+        true if other > WIDEST.ln_1p() => Agreement::Unknown,
         true => Agreement::Agrees,
-        false if are_warm => Agreement::Differs,
-        false => Agreement::StillWarmingUp,
+        false => Agreement::Differs(warmth),
     }
 }
 
@@ -42,7 +50,7 @@ mod tests {
         Interval { low: ratio * (-half_width).exp(), high: ratio * half_width.exp(), confidence: 0.95 }
     }
 
-    fn between(one: f64, fresh: f64, is_warm: bool) -> Agreement {
+    fn between(one: f64, fresh: f64, half_width: f64) -> Agreement {
         let one = CrossoverRatio {
             ratio: one,
             interval: Some(interval(one, 0.03)),
@@ -54,18 +62,23 @@ mod tests {
             variant_value: fresh,
             baseline_value: 1.0,
             ratio: fresh,
-            interval: Some(interval(fresh, 0.04)),
+            interval: Some(interval(fresh, half_width)),
             verdict: Verdict::Higher,
             runs: (3, 3),
             basis: Basis::default(),
         };
-        agreement(&one, &fresh, is_warm)
+        agreement(&one, &fresh, Warmth::AllWarm)
     }
 
     #[test]
     fn ratios_agree_within_the_width_of_both_intervals() {
-        assert_eq!(between(1.10, 1.15, true), Agreement::Agrees);
-        assert_eq!(between(1.10, 1.20, true), Agreement::Differs);
-        assert_eq!(between(1.10, 1.20, false), Agreement::StillWarmingUp);
+        assert_eq!(between(1.10, 1.15, 0.04), Agreement::Agrees);
+        assert_eq!(between(1.10, 1.20, 0.04), Agreement::Differs(Warmth::AllWarm));
+    }
+
+    #[test]
+    fn an_interval_in_which_nearly_everything_lies_confirms_nothing() {
+        assert_eq!(between(1.60, 1.00, 0.5), Agreement::Unknown);
+        assert_eq!(between(1.10, 1.12, 0.09), Agreement::Agrees);
     }
 }

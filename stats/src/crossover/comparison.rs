@@ -1,17 +1,23 @@
 //! What the periods of a crossover say of each treatment.
 
-use super::quantile::{BlockTimes, quantile_ratio};
-use super::{CrossoverRatio, LEAST_BLOCKS, carry_over, ratio, trend};
+use super::quantile::{BlockTimes, SortedTimes, quantile_ratio};
+use super::{CrossoverRatio, LEAST_BLOCKS, Quotient, carry_over, ratio, trend};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use threadcount_model::comparison::Verdict;
-use threadcount_model::crossover::{Crossover, CrossoverPeriod, ResponseTimes, Treatment, quantile_ms};
+use threadcount_model::crossover::{Crossover, CrossoverPeriod, Treatment};
 
 /// A session ends when the throughput is known as well as this ...
 const PRECISE: f64 = 0.03;
+/// ... the median and p99 as well as this: what they are found to be is no reason to end, as chance would choose the moment ...
+const PRECISE_TIMES: f64 = 0.1;
 /// ... and not before so many blocks.
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
+/// A quantile rests on so many slower responses at least.
+const LEAST_SLOWER: f64 = 10.0;
+/// Requests that ran over a switch have no time. Where they are more than this part of those that are slower than a quantile, they may
+/// be the slow ones.
+const MOST_UNTIMED: f64 = 0.5;
 
 /// One treatment against the baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,17 +33,22 @@ pub struct TreatmentComparison {
     pub trend: Option<f64>,
 }
 
-/// A treatment over the blocks that count: means, and quantiles of all its responses.
+/// A treatment over the blocks that count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TreatmentFigures {
     pub treatment: Treatment,
+    /// Expected responses.
+    pub ok: u64,
+    pub failed: u64,
+    pub periods: usize,
+    /// Those without an expected response.
+    pub silent_periods: usize,
     pub rate_per_s: f64,
+    /// Of all responses; `None`: too few of them, or slow ones may not be among them.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub cpu_us_per_request: Option<f64>,
 }
-
-type Figure = fn(&CrossoverPeriod) -> Option<f64>;
 
 /// What a crossover found: `threadcount/crossover/1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -64,75 +75,129 @@ impl From<Crossover> for CrossoverDocument {
 /// Each treatment but the first against the first.
 #[must_use]
 pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
-    let blocks = complete_blocks(crossover);
-    let Some((&baseline, others)) = crossover.treatments.split_first() else { return Vec::new() };
-    let compared = |&treatment: &Treatment| {
-        let of = |figure: Figure| {
-            let values = |treatment| {
-                blocks.iter().map(|block| mean(block, treatment, figure)).collect::<Option<Vec<f64>>>()
-            };
-            Some((values(treatment)?, values(baseline)?))
-        };
-        let ratio_of = |figure: Figure| of(figure).and_then(|(a, b)| ratio(&a, &b));
-        let times_of = |treatment| blocks.iter().map(|block| times(block, treatment)).collect::<Vec<_>>();
-        let (treated, untreated) = (times_of(treatment), times_of(baseline));
-        let quantile = |quantile| quantile_ratio(&treated, &untreated, quantile);
-        let ratios_of = |figure: Figure| {
-            let (a, b) = of(figure)?;
-            Some(a.iter().zip(&b).map(|(a, b)| a / b).collect::<Vec<f64>>())
-        };
-        let halves =
-            ratios_of(|it| Some(it.half_rates_per_s[0])).zip(ratios_of(|it| Some(it.half_rates_per_s[1])));
-        Some(TreatmentComparison {
-            treatment,
-            rate: ratio_of(|it| Some(it.rate_per_s))?,
-            p50: quantile(0.5),
-            p99: quantile(0.99),
-            cpu_per_request: ratio_of(|it| it.cpu_us_per_request),
-            carry_over: halves.and_then(|(earlier, later)| carry_over(&earlier, &later)),
-            trend: ratios_of(|it| Some(it.rate_per_s)).and_then(|ratios| trend(&ratios)),
-        })
-    };
-    others.iter().filter_map(compared).collect()
+    let all = treated(crossover);
+    let Some((baseline, others)) = all.split_first() else { return Vec::new() };
+    others.iter().filter_map(|it| it.against(baseline)).collect()
 }
 
 /// The figures of each treatment.
 #[must_use]
 pub fn figures(crossover: &Crossover) -> Vec<TreatmentFigures> {
-    let blocks = complete_blocks(crossover);
-    let of = |&treatment: &Treatment| {
-        let geometric = |figure: Figure| {
-            let logs: Option<Vec<f64>> =
-                blocks.iter().map(|block| mean(block, treatment, figure).map(f64::ln)).collect();
-            crate::runs::mean(&logs?).map(f64::exp)
-        };
-        let all: Vec<&ResponseTimes> = blocks.iter().flat_map(|block| times(block, treatment)).collect();
-        let quantile = |quantile| quantile_ms(all.iter().copied(), quantile);
-        Some(TreatmentFigures {
-            treatment,
-            rate_per_s: geometric(|it| Some(it.rate_per_s))?,
-            p50_ms: quantile(0.5),
-            p99_ms: quantile(0.99),
-            cpu_us_per_request: geometric(|it| it.cpu_us_per_request),
-        })
-    };
-    crossover.treatments.iter().filter_map(of).collect()
+    treated(crossover).iter().filter_map(Treated::figures).collect()
 }
 
 /// Is enough known of every treatment to end the session?
 #[must_use]
-pub fn is_decided(comparisons: &[TreatmentComparison]) -> bool {
-    !comparisons.is_empty()
+pub fn is_decided(comparisons: &[TreatmentComparison], treatments: usize) -> bool {
+    comparisons.len() + 1 == treatments
+        && !comparisons.is_empty()
         && comparisons.iter().all(|it| {
-            let times = [it.p50, it.p99].into_iter().flatten();
-            is_precise(&it.rate)
-                && it.rate.blocks >= LEAST_TO_END
-                && times.chain([it.rate]).all(|ratio| ratio.verdict != Verdict::NotEnoughRuns)
+            let is_known =
+                |it: &Option<CrossoverRatio>| it.is_some_and(|ratio| is_within(&ratio, PRECISE_TIMES));
+            is_precise(&it.rate) && it.rate.blocks >= LEAST_TO_END && is_known(&it.p50) && is_known(&it.p99)
         })
 }
 
 pub(super) fn is_precise(rate: &CrossoverRatio) -> bool {
-    rate.interval.is_some_and(|interval| interval.half_width() <= PRECISE)
+    is_within(rate, PRECISE)
+}
+
+fn is_within(ratio: &CrossoverRatio, half_width: f64) -> bool {
+    ratio.interval.is_some_and(|interval| interval.half_width() <= half_width)
+}
+
+/// The periods of a treatment, by block.
+struct Treated<'p> {
+    treatment: Treatment,
+    blocks: Vec<Vec<&'p CrossoverPeriod>>,
+    times: SortedTimes,
+}
+
+/// Of blocks in which each treatment has two periods that count.
+fn treated(crossover: &Crossover) -> Vec<Treated<'_>> {
+    let complete = complete_blocks(crossover);
+    let of = |&treatment: &Treatment| {
+        let own = complete.iter().map(|block| block.iter().copied().filter(|it| it.treatment == treatment));
+        let blocks: Vec<Vec<&CrossoverPeriod>> = own.map(Iterator::collect).collect();
+        let times: Vec<BlockTimes<'_>> =
+            blocks.iter().map(|block| block.iter().map(|it| &it.response_times).collect()).collect();
+        Treated { treatment, times: SortedTimes::of(&times), blocks }
+    };
+    crossover.treatments.iter().map(of).collect()
+}
+
+impl Treated<'_> {
+    fn against(&self, baseline: &Self) -> Option<TreatmentComparison> {
+        let quantile = |quantile| {
+            let is_known = self.knows(quantile) && baseline.knows(quantile);
+            is_known.then(|| quantile_ratio(&self.times, &baseline.times, quantile)).flatten()
+        };
+        let halves = |half: usize| {
+            let of = |it: &Self| it.by_block(|period| period.half_rates_per_s[half]);
+            of(self).iter().zip(of(baseline)).map(|(a, b)| a / b).collect::<Vec<f64>>()
+        };
+        let ratios: Vec<f64> =
+            self.rates().iter().zip(baseline.rates()).map(|(a, b)| (a.of / a.by) / (b.of / b.by)).collect();
+        Some(TreatmentComparison {
+            treatment: self.treatment,
+            rate: ratio(&self.rates(), &baseline.rates())?,
+            p50: quantile(0.5),
+            p99: quantile(0.99),
+            cpu_per_request: self.cpu().zip(baseline.cpu()).and_then(|(a, b)| ratio(&a, &b)),
+            carry_over: carry_over(&halves(0), &halves(1)),
+            trend: trend(&ratios).filter(|it| it.is_finite()),
+        })
+    }
+
+    /// `None`: no block is complete.
+    fn figures(&self) -> Option<TreatmentFigures> {
+        let quantile = |quantile| self.times.quantile_ms(quantile, None).filter(|_| self.knows(quantile));
+        (!self.blocks.is_empty()).then(|| TreatmentFigures {
+            treatment: self.treatment,
+            ok: self.count(|it| it.ok),
+            failed: self.count(|it| it.failed),
+            periods: self.periods().count(),
+            silent_periods: self.periods().filter(|it| it.ok == 0).count(),
+            rate_per_s: Quotient::pooled(&self.rates(), None),
+            p50_ms: quantile(0.5),
+            p99_ms: quantile(0.99),
+            cpu_us_per_request: self.cpu().map(|it| Quotient::pooled(&it, None)),
+        })
+    }
+
+    /// Whether enough responses are slower, and slow ones were seen.
+    fn knows(&self, quantile: f64) -> bool {
+        let (ok, untimed) = (self.count(|it| it.ok) as f64, self.count(|it| it.overlapping) as f64);
+        let slower = (1.0 - quantile) * (ok - untimed);
+        let is_silent = self.periods().any(|it| it.ok == 0);
+        !is_silent && slower >= LEAST_SLOWER && untimed <= MOST_UNTIMED * (1.0 - quantile) * ok
+    }
+
+    fn periods(&self) -> impl Iterator<Item = &CrossoverPeriod> {
+        self.blocks.iter().flatten().copied()
+    }
+
+    fn count(&self, of: fn(&CrossoverPeriod) -> u64) -> u64 {
+        self.periods().map(of).sum()
+    }
+
+    fn by_block(&self, figure: impl Fn(&CrossoverPeriod) -> f64) -> Vec<f64> {
+        self.blocks.iter().map(|block| block.iter().map(|it| figure(it)).sum()).collect()
+    }
+
+    /// Responses by seconds.
+    fn rates(&self) -> Vec<Quotient> {
+        let (of, by) = (self.by_block(|it| it.ok as f64), self.by_block(|it| it.counted_s));
+        of.into_iter().zip(by).map(|(of, by)| Quotient { of, by }).collect()
+    }
+
+    /// CPU by responses; `None`: not known of each period with a response.
+    fn cpu(&self) -> Option<Vec<Quotient>> {
+        let is_known = self.periods().all(|it| it.ok == 0 || it.cpu_us_per_request.is_some());
+        let of = self.by_block(|it| it.cpu_us_per_request.unwrap_or_default() * it.ok as f64);
+        let by = self.by_block(|it| it.ok as f64);
+        is_known.then(|| of.into_iter().zip(by).map(|(of, by)| Quotient { of, by }).collect())
+    }
 }
 
 /// Blocks in which each treatment has two periods that count.
@@ -150,22 +215,11 @@ fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     blocks.into_values().filter(is_complete).collect()
 }
 
-/// The response times of a treatment's periods in a block.
-fn times<'p>(block: &[&'p CrossoverPeriod], treatment: Treatment) -> BlockTimes<'p> {
-    block.iter().filter(|it| it.treatment == treatment).map(|it| &it.response_times).collect()
-}
-
-/// Geometric mean of a treatment's periods in a block.
-fn mean(block: &[&CrossoverPeriod], treatment: Treatment, figure: Figure) -> Option<f64> {
-    let own = block.iter().filter(|it| it.treatment == treatment);
-    let logs: Option<Vec<f64>> = own.map(|it| figure(it).filter(|value| *value > 0.0).map(f64::ln)).collect();
-    crate::runs::mean(&logs?).map(f64::exp)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::crossover::{CrossoverRequests, CrossoverWarmUp, LeftOut};
+    use threadcount_model::comparison::Verdict;
+    use threadcount_model::crossover::{CrossoverRequests, CrossoverWarmUp, LeftOut, ResponseTimes};
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
@@ -208,6 +262,7 @@ mod tests {
             warm_up: CrossoverWarmUp::default(),
             periods: (0..blocks).flat_map(of).collect(),
             requests: CrossoverRequests::default(),
+            generator_limit: None,
             ended_early: None,
             explaining: Vec::new(),
             unexplained: None,
@@ -221,7 +276,7 @@ mod tests {
         assert!((found[0].rate.ratio - 1.1).abs() < 1e-9 && found[0].rate.verdict == Verdict::Higher);
         assert!((found[0].p50.unwrap().ratio - 3.0).abs() < 1e-9);
         assert_eq!((found[0].carry_over, found[0].trend), (None, None));
-        assert!(is_decided(&found));
+        assert!(is_decided(&found, 2) && !is_decided(&found, 3), "a third one is not known");
         let figures = figures(&crossover(8, 1.1));
         assert_eq!(figures[1].p50_ms.map(f64::round), Some(30.0));
     }
@@ -230,10 +285,38 @@ mod tests {
     fn a_block_with_a_period_that_does_not_count_is_left_out_as_a_whole() {
         let mut with_a_wrong_one = crossover(8, 1.1);
         with_a_wrong_one.periods[1].left_out = Some(LeftOut::OtherThreads);
-        with_a_wrong_one.periods[1].rate_per_s = 1.0;
+        with_a_wrong_one.periods[1].ok = 1;
         let found = compare(&with_a_wrong_one);
         assert_eq!(found[0].rate.blocks, 7);
         assert!((found[0].rate.ratio - 1.1).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_period_without_a_response_counts_as_one_and_leaves_no_response_times() {
+        let mut with_a_stall = crossover(8, 1.0);
+        let stalled = &mut with_a_stall.periods[1];
+        (stalled.ok, stalled.response_times, stalled.half_rates_per_s) = (0, ResponseTimes::default(), [0.0; 2]);
+        let found = &compare(&with_a_stall)[0];
+        assert!((found.rate.ratio - 15.0 / 16.0).abs() < 2e-3, "{found:?}");
+        assert_eq!((found.p50, found.p99), (None, None), "those of the survivors");
+        let figures = figures(&with_a_stall);
+        assert_eq!(figures.iter().map(|it| it.silent_periods).collect::<Vec<_>>(), [0, 1]);
+        with_a_stall.periods.iter_mut().filter(|it| it.treatment == VIRTUAL).for_each(|it| it.ok = 0);
+        assert!(compare(&with_a_stall).is_empty() && !is_decided(&compare(&with_a_stall), 2));
+    }
+
+    #[test]
+    fn a_p99_needs_a_thousand_responses_and_few_requests_that_ran_over_a_switch() {
+        let with = |change: fn(&mut CrossoverPeriod)| {
+            let mut changed = crossover(8, 1.0);
+            changed.periods.iter_mut().for_each(change);
+            let found = &compare(&changed)[0];
+            (found.p50.is_some(), found.p99.is_some())
+        };
+        assert_eq!(with(|_| ()), (true, true));
+        assert_eq!(with(|it| it.ok = 60), (true, false), "960 responses");
+        assert_eq!(with(|it| it.ok = 1), (false, false), "16 responses");
+        assert_eq!(with(|it| it.overlapping = 20), (true, false), "they may be the slow ones");
     }
 
     #[test]
@@ -246,7 +329,7 @@ mod tests {
 
     #[test]
     fn few_blocks_decide_nothing() {
-        assert!(!is_decided(&compare(&crossover(7, 1.1))));
-        assert!(!is_decided(&compare(&crossover(0, 1.1))));
+        assert!(!is_decided(&compare(&crossover(7, 1.1)), 2));
+        assert!(!is_decided(&compare(&crossover(0, 1.1)), 2));
     }
 }

@@ -1,39 +1,62 @@
-//! A quantile of response times under two treatments.
-//!
-//! It is that of all responses of a treatment, as a user meets them, and not a mean of quantiles of periods: where one period in ten is
-//! slow, the p99 of all is slow, and the mean of ten p99 is not. Its spread is that of the blocks: leaving out one at a time gives
-//! pseudo-values (Tukey; Efron, "The jackknife, the bootstrap and other resampling plans", 1982), which are judged as ratios of blocks are.
+//! A quantile of response times under two treatments: that of all responses of a treatment, as a user meets them, and not a mean of
+//! quantiles of periods. Where one period in ten is slow, the p99 of all is slow, and the mean of ten p99 is not.
 
-use super::{CrossoverRatio, of_differences};
-use threadcount_model::crossover::{ResponseTimes, quantile_ms};
+use super::CrossoverRatio;
+use super::jackknife::jackknife;
+use threadcount_model::crossover::ResponseTimes;
 
 /// The response times of one block under a treatment: of each of its periods.
 pub type BlockTimes<'b> = Vec<&'b ResponseTimes>;
 
-/// The ratio of a quantile, from the response times per block. `None`: a block has no response.
+/// Response times of all blocks, sorted once for each quantile and each block that is left out.
+pub(super) struct SortedTimes {
+    /// Milliseconds, how many responses they stand for, and the block.
+    all: Vec<(f64, f64, usize)>,
+    weights: Vec<f64>,
+}
+
+impl SortedTimes {
+    pub fn of(blocks: &[BlockTimes<'_>]) -> Self {
+        let of_block = |(at, block): (usize, &BlockTimes<'_>)| {
+            let times = block.iter().flat_map(|it| it.weighted_ms.iter());
+            times.map(|&(ms, weight)| (ms, weight, at)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<(f64, f64, usize)> = blocks.iter().enumerate().flat_map(of_block).collect();
+        all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let mut weights = vec![0.0; blocks.len()];
+        all.iter().for_each(|&(_, weight, block)| weights[block] += weight);
+        Self { all, weights }
+    }
+
+    /// Without a block; `None` leaves none out. The result is `None` where no response is left.
+    pub fn quantile_ms(&self, quantile: f64, left_out: Option<usize>) -> Option<f64> {
+        let is_kept = |block: usize| Some(block) != left_out;
+        let kept = self.weights.iter().enumerate().filter(|(block, _)| is_kept(*block));
+        let wanted = quantile * kept.map(|(_, weight)| weight).sum::<f64>();
+        let mut reached = 0.0;
+        let mut last = None;
+        for &(ms, weight, _) in self.all.iter().filter(|(_, _, block)| is_kept(*block)) {
+            reached += weight;
+            last = Some(ms);
+            if reached >= wanted {
+                break;
+            }
+        }
+        last
+    }
+}
+
+/// The ratio of a quantile. `None`: a treatment has no response.
 #[must_use]
-pub fn quantile_ratio(
-    treatment: &[BlockTimes<'_>],
-    baseline: &[BlockTimes<'_>],
+pub(super) fn quantile_ratio(
+    treatment: &SortedTimes,
+    baseline: &SortedTimes,
     quantile: f64,
 ) -> Option<CrossoverRatio> {
-    let blocks = treatment.len().min(baseline.len());
-    let without = |left_out: Option<usize>| {
-        let of = |all: &[BlockTimes<'_>]| {
-            let kept = all.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
-            quantile_ms(kept.flat_map(|(_, block)| block.iter().copied()), quantile)
-        };
-        let difference = (of(treatment)? / of(baseline)?).ln();
-        difference.is_finite().then_some(difference)
-    };
-    let all = without(None)?;
-    if blocks < 2 {
-        return Some(of_differences(all, &[all]));
-    }
-    let count = blocks as f64;
-    let pseudo = |at| Some(count * all - (count - 1.0) * without(Some(at))?);
-    let pseudo_values: Option<Vec<f64>> = (0..blocks).map(pseudo).collect();
-    Some(of_differences(all, &pseudo_values?))
+    jackknife(treatment.weights.len().min(baseline.weights.len()), |left_out| {
+        let of = |times: &SortedTimes| times.quantile_ms(quantile, left_out);
+        Some((of(treatment)? / of(baseline)?).ln())
+    })
 }
 
 #[cfg(test)]
@@ -45,12 +68,16 @@ mod tests {
         ResponseTimes { weighted_ms: ms.iter().map(|&ms| (ms, 1.0)).collect() }
     }
 
+    fn sorted(times: &[ResponseTimes]) -> SortedTimes {
+        SortedTimes::of(&times.iter().map(|it| vec![it]).collect::<Vec<_>>())
+    }
+
     #[test]
     fn a_quantile_is_that_of_all_responses_and_not_a_mean_of_those_of_blocks() {
         let (usual, slow) = (times(&[10.0; 99]), times(&[900.0; 99]));
-        let mut with_a_slow_block = vec![vec![&usual]; 9];
-        with_a_slow_block.push(vec![&slow]);
-        let found = quantile_ratio(&with_a_slow_block, &vec![vec![&usual]; 10], 0.99).unwrap();
+        let mut with_a_slow_block = vec![usual.clone(); 9];
+        with_a_slow_block.push(slow);
+        let found = quantile_ratio(&sorted(&with_a_slow_block), &sorted(&vec![usual; 10]), 0.99).unwrap();
         assert!((found.ratio - 90.0).abs() < 1e-9, "{found:?}");
         assert_eq!(found.verdict, Verdict::NotEnoughRuns, "one block makes it");
     }
@@ -61,14 +88,10 @@ mod tests {
             (0..8).map(|at| times(&[ms + 0.1 * f64::from(at % 3); 50])).collect()
         };
         let (own, other) = (of(10.0), of(30.0));
-        let found = quantile_ratio(&blocks(&other), &blocks(&own), 0.5).unwrap();
+        let found = quantile_ratio(&sorted(&other), &sorted(&own), 0.5).unwrap();
         assert!((found.ratio - 3.0).abs() < 0.03 && found.verdict == Verdict::Higher, "{found:?}");
-        let few = quantile_ratio(&blocks(&other[..3]), &blocks(&own[..3]), 0.5).unwrap();
+        let few = quantile_ratio(&sorted(&other[..3]), &sorted(&own[..3]), 0.5).unwrap();
         assert_eq!((few.interval, few.verdict), (None, Verdict::NotEnoughRuns));
-        assert_eq!(quantile_ratio(&[vec![]], &[vec![]], 0.5), None);
-    }
-
-    fn blocks(times: &[ResponseTimes]) -> Vec<BlockTimes<'_>> {
-        times.iter().map(|it| vec![it]).collect()
+        assert_eq!(quantile_ratio(&sorted(&[times(&[])]), &sorted(&[times(&[])]), 0.5), None);
     }
 }

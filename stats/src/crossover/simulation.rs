@@ -1,12 +1,18 @@
 //! Does the interval keep its promise? 2,000 made-up sessions of each kind with a known truth, from a fixed seed.
 
 use super::comparison::{LEAST_TO_END, is_precise};
-use super::quantile::quantile_ratio;
-use super::{block_order, carry_over, ratio, trend};
+use super::quantile::{SortedTimes, quantile_ratio};
+use super::{CrossoverRatio, Quotient, block_order, carry_over, trend};
 use crate::noise::Noise;
 use crate::random::SplitMix64;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::ResponseTimes;
+
+/// Of one second each.
+fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
+    let rates = |values: &[f64]| values.iter().map(|&of| Quotient { of, by: 1.0 }).collect::<Vec<_>>();
+    super::ratio(&rates(treatment), &rates(baseline))
+}
 
 const SESSIONS: u32 = 2_000;
 const NOISE: f64 = 0.04;
@@ -164,8 +170,8 @@ fn block_times(common: f64, effect: f64, noise: &mut Noise) -> [ResponseTimes; 2
     })
 }
 
-fn each(times: &[ResponseTimes]) -> Vec<Vec<&ResponseTimes>> {
-    times.iter().map(|it| vec![it]).collect()
+fn each(times: &[ResponseTimes]) -> SortedTimes {
+    SortedTimes::of(&times.iter().map(|it| vec![it]).collect::<Vec<_>>())
 }
 
 #[test]

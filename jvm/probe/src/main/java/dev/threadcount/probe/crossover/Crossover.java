@@ -82,6 +82,7 @@ final class Crossover {
         if (last >= 0) {
             line.put("previous", periods.get(last).describe());
         }
+        line.put("earlier_tasks", periods.subList(0, last + 1).stream().mapToLong(it -> it.counts().remaining()).sum());
         Map<Treatment, PeriodCounts> totals = new LinkedHashMap<>(finished);
         periods.forEach(period -> totals.merge(period.treatment(), period.counts(), PeriodCounts::plus));
         List<JsonLine> treatments = new ArrayList<>();

@@ -14,6 +14,8 @@ final class TomcatEndpoint implements SwitchableServer {
     private static final String NIO = "org.apache.tomcat.util.net.NioEndpoint";
     private static final String POOL = "org.apache.tomcat.util.threads.ThreadPoolExecutor";
 
+    private static final String VIRTUAL = "org.apache.tomcat.util.threads.VirtualThreadExecutor";
+
     private final PrivateFields fields;
     private final Object endpoint;
     private final VarHandle executor;
@@ -120,7 +122,9 @@ final class TomcatEndpoint implements SwitchableServer {
     @Override
     public JsonLine describe(JsonLine line) {
         try {
-            int threads = (Integer) fields.call(endpoint, "getMaxThreads");
+            // With useVirtualThreads the endpoint has a number all the same, which limits nothing.
+            boolean hasPool = PrivateFields.superclass(own.getClass(), VIRTUAL) == null;
+            int threads = hasPool ? (Integer) fields.call(endpoint, "getMaxThreads") : -1;
             return line.put("name", (String) fields.call(endpoint, "getName")).put("own_max_threads", threads).put("not_switched", (String) null);
         } catch (ReflectiveOperationException another) {
             throw new IllegalStateException(another);

@@ -39,7 +39,8 @@
  * {@code current} and {@code previous} are periods: tasks handed over, begun, ended, running and queued, and how many began on either kind
  * of thread. {@code kind_as_asked} is false where a task began on another kind or {@code fell_back} to the server's own executor.
  * {@code thread_names} has the names of a sample without their numbers. A period that is over has {@code washed_out}, and in
- * {@code last_end_ns} when the last of its tasks ended so far. {@code treatments} has the sums of the session.
+ * {@code last_end_ns} when the last of its tasks ended so far. {@code treatments} has the sums of the session, and
+ * {@code earlier_tasks} how many tasks of all periods before run or wait for a thread.
  * {@code error} with {@code why}: nothing was changed. {@code ended} with {@code why} is the last line.
  *
  * <h2>How it ends</h2>

@@ -1,0 +1,187 @@
+//! The answer of a crossover: a sentence per kind of thread, or why there is no verdict.
+
+use super::{NameOf, baseline, times};
+use threadcount_model::comparison::Verdict;
+use threadcount_model::figures;
+use threadcount_stats::crossover::CrossoverRatio;
+use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
+
+/// Kinds of thread that the answer speaks of; the table has all.
+const MOST_ANSWERS: usize = 3;
+/// More failed requests than this share may be what changes a median or a p99.
+const MOST_FAILED: f64 = 0.001;
+/// A rate is reached within this ...
+const REACHED: f64 = 0.02;
+/// ... and so many standard deviations of as many arrivals at random.
+const DEVIATIONS: f64 = 3.0;
+
+/// `lead` begins each sentence with a verdict.
+pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>) -> Vec<String> {
+    if let Some(why) = no_verdict(document, name) {
+        return vec![why];
+    }
+    let own = name(baseline(&document.crossover));
+    let others = document.crossover.treatments.iter().skip(1);
+    let sentence = |treatment| {
+        let figures = document.figures.iter().find(|it| it.treatment == treatment)?;
+        let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
+        let name = name(treatment);
+        Some(match (why_unfit(figures), comparison) {
+            (Some(why), _) => format!("No verdict on {name}, as {why}."),
+            (None, Some(it)) => format!("{lead}{name} has {}.", verdict(document, it, &own)),
+            (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
+        })
+    };
+    others.filter_map(|treatment| sentence(*treatment)).take(MOST_ANSWERS).collect()
+}
+
+/// What stands against every comparison.
+fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> {
+    let crossover = &document.crossover;
+    if document.figures.is_empty() {
+        return Some("No verdict, as no block of periods was completed.".to_owned());
+    }
+    if let Some(why) = &crossover.generator_limit {
+        return Some(format!("No verdict, as the load generator was the bottleneck ({why})."));
+    }
+    if let Some(it) = document.figures.iter().find(|it| it.treatment == baseline(crossover)) {
+        let why = why_unfit(it).map(|why| format!("No verdict against {}, as {why}.", name(it.treatment)));
+        if why.is_some() {
+            return why;
+        }
+    }
+    let asked_per_s = crossover.rate_per_s?;
+    let behind = document.figures.iter().find(|it| !reaches(it, asked_per_s))?;
+    Some(format!(
+        "No verdict, as {} completes {} of {}, and its queue delays the others; choose a lower rate.",
+        name(behind.treatment),
+        figures::rate(behind.rate_per_s),
+        figures::rate(asked_per_s)
+    ))
+}
+
+fn reaches(figures: &TreatmentFigures, asked_per_s: f64) -> bool {
+    let by_chance = DEVIATIONS / (figures.ok.max(1) as f64).sqrt();
+    figures.rate_per_s >= asked_per_s * (1.0 - REACHED - by_chance)
+}
+
+/// Why its figures are those of a part of its requests.
+fn why_unfit(figures: &TreatmentFigures) -> Option<String> {
+    let all = figures.ok + figures.failed;
+    if figures.failed as f64 > MOST_FAILED * all as f64 {
+        let (failed, all) = (figures::count(figures.failed), figures::count(all));
+        return Some(format!("{failed} of its {all} requests failed"));
+    }
+    (figures.silent_periods > 0).then(|| {
+        let periods = figures::plural(figures.periods as u64, "period");
+        format!("it had no response in {} of {periods}", figures.silent_periods)
+    })
+}
+
+/// `1.11x the throughput of own, 3.40x [3.20, 3.60] the median response time and the same p99 within 1 %`. Under a rate that all reach, the
+/// median leads.
+fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: &str) -> String {
+    let mut nouns = vec![
+        (comparison.p50.as_ref(), "median response time", true),
+        (comparison.p99.as_ref(), "p99", true),
+    ];
+    if document.crossover.rate_per_s.is_none() {
+        // Its interval is in the table.
+        nouns.insert(0, (Some(&comparison.rate), "throughput", false));
+    }
+    let mut parts = Vec::new();
+    for (ratio, noun, with_interval) in nouns {
+        let baseline = parts.is_empty().then_some(own);
+        parts.extend(ratio.map(|it| part(it, noun, with_interval, baseline)));
+    }
+    if let Some(rate) = document.crossover.rate_per_s {
+        parts.push(format!("completes {}, as requested", figures::rate(rate)));
+    }
+    let last = parts.pop().unwrap_or_default();
+    if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
+}
+
+/// `baseline`: where it is named.
+fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Option<&str>) -> String {
+    let with = |word: &str| baseline.map_or_else(String::new, |baseline| format!(" {word} {baseline}"));
+    let readable = ratio.interval.filter(|it| it.is_readable(ratio.ratio));
+    match (ratio.verdict, readable) {
+        (Verdict::Higher | Verdict::Lower, Some(interval)) => {
+            let interval =
+                if with_interval { format!(" {}", figures::interval(interval)) } else { String::new() };
+            format!("{}{interval} the {noun}{}", times(ratio.ratio), with("of"))
+        }
+        (Verdict::NoDifference, Some(interval)) => {
+            let bound = threadcount_judge::words::metric::bound(interval.largest_difference());
+            format!("the same {noun}{} within {bound}", with("as"))
+        }
+        _ => format!("an inconclusive {noun}{}", with("against")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::crossover;
+    use threadcount_model::crossover::{Crossover, CrossoverPeriod, Treatment};
+
+    const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
+
+    fn said(change: impl Fn(&mut Crossover)) -> Vec<String> {
+        let mut made = crossover(10, 0.01).crossover;
+        change(&mut made);
+        answers(&made.into(), "", &|it| it.to_string())
+    }
+
+    fn of_kind(crossover: &mut Crossover, treatment: Treatment) -> impl Iterator<Item = &mut CrossoverPeriod> {
+        crossover.periods.iter_mut().filter(move |it| it.treatment == treatment)
+    }
+
+    #[test]
+    fn a_kind_of_thread_whose_requests_failed_has_no_verdict_and_a_few_of_many_change_nothing() {
+        let with_failures = |treatment, each: u64| {
+            said(|it| of_kind(it, treatment).for_each(|period| period.failed = each))
+        };
+        assert_eq!(
+            with_failures(VIRTUAL, 300),
+            ["No verdict on virtual, as 6,000 of its 72,590 requests failed."]
+        );
+        assert_eq!(
+            with_failures(Treatment::Own, 300),
+            ["No verdict against own, as 6,000 of its 66,000 requests failed."]
+        );
+        assert!(with_failures(VIRTUAL, 1)[0].starts_with("virtual has 1.11x"));
+    }
+
+    #[test]
+    fn a_kind_of_thread_that_stalled_is_named_with_its_periods() {
+        let stall = |it: &mut Crossover| {
+            of_kind(it, VIRTUAL).take(2).for_each(|period| period.ok = 0);
+        };
+        assert_eq!(said(stall), ["No verdict on virtual, as it had no response in 2 of 20 periods."]);
+    }
+
+    #[test]
+    fn a_load_generator_at_its_limit_leaves_no_verdict() {
+        let limited = said(|it| it.generator_limit = Some("98 % of a core".to_owned()));
+        assert_eq!(limited, ["No verdict, as the load generator was the bottleneck (98 % of a core)."]);
+    }
+
+    #[test]
+    fn under_a_rate_that_both_reach_the_median_leads_and_one_that_is_missed_has_no_verdict() {
+        let at = |rate_per_s: f64| said(|it| it.rate_per_s = Some(rate_per_s));
+        let reached = at(3_000.0);
+        assert!(
+            reached[0].starts_with("virtual has 3.40x [")
+                && reached[0].contains("] the median response time of own, the same p99 within ")
+                && reached[0].ends_with(" and completes 3,000/s, as requested."),
+            "{reached:?}"
+        );
+        assert_eq!(
+            at(6_000.0),
+            [
+                "No verdict, as own completes 3,000/s of 6,000/s, and its queue delays the others; choose a lower rate."
+            ]
+        );
+    }
+}
