@@ -34,7 +34,10 @@ pub struct LockWait {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
     Waits(LockWait),
-    Peer { tid: u64, peer: String },
+    Peer {
+        tid: u64,
+        peer: String,
+    },
     Pool {
         name: String,
         #[serde(flatten)]

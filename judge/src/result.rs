@@ -115,21 +115,22 @@ impl ResultDocument {
             let workload = self.experiment.load(name).map(|load| load.workload);
             workload.is_some_and(|it| it.expects_losses() || matches!(it, Workload::Capacity(_)))
         };
-        let mut all: BTreeMap<(&str, &str), (u64, u64, BTreeMap<&str, u64>)> = BTreeMap::new();
+        let mut causes: BTreeMap<(&str, &str), BTreeMap<&str, u64>> = BTreeMap::new();
+        let mut all: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
         for record in self.records.iter().filter(|it| is_complete(it) && !may_fail(&it.load)) {
             let Some(load) = &record.measured else { continue };
-            let (failed, of, causes) = all.entry((&record.variant, &record.load)).or_default();
+            let pair = (record.variant.as_str(), record.load.as_str());
+            let (failed, of) = all.entry(pair).or_default();
             *failed += load.requests.failed;
             *of += load.requests.ok + load.requests.failed;
+            let causes = causes.entry(pair).or_default();
             load.failures.iter().for_each(|(cause, count)| *causes.entry(cause).or_default() += count);
         }
-        let failing = all.into_iter().filter(|(_, (failed, of, _))| *failed as f64 > allowed_share * *of as f64);
-        let named = failing.map(|((variant, load), (failed, of, causes))| FailedRequests {
-            variant,
-            load,
-            failed,
-            of,
-            cause: causes.into_iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause),
+        let most = |pair| Some(*causes.get(&pair)?.iter().max_by_key(|&(_, count)| count)?.0);
+        let failing = all.into_iter().filter(|(_, (failed, of))| *failed as f64 > allowed_share * *of as f64);
+        let named = failing.map(|((variant, load), (failed, of))| {
+            let cause = most((variant, load));
+            FailedRequests { variant, load, failed, of, cause }
         });
         named.collect()
     }

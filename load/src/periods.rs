@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct PeriodCounts {
     /// Expected responses that completed in it.
     pub ok: u64,
-    /// Failures in it.
+    /// Failures in it of requests that were due after the change.
     pub failed: u64,
     /// Expected responses that completed in it, to requests that were due before the change.
     pub overlapping: u64,
@@ -105,10 +105,10 @@ impl PeriodRecorder {
         }
     }
 
-    /// A request failed.
-    pub(crate) fn failed(&mut self) {
+    /// A request failed. One that was due before the change is no failure of what it was changed to.
+    pub(crate) fn failed(&mut self, due_ns: Nanos) {
         self.turn();
-        self.counts.failed += u64::from(self.open.is_some());
+        self.counts.failed += u64::from(self.open.is_some_and(|open| due_ns >= open.changed_ns));
     }
 
     /// Hands over what was counted in a period that is over. Cheap where nothing changed.
@@ -144,7 +144,8 @@ mod tests {
         periods.begin(1, 100 * MS);
         thread.ok(90 * MS, 40 * MS);
         thread.ok(110 * MS, 20 * MS);
-        thread.failed();
+        thread.failed(110 * MS);
+        thread.failed(90 * MS);
         assert!(periods.take(1).is_none(), "it is not over");
         periods.end();
         thread.ok(130 * MS, 7 * MS);

@@ -317,7 +317,7 @@ impl Recorder {
         self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
         *self.failures.entry(cause).or_default() += 1;
         if let Some(period) = &mut self.period {
-            period.failed();
+            period.failed(exchange.due_ns);
         }
         if let Some(status) = status {
             self.count_status(status);

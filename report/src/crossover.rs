@@ -15,7 +15,7 @@ use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::ratio::WIDEST;
 
-pub(crate) use answer::answers;
+pub(crate) use answer::{answers, has_verdict};
 
 /// Columns of a line, and of its label.
 const WIDTH: usize = 100;
@@ -178,7 +178,11 @@ pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: N
         name(of.treatment),
         label(&document.crossover, of.treatment),
         figures::rate(of.rate_per_s),
-        compared.map_or_else(|| "baseline".to_owned(), |it| shown(&it.rate)),
+        match compared {
+            Some(it) => shown(&it.rate),
+            None if of.treatment == baseline(&document.crossover) => "baseline".to_owned(),
+            None => "–".to_owned(),
+        },
         ms(of.p50_ms),
         ms(of.p99_ms),
         ms(of.cpu_us_per_request.map(|it| it / 1e3)),
@@ -233,13 +237,12 @@ pub(crate) fn cautions(
         )
     });
     let changes = comparison.trend.map(|change| {
-        format!(
-            "{treatment}: its ratio to {baseline} changed {} over the session.",
-            times(change)
-        )
+        format!("{treatment}: its ratio to {baseline} changed {} over the session.", times(change))
     });
     let wide = comparison.rate.interval.is_some_and(|it| it.half_width() > WIDEST);
-    let wide = wide.then(|| format!("{treatment}: the interval is wide; --crossover with a longer --budget narrows it."));
+    let wide = wide.then(|| {
+        format!("{treatment}: the interval is wide; --crossover with a longer --budget narrows it.")
+    });
     changes.into_iter().chain(carried).chain(wide).collect()
 }
 

@@ -16,9 +16,9 @@ mod quantile;
 
 use super::ratio::{CONFIDENCE, verdict};
 use super::student::{mean_and_variance, t_quantile, two_sided_tail};
+use jackknife::jackknife;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use jackknife::jackknife;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
@@ -41,6 +41,15 @@ pub struct CrossoverRatio {
     pub verdict: Verdict,
     /// Number of blocks.
     pub blocks: usize,
+}
+
+impl CrossoverRatio {
+    /// With an interval that reaches from one ratio to another at least.
+    fn reaching(self, low: f64, high: f64) -> Self {
+        let wider = |it: Interval| Interval { low: it.low.min(low), high: it.high.max(high), ..it };
+        let interval = self.interval.map(wider);
+        Self { interval, verdict: interval.map_or(Verdict::NotEnoughRuns, verdict), ..self }
+    }
 }
 
 /// What a treatment did in a block, as responses by seconds are.

@@ -128,7 +128,8 @@ mod tests {
     #[test]
     fn clients_that_only_wait_are_the_limit() {
         let finding = found(find, "clients: 400", run(7846.0, 50.1, 50.9, 1.2)).expect("a finding");
-        let expected = "limited by the load, not the server, as 400 clients / 50.9 ms for a response = 7,859/s";
+        let expected =
+            "limited by the load, not the server, as 400 clients / 50.9 ms for a response = 7,859/s";
         assert_eq!(sentence(&finding), expected);
     }
 

@@ -95,7 +95,12 @@ impl Attachment {
 ///
 /// # Errors
 /// Input that cannot be used, a process that does not let the probe in, a load that cannot be started.
-pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -> miette::Result<ExitCode> {
+pub(super) fn run(
+    target: &Attachment,
+    urls: &[String],
+    options: &LoadOptions,
+    fail_above: f64,
+) -> miette::Result<ExitCode> {
     let (load, plan, origin) = planned(target, urls, options)?;
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
@@ -125,7 +130,7 @@ pub(super) fn run(target: &Attachment, urls: &[String], options: &LoadOptions) -
     Ok(if hang.is_some() || left.is_err() {
         ExitCode::from(super::FAILED)
     } else {
-        load::exit_code(&outcome, 0.0)
+        load::exit_code(&outcome, fail_above)
     })
 }
 

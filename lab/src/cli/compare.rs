@@ -1,7 +1,7 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
 use super::attached_load;
-use super::crossover::{self, CrossoverOptions};
+use super::crossover::{self, CrossoverEnds, CrossoverOptions};
 use super::experiment_args::ExperimentArgs;
 use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
@@ -89,12 +89,12 @@ impl CompareCommand {
     pub fn run(self) -> miette::Result<ExitCode> {
         if let Some(service) = self.service.attached() {
             if self.crossover.crossover {
-                return crossover::attached(service, &self.urls, &self.load, &self.crossover, self.budget);
+                return crossover::attached(service, &self.urls, &self.load, &self.crossover, self.ends());
             }
             if self.budget.is_some() {
                 return Err(miette!("--budget: with --attach it is about --crossover; a load has -d or -n"));
             }
-            return attached_load::run(service, &self.urls, &self.load);
+            return attached_load::run(service, &self.urls, &self.load, self.args.fail_above);
         }
         let experiment = self.experiment()?;
         if self.crossover.crossover {
@@ -102,7 +102,7 @@ impl CompareCommand {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
             let out = self.args.out_folder(&experiment.name, false);
-            return crossover::started(&experiment, &self.crossover, self.budget, &out);
+            return crossover::started(&experiment, &self.crossover, self.ends(), &out);
         }
         if let Some(file) = &self.save {
             save(&experiment, file)?;
@@ -113,6 +113,10 @@ impl CompareCommand {
         }
         self.args.check_folder(&experiment.name, false)?;
         Ok(exit_code(&[self.args.run(experiment, false)?]))
+    }
+
+    const fn ends(&self) -> CrossoverEnds {
+        CrossoverEnds { budget: self.budget, fail_above: self.args.fail_above }
     }
 
     /// The kind of thread of its servers can be switched while they run.

@@ -52,6 +52,15 @@ pub struct CrossoverOptions {
     json: bool,
 }
 
+/// When a crossover ends, and what it may end with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CrossoverEnds {
+    /// For its periods; `None`: [`BUDGET`].
+    pub budget: Option<Duration>,
+    /// The share of failed requests that is no failure, from 0 to 1.
+    pub fail_above: f64,
+}
+
 impl CrossoverOptions {
     fn treatments(&self) -> miette::Result<Vec<Treatment>> {
         let mut known = self.treatments.clone();
@@ -76,7 +85,7 @@ pub(super) fn attached(
     urls: &[String],
     load: &LoadOptions,
     options: &CrossoverOptions,
-    budget: Option<Duration>,
+    ends: CrossoverEnds,
 ) -> miette::Result<ExitCode> {
     let (_, plan, _) = attached_load::planned(target, urls, load)?;
     let port = port_of(&plan)?;
@@ -88,10 +97,10 @@ pub(super) fn attached(
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
-        budget: budget.unwrap_or(BUDGET),
+        budget: ends.budget.unwrap_or(BUDGET),
         beside_others: options.beside_others,
     };
-    finish(&measured(&order, &stop)?, options)
+    finish(&measured(&order, &stop)?, options, ends.fail_above)
 }
 
 /// Of a JVM that is started for it, and nothing else.
@@ -101,11 +110,11 @@ pub(super) fn attached(
 pub(super) fn started(
     experiment: &Experiment,
     options: &CrossoverOptions,
-    budget: Option<Duration>,
+    ends: CrossoverEnds,
     out: &Path,
 ) -> miette::Result<ExitCode> {
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    finish(&of_first_variant(experiment, options, budget, out, &stop)?, options)
+    finish(&of_first_variant(experiment, options, ends.budget, out, &stop)?, options, ends.fail_above)
 }
 
 /// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
@@ -126,7 +135,7 @@ pub(super) fn before_fresh_jvms(
             return Ok(None);
         }
     };
-    finish(&document, &options)?;
+    finish(&document, &options, 0.0)?;
     anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads.");
     Ok(Some(masked(&document, &mut Masked::new())))
 }
@@ -195,21 +204,26 @@ fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<Cro
     Ok(crossover?.into())
 }
 
-fn finish(document: &CrossoverDocument, options: &CrossoverOptions) -> miette::Result<ExitCode> {
+fn finish(
+    document: &CrossoverDocument,
+    options: &CrossoverOptions,
+    fail_above: f64,
+) -> miette::Result<ExitCode> {
     let text = if options.json {
         serde_json::to_string_pretty(document).into_diagnostic()?
     } else {
         words::lines(document).join("\n")
     };
     stdout::show(&(text + "\n"), options.json)?;
-    Ok(exit_code(document))
+    Ok(exit_code(document, fail_above))
 }
 
-/// 1: it was broken off, nothing was measured, or requests failed.
-fn exit_code(document: &CrossoverDocument) -> ExitCode {
+/// 1: it was broken off, nothing was measured, or more requests failed than are allowed.
+fn exit_code(document: &CrossoverDocument, fail_above: f64) -> ExitCode {
     let crossover = &document.crossover;
     let is_whole = crossover.ended_early.is_none() && !document.comparisons.is_empty();
-    match is_whole && crossover.requests.failed == 0 {
+    let (ok, failed) = (crossover.requests.ok as f64, crossover.requests.failed as f64);
+    match is_whole && failed <= fail_above * (ok + failed) {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(super::FAILED),
     }

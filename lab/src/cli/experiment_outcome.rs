@@ -270,7 +270,10 @@ mod tests {
     fn more_failed_requests_than_are_allowed_fail_and_exactly_as_many_do_not() {
         let mut document = document();
         assert_eq!(tell_failed_requests(&document, 0.0), Outcome::Passed);
-        document.records[0].measured.iter_mut().for_each(|load| (load.requests.ok, load.requests.failed) = (1, 4));
+        document.records[0]
+            .measured
+            .iter_mut()
+            .for_each(|load| (load.requests.ok, load.requests.failed) = (1, 4));
         for (allowed, outcome) in [(0.0, Outcome::Failed), (0.79, Outcome::Failed), (0.8, Outcome::Passed)] {
             assert_eq!(tell_failed_requests(&document, allowed), outcome, "{allowed}");
         }
@@ -281,8 +284,7 @@ mod tests {
         let mut document = document();
         document.records[0].measured.iter_mut().for_each(|load| load.requests.failed = 4);
         let losses = Losses::OfOverload;
-        document.experiment.loads[0].workload =
-            LoadKind::Open { rate_per_s: 9.0, clients: 4, losses }.into();
+        document.experiment.loads[0].workload = LoadKind::Open { rate_per_s: 9.0, clients: 4, losses }.into();
         assert_eq!(tell_failed_requests(&document, 0.0), Outcome::Passed);
     }
 

@@ -56,5 +56,5 @@ pub(super) fn warm_up(
 fn look_into(pid: u32, outcome: &mut LoadOutcome) -> Result<(), CrossoverFailure> {
     outcome.interrupted = false;
     let hang = Silence::of(outcome).and_then(|it| Hang::find(Some(pid), Some(it), true, &Arc::default()));
-    hang.map_or(Ok(()), |it| Err(CrossoverFailure::Hangs(Box::new(it))))
+    hang.filter(Hang::is_proven).map_or(Ok(()), |it| Err(CrossoverFailure::Hangs(Box::new(it))))
 }

@@ -17,25 +17,27 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
-use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
 use threadcount_model::crossover::{
     Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
 };
+use threadcount_model::record::Record;
 use threadcount_stats::crossover::block_order;
 use threadcount_stats::crossover::comparison::{compare, is_decided};
 use threadcount_stats::random::SplitMix64;
 
 /// The load itself warms up so long, on each kind of thread in turn.
 const LOADED_WARM_UP: Duration = Duration::from_secs(6);
-/// The load is told to end when the session does; so long after what periods may take it has ended in any case.
-const LONGEST_BESIDE_PERIODS: Duration = Duration::from_secs(300);
+/// The load is told to end when the session does; so long for each kind of thread, after what periods may take, it has ended in any case.
+const LONGEST_BESIDE_PERIODS: Duration = Duration::from_secs(150);
 /// After so many seconds without a response the service hangs, or responds too slowly for periods.
 const SILENT_S: u32 = 20;
 /// Requests of others are looked for so long before anything is sent.
 const LISTENING: Duration = Duration::from_millis(1_500);
+/// A thread of the load that waits for a response hands over what it counted within 100 ms.
+const HAND_OVER: Duration = Duration::from_millis(250);
 /// So often it is looked whether the user stops it, or the load has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
@@ -93,9 +95,11 @@ pub enum CrossoverFailure {
     OtherTraffic { tasks: u64, seconds: f64 },
     #[error("{}", .0.lines().join("\n"))]
     Hangs(Box<Hang>),
-    #[error("no response for 20 s")]
-    Silent,
-    #[error("the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone")]
+    #[error("no expected response for {0} s")]
+    Silent(u32),
+    #[error(
+        "the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone"
+    )]
     ChangingLoad,
     #[error("interrupted by the user")]
     Interrupted,
@@ -151,6 +155,8 @@ pub fn run(
     let over = AtomicBool::new(false);
     let silent_s = AtomicU32::new(0);
     let (ended, outcome) = thread::scope(|scope| {
+        // Also where something here panics.
+        let _over = SetWhenDropped(&over);
         let load = scope.spawn(|| send(order, &periods, &over, &silent_s));
         let has_load_ended = || load.is_finished();
         let mut alternation = Alternation {
@@ -179,24 +185,37 @@ pub fn run(
         }
         Err(why) => return Err(why.into()),
     };
-    if let Err(CrossoverFailure::Silent) = ended {
-        let silence = Silence::seen(&outcome, f64::from(SILENT_S));
-        if let Some(hang) = Hang::find(Some(order.pid), Some(silence), true, &Arc::default()) {
-            return Err(CrossoverFailure::Hangs(Box::new(hang)));
-        }
+    if let Err(CrossoverFailure::Silent(seconds)) = ended {
+        hang_after(order.pid, &outcome, f64::from(seconds)).map_or(Ok(()), Err)?;
     }
     crossover.ended_early = ended.err().map(|why| why.to_string());
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
-    let generator = LoadReport::new(&outcome, order.plan).generator;
-    crossover.generator_limit = generator.why.filter(|_| generator.bottleneck);
     if crossover.ended_early.is_none() {
         watch(CrossoverEvent::Observing(&crossover));
         match observation::observe(order, session, stop, own_threads) {
-            Ok(records) => crossover.explaining = records,
+            Ok(records) => {
+                // Not that of the whole load: while the JVM warms up, the compiler takes the generator's core.
+                crossover.generator_limit = records.iter().find_map(generator_limit);
+                crossover.explaining = records;
+            }
             Err(why) => crossover.unexplained = Some(why.to_string()),
         }
     }
     Ok(crossover)
+}
+
+fn generator_limit(record: &Record) -> Option<String> {
+    let generator = &record.measured.as_ref()?.generator;
+    generator.why.clone().filter(|_| generator.bottleneck)
+}
+
+/// What hangs, if something does; a service may also refuse all requests, or respond too slowly.
+fn hang_after(pid: u32, outcome: &LoadOutcome, silent_s: f64) -> Option<CrossoverFailure> {
+    let since_response_s = outcome.ended_ns.saturating_sub(outcome.last_response_ns) as f64 / 1e9;
+    let silence = Silence::seen(outcome, since_response_s.min(silent_s));
+    let is_silent = since_response_s >= silent_s / 2.0;
+    let hang = is_silent.then(|| Hang::find(Some(pid), Some(silence), true, &Arc::default())).flatten();
+    hang.filter(Hang::is_proven).map(|it| CrossoverFailure::Hangs(Box::new(it)))
 }
 
 /// The server's own pool, virtual threads, and a pool with a thread per client where the own one has fewer: it tells whether a difference
@@ -234,6 +253,14 @@ fn began(session: &CrossoverSession) -> Result<u64, CrossoverFailure> {
     Ok(session.status()?.current.unwrap_or_default().began)
 }
 
+struct SetWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for SetWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The load of the whole session.
 fn send(
     order: &CrossoverOrder<'_>,
@@ -242,16 +269,23 @@ fn send(
     silent_s: &AtomicU32,
 ) -> Result<LoadOutcome, LoadError> {
     let plan = order.plan.clone().with(|changed| {
-        changed.stop = Stop::Duration(order.budget + LONGEST_BESIDE_PERIODS);
+        let kinds = u32::try_from(order.treatments.len()).unwrap_or(u32::MAX);
+        changed.stop = Stop::Duration(order.budget + LONGEST_BESIDE_PERIODS * kinds);
         changed.lead_in = Duration::ZERO;
         changed.log = None;
     });
     limits::raise_descriptor_limit();
     let mut on_second = |second: &Second| {
-        let silent = if second.ok + second.failed > 0 { 0 } else { silent_s.load(Ordering::Relaxed) + 1 };
+        let silent = if second.ok > 0 { 0 } else { silent_s.load(Ordering::Relaxed) + 1 };
         silent_s.store(silent, Ordering::Relaxed);
     };
     run::run(&plan, Control::new(over, &mut on_second).with_periods(Arc::clone(periods)))
+}
+
+/// A rate of few requests has long times without a response.
+fn most_silent_s(plan: &LoadPlan) -> u32 {
+    const REQUESTS: f64 = 5.0;
+    SILENT_S.saturating_add(rate_per_s(plan).map_or(0, |rate| (REQUESTS / rate) as u32))
 }
 
 /// The most requests in flight.
@@ -310,7 +344,7 @@ impl Alternation<'_> {
             }
         };
         // Others may have had no response since.
-        thread::sleep(LOOK_EVERY * 5);
+        thread::sleep(HAND_OVER);
         crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));
         mark_incomplete(crossover);
         ended
@@ -324,7 +358,7 @@ impl Alternation<'_> {
         while began.elapsed() < LOADED_WARM_UP {
             let mut next = PeriodLength::default();
             for &treatment in &self.order.treatments {
-                let counted = self.period(0, treatment, length)?.counted_after(self.periods, LOOK_EVERY);
+                let counted = self.period(0, treatment, length)?.counted_after(self.periods, HAND_OVER);
                 next = next.longer(PeriodLength::of(counted.p50_ms, counted.p99_ms));
             }
             length = next;
@@ -358,11 +392,12 @@ impl Alternation<'_> {
             periods: self.periods,
             began_ns: self.began_ns,
             in_flight: in_flight(self.order.plan),
+            is_closed: rate_per_s(self.order.plan).is_none(),
         };
         let wait = |time| self.wait(time);
         let switch = match self.switch {
             Some(same) if same.treatment == treatment => same.again(&subject, &wait)?,
-            _ => Switch::to(treatment, &subject, length.washout, &wait)?,
+            before => Switch::to(treatment, &subject, length.washout, before, &wait)?,
         };
         let period = OpenPeriod::run(&subject, block, switch, length.counted, &wait)?;
         self.switch = Some(switch);
@@ -375,8 +410,9 @@ impl Alternation<'_> {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(CrossoverFailure::Interrupted);
             }
-            if self.silent_s.load(Ordering::Relaxed) >= SILENT_S {
-                return Err(CrossoverFailure::Silent);
+            let silent_s = self.silent_s.load(Ordering::Relaxed);
+            if silent_s >= most_silent_s(self.order.plan) {
+                return Err(CrossoverFailure::Silent(silent_s));
             }
             if (self.has_load_ended)() {
                 return Err(LoadError::Thread("the load ended before the periods did".to_owned()).into());

@@ -67,6 +67,8 @@ pub(super) struct Subject<'a> {
     pub began_ns: Nanos,
     /// The most requests of the load that are in flight.
     pub in_flight: u32,
+    /// They always are.
+    pub is_closed: bool,
 }
 
 /// The treatment that runs now. Periods of the same treatment that follow each other need one switch.
@@ -76,6 +78,10 @@ pub(super) struct Switch {
     at_ns: Nanos,
     /// Requests that ran or waited then.
     requests: u64,
+    /// Those that were left from before the treatment before: on whatever follows they weigh alike.
+    lasting: u64,
+    /// Requests of treatments before that were left when the washout ended.
+    left: u64,
     is_washed_out: bool,
 }
 
@@ -85,19 +91,45 @@ impl Switch {
         treatment: Treatment,
         subject: &Subject<'_>,
         washout: Duration,
+        before: Option<Self>,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
         let switched = subject.session.switch_to(treatment, subject.port)?;
+        let in_flight = u64::from(subject.in_flight);
         // Of an open load only a part of the connections is in use.
-        let requests = switched.earlier_tasks.min(u64::from(subject.in_flight));
-        let is_washed_out = wash_out(subject, requests, washout, wait)?;
-        Ok(Self { treatment, at_ns: switched.t_ns, requests, is_washed_out })
+        let requests = if subject.is_closed { in_flight } else { switched.earlier_tasks.min(in_flight) };
+        let lasting = before.map_or(0, |it| it.left);
+        Self { treatment, at_ns: switched.t_ns, requests, lasting, left: 0, is_washed_out: false }
+            .washed_out(subject, washout, wait)
     }
 
     /// For the next period of the same treatment, before which the requests of the treatment before may have gone.
     pub fn again(self, subject: &Subject<'_>, wait: &Wait<'_>) -> Result<Self, CrossoverFailure> {
-        let is_washed_out = self.is_washed_out || wash_out(subject, self.requests, Duration::ZERO, wait)?;
-        Ok(Self { is_washed_out, ..self })
+        if self.is_washed_out { Ok(self) } else { self.washed_out(subject, Duration::ZERO, wait) }
+    }
+
+    /// Waits until the requests of the treatments before are gone, but for one in a hundred: those weigh less than can be measured. One
+    /// that lasts for a minute would leave out every period, so after a while a few are enough. False: too many still run or wait.
+    fn washed_out(
+        self,
+        subject: &Subject<'_>,
+        least: Duration,
+        wait: &Wait<'_>,
+    ) -> Result<Self, CrossoverFailure> {
+        let few = self.requests / 100;
+        let rest = ((self.requests as f64 * LARGEST_REST) as u64).max(1);
+        wait(least)?;
+        let mut waited = least;
+        loop {
+            let left = subject.session.status()?.earlier_tasks;
+            let of_before = left.saturating_sub(self.lasting);
+            let is_washed_out = of_before <= few || (waited >= STARVED && of_before <= rest);
+            if is_washed_out || waited >= WASHOUT.1 {
+                return Ok(Self { left, is_washed_out, ..self });
+            }
+            wait(LOOK_EVERY)?;
+            waited += LOOK_EVERY;
+        }
     }
 }
 
@@ -198,31 +230,6 @@ fn unique_number() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);
     NEXT.fetch_add(2, Ordering::Relaxed)
-}
-
-/// Waits until the requests of the treatments before are gone, but for one in a hundred: those weigh less than can be measured. One that
-/// lasts for a minute would leave out every period, so after a while a few are enough. False: too many still run or wait.
-fn wash_out(
-    subject: &Subject<'_>,
-    requests: u64,
-    least: Duration,
-    wait: &Wait<'_>,
-) -> Result<bool, CrossoverFailure> {
-    let few = requests / 100;
-    let rest = ((requests as f64 * LARGEST_REST) as u64).max(1);
-    wait(least)?;
-    let mut waited = least;
-    loop {
-        let left = subject.session.status()?.earlier_tasks;
-        if left <= few || (waited >= STARVED && left <= rest) {
-            return Ok(true);
-        }
-        if waited >= WASHOUT.1 {
-            return Ok(false);
-        }
-        wait(LOOK_EVERY)?;
-        waited += LOOK_EVERY;
-    }
 }
 
 fn left_out(is_washed_out: bool, tasks: &PeriodTasks) -> Option<LeftOut> {

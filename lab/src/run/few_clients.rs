@@ -99,7 +99,11 @@ impl FewClients {
     /// Whether the JVM is in a steady state on each kind of thread; `None`: too few seconds have passed.
     pub fn is_steady(&self) -> Option<bool> {
         let each: Vec<Option<bool>> = self.tests.iter().map(WarmUpTest::is_steady).collect();
-        if each.contains(&Some(false)) { Some(false) } else { each.into_iter().collect::<Option<Vec<bool>>>().map(|_| true) }
+        if each.contains(&Some(false)) {
+            Some(false)
+        } else {
+            each.into_iter().collect::<Option<Vec<bool>>>().map(|_| true)
+        }
     }
 }
 

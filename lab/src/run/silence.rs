@@ -86,6 +86,8 @@ pub struct Hang {
     has_ended: bool,
     /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.
     diagnosis: Vec<String>,
+    /// It says that something hangs.
+    is_diagnosed: bool,
 }
 
 impl Hang {
@@ -105,7 +107,13 @@ impl Hang {
         }
         let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
         let has_ended = pid.is_some() && state.is_none();
-        Some(Self { silence, state, has_ended, diagnosis: diagnosis.unwrap_or_default() })
+        let (is_diagnosed, diagnosis) = diagnosis.unwrap_or_default();
+        Some(Self { silence, state, has_ended, diagnosis, is_diagnosed })
+    }
+
+    /// Whether more than silence shows it: a service may respond slowly, or its clients may wait for news.
+    pub fn is_proven(&self) -> bool {
+        self.is_diagnosed || self.has_ended || self.state.is_some_and(ProcessState::is_dead)
     }
 
     /// All of it, by line.
@@ -131,18 +139,18 @@ impl fmt::Display for Hang {
 }
 
 /// `None`: it cannot be looked into, which is no second failure.
-fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<Vec<String>> {
+fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<(bool, Vec<String>)> {
     let gathered = gather(jvm, Options { agent }, interrupted).ok()?;
-    Some(diagnosis::text(&judge(&gathered.evidence)).lines().map(str::to_owned).collect())
+    let verdicts = judge(&gathered.evidence);
+    let lines = diagnosis::text(&verdicts).lines().map(str::to_owned).collect();
+    Some((verdicts.iter().any(Verdict::is_trouble), lines))
 }
 
 /// What `threadcount diagnose` prints of the JVM below a process, by line. `None`: it does not hang, or it cannot be looked into.
 pub fn hang_diagnosis(pid: u32) -> Option<Vec<String>> {
     let jvm = ProcessTree::rooted_at(pid).java_pid()?;
-    let gathered = gather(jvm, Options { agent: true }, &Arc::default()).ok()?;
-    let verdicts = judge(&gathered.evidence);
-    let hangs = verdicts.iter().any(Verdict::is_trouble);
-    hangs.then(|| diagnosis::text(&verdicts).lines().map(str::to_owned).collect())
+    let (hangs, lines) = diagnosed(jvm, true, &Arc::default())?;
+    hangs.then_some(lines)
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{NameOf, baseline, times};
 use threadcount_model::comparison::Verdict;
+use threadcount_model::crossover::Treatment;
 use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
@@ -10,6 +11,8 @@ use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentCompa
 const MOST_ANSWERS: usize = 3;
 /// More failed requests than this share may be what changes a median or a p99.
 const MOST_FAILED: f64 = 0.001;
+/// More responses to requests from before a switch than this share, and a throughput is that of the other kind, too.
+const MOST_OVERLAPPING: f64 = 0.05;
 /// A rate is reached within this ...
 const REACHED: f64 = 0.02;
 /// ... and so many standard deviations of as many arrivals at random.
@@ -20,6 +23,7 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
     if let Some(why) = no_verdict(document, name) {
         return vec![why];
     }
+
     let own = name(baseline(&document.crossover));
     let others = document.crossover.treatments.iter().skip(1);
     let sentence = |treatment| {
@@ -28,11 +32,21 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
         let name = name(treatment);
         Some(match (why_unfit(figures), comparison) {
             (Some(why), _) => format!("No verdict on {name}, as {why}."),
-            (None, Some(it)) => format!("{lead}{name} has {}.", verdict(document, it, &own)),
+            (None, Some(it)) => match verdict(document, it, &own) {
+                Some(verdict) => format!("{lead}{name} has {verdict}."),
+                None => format!("No verdict on {name}, as too few of its responses have a time."),
+            },
             (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
         })
     };
     others.filter_map(|treatment| sentence(*treatment)).take(MOST_ANSWERS).collect()
+}
+
+/// Whether anything is concluded about this kind of thread.
+pub(crate) fn has_verdict(document: &CrossoverDocument, treatment: Treatment) -> bool {
+    let figures = document.figures.iter().find(|it| it.treatment == treatment);
+    let is_fit = figures.is_some_and(|it| why_unfit(it).is_none());
+    is_fit && no_verdict(document, &|it| it.to_string()).is_none()
 }
 
 /// What stands against every comparison.
@@ -42,7 +56,7 @@ fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> 
         return Some("No verdict, as no block of periods was completed.".to_owned());
     }
     if let Some(why) = &crossover.generator_limit {
-        return Some(format!("No verdict, as the load generator was the bottleneck ({why})."));
+        return Some(format!("No verdict, as {why}."));
     }
     if let Some(it) = document.figures.iter().find(|it| it.treatment == baseline(crossover)) {
         let why = why_unfit(it).map(|why| format!("No verdict against {}, as {why}.", name(it.treatment)));
@@ -72,6 +86,10 @@ fn why_unfit(figures: &TreatmentFigures) -> Option<String> {
         let (failed, all) = (figures::count(figures.failed), figures::count(all));
         return Some(format!("{failed} of its {all} requests failed"));
     }
+    if figures.overlapping as f64 > MOST_OVERLAPPING * figures.ok as f64 {
+        let share = figures::percent(figures.overlapping as f64 / figures.ok as f64);
+        return Some(format!("{share} of its responses are to requests from before a switch"));
+    }
     (figures.silent_periods > 0).then(|| {
         let periods = figures::plural(figures.periods as u64, "period");
         format!("it had no response in {} of {periods}", figures.silent_periods)
@@ -79,12 +97,10 @@ fn why_unfit(figures: &TreatmentFigures) -> Option<String> {
 }
 
 /// `1.11x the throughput of own, 3.40x [3.20, 3.60] the median response time and the same p99 within 1 %`. Under a rate that all reach, the
-/// median leads.
-fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: &str) -> String {
-    let mut nouns = vec![
-        (comparison.p50.as_ref(), "median response time", true),
-        (comparison.p99.as_ref(), "p99", true),
-    ];
+/// median leads; `None`: nothing is known of it.
+fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: &str) -> Option<String> {
+    let mut nouns =
+        vec![(comparison.p50.as_ref(), "median response time", true), (comparison.p99.as_ref(), "p99", true)];
     if document.crossover.rate_per_s.is_none() {
         // Its interval is in the table.
         nouns.insert(0, (Some(&comparison.rate), "throughput", false));
@@ -94,11 +110,11 @@ fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: 
         let baseline = parts.is_empty().then_some(own);
         parts.extend(ratio.map(|it| part(it, noun, with_interval, baseline)));
     }
-    if let Some(rate) = document.crossover.rate_per_s {
+    if let Some(rate) = document.crossover.rate_per_s.filter(|_| !parts.is_empty()) {
         parts.push(format!("completes {}, as requested", figures::rate(rate)));
     }
-    let last = parts.pop().unwrap_or_default();
-    if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
+    let last = parts.pop()?;
+    Some(if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) })
 }
 
 /// `baseline`: where it is named.
@@ -123,7 +139,7 @@ fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Optio
 mod tests {
     use super::*;
     use crate::sample::crossover;
-    use threadcount_model::crossover::{Crossover, CrossoverPeriod, Treatment};
+    use threadcount_model::crossover::{Crossover, CrossoverPeriod};
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
@@ -133,15 +149,17 @@ mod tests {
         answers(&made.into(), "", &|it| it.to_string())
     }
 
-    fn of_kind(crossover: &mut Crossover, treatment: Treatment) -> impl Iterator<Item = &mut CrossoverPeriod> {
+    fn of_kind(
+        crossover: &mut Crossover,
+        treatment: Treatment,
+    ) -> impl Iterator<Item = &mut CrossoverPeriod> {
         crossover.periods.iter_mut().filter(move |it| it.treatment == treatment)
     }
 
     #[test]
     fn a_kind_of_thread_whose_requests_failed_has_no_verdict_and_a_few_of_many_change_nothing() {
-        let with_failures = |treatment, each: u64| {
-            said(|it| of_kind(it, treatment).for_each(|period| period.failed = each))
-        };
+        let with_failures =
+            |treatment, each: u64| said(|it| of_kind(it, treatment).for_each(|period| period.failed = each));
         assert_eq!(
             with_failures(VIRTUAL, 300),
             ["No verdict on virtual, as 6,000 of its 72,590 requests failed."]
@@ -162,9 +180,22 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_of_thread_whose_responses_are_mostly_those_of_the_kind_before_has_no_verdict() {
+        let with = |overlapping| {
+            said(move |it| of_kind(it, VIRTUAL).for_each(|period| period.overlapping = overlapping))
+        };
+        assert_eq!(
+            with(333),
+            ["No verdict on virtual, as 10 % of its responses are to requests from before a switch."]
+        );
+        assert!(with(3)[0].starts_with("virtual has 1.11x"));
+    }
+
+    #[test]
     fn a_load_generator_at_its_limit_leaves_no_verdict() {
-        let limited = said(|it| it.generator_limit = Some("98 % of a core".to_owned()));
-        assert_eq!(limited, ["No verdict, as the load generator was the bottleneck (98 % of a core)."]);
+        let why = "the generator was the bottleneck: 98 % of a core";
+        let limited = said(|it| it.generator_limit = Some(why.to_owned()));
+        assert_eq!(limited, ["No verdict, as the generator was the bottleneck: 98 % of a core."]);
     }
 
     #[test]

@@ -220,7 +220,10 @@ mod tests {
         let open = "b vs a: 1.09x [0.87, 1.36], inconclusive; about 11 more …";
         assert_eq!(whole_part(open), Some("b vs a: 1.09x [0.87, 1.36], inconclusive"));
         assert_eq!(whole_part("b vs a, 1,000 clients: 1.09x [0.87, 1.36 …"), None);
-        assert_eq!(whole_part("platform-sized (1.97x), virtual-cache (1.99x) and 8 others do as well. …"), None);
+        assert_eq!(
+            whole_part("platform-sized (1.97x), virtual-cache (1.99x) and 8 others do as well. …"),
+            None
+        );
         assert_eq!(whole_part("Claims: 1 holds, 1 indicative (on…"), Some("Claims: 1 holds, 1 indicative"));
     }
 }

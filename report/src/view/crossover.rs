@@ -1,7 +1,7 @@
 //! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
 
 use super::label::{RequestThreads, request_threads};
-use crate::crossover::{answers, baseline, cautions, cold_jvm, periods, times, trust, why};
+use crate::crossover::{answers, baseline, cautions, cold_jvm, has_verdict, periods, times, trust, why};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::Ratio;
@@ -32,11 +32,12 @@ pub struct CrossoverView {
 
 #[must_use]
 pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
-    let found = document.crossover.as_ref().filter(|it| !it.comparisons.is_empty())?;
+    let found = document.crossover.as_ref().filter(|it| !it.figures.is_empty())?;
     let load = document.experiment.loads.first()?;
     let name = |treatment| name_of(document, load, treatment);
     let compared = found.comparisons.iter();
-    let confirmation = compared.clone().filter_map(|it| confirmation(document, load, found, it.treatment));
+    let with_verdict = compared.clone().filter(|it| has_verdict(found, it.treatment));
+    let confirmation = with_verdict.filter_map(|it| confirmation(document, load, found, it.treatment));
     let of_kinds = compared.flat_map(|it| cautions(it, &found.crossover, &name));
     let cautions = cold_jvm(&found.crossover).into_iter().chain(of_kinds);
     let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
@@ -96,13 +97,14 @@ fn confirmation(
 fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> String {
     let jvms = figures::plural(fresh.runs.0.min(fresh.runs.1), "fresh JVM");
     let found = agreement(one_jvm, fresh, warmth);
-    let Some(interval) = fresh.interval.filter(|_| found != Agreement::Unknown) else {
+    let Some(interval) = fresh.interval else {
         return format!("{name} in {jvms} of each kind: too few to confirm it.");
     };
     let ratio = format!("{} {}", times(fresh.ratio), figures::interval(interval));
     let head = format!("{name} in {jvms} of each kind: {ratio} the throughput");
     match found {
         Agreement::Agrees => format!("{head}, which agrees."),
+        Agreement::Unknown => format!("{head}, and one interval is too wide to confirm the other."),
         Agreement::Differs(Warmth::FreshCold) => {
             format!("{head}, which differs. These JVMs were still warming up.")
         }

@@ -21,7 +21,7 @@ pub enum Agreement {
     /// The ratios differ by no more than their intervals allow.
     Agrees,
     Differs(Warmth),
-    /// One of them has no interval, or fresh JVMs have one that nearly everything lies in.
+    /// One of them has no interval, or one that nearly everything lies in.
     Unknown,
 }
 
@@ -34,7 +34,7 @@ pub fn agreement(one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> Agr
     };
     let difference = (one_jvm.ratio / fresh.ratio).ln().abs();
     match difference <= one.hypot(other) {
-        true if other > WIDEST.ln_1p() => Agreement::Unknown,
+        true if one.max(other) > WIDEST.ln_1p() => Agreement::Unknown,
         true => Agreement::Agrees,
         false => Agreement::Differs(warmth),
     }

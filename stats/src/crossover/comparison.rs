@@ -15,6 +15,8 @@ const PRECISE_TIMES: f64 = 0.1;
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
 /// A quantile rests on so many slower responses at least.
 const LEAST_SLOWER: f64 = 10.0;
+/// A period with so many responses on average has none by chance in less than one of a hundred.
+const LEAST_PER_PERIOD: f64 = 5.0;
 /// Requests that ran over a switch have no time. Where they are more than this part of those that are slower than a quantile, they may
 /// be the slow ones.
 const MOST_UNTIMED: f64 = 0.5;
@@ -40,8 +42,10 @@ pub struct TreatmentFigures {
     /// Expected responses.
     pub ok: u64,
     pub failed: u64,
+    /// Of the responses, those to requests that were due before the switch; they are in no response time.
+    pub overlapping: u64,
     pub periods: usize,
-    /// Those without an expected response.
+    /// Those without an expected response, where other periods have several.
     pub silent_periods: usize,
     pub rate_per_s: f64,
     /// Of all responses; `None`: too few of them, or slow ones may not be among them.
@@ -156,8 +160,9 @@ impl Treated<'_> {
             treatment: self.treatment,
             ok: self.count(|it| it.ok),
             failed: self.count(|it| it.failed),
+            overlapping: self.count(|it| it.overlapping),
             periods: self.periods().count(),
-            silent_periods: self.periods().filter(|it| it.ok == 0).count(),
+            silent_periods: self.silent_periods(),
             rate_per_s: Quotient::pooled(&self.rates(), None),
             p50_ms: quantile(0.5),
             p99_ms: quantile(0.99),
@@ -169,8 +174,17 @@ impl Treated<'_> {
     fn knows(&self, quantile: f64) -> bool {
         let (ok, untimed) = (self.count(|it| it.ok) as f64, self.count(|it| it.overlapping) as f64);
         let slower = (1.0 - quantile) * (ok - untimed);
-        let is_silent = self.periods().any(|it| it.ok == 0);
-        !is_silent && slower >= LEAST_SLOWER && untimed <= MOST_UNTIMED * (1.0 - quantile) * ok
+        self.silent_periods() == 0
+            && slower >= LEAST_SLOWER
+            && untimed <= MOST_UNTIMED * (1.0 - quantile) * ok
+    }
+
+    /// At a low rate some periods have no response by chance.
+    fn silent_periods(&self) -> usize {
+        let silent = self.periods().filter(|it| it.ok == 0).count();
+        let others = self.periods().count() - silent;
+        let is_by_chance = others > 0 && (self.count(|it| it.ok) as f64) < LEAST_PER_PERIOD * others as f64;
+        if is_by_chance { 0 } else { silent }
     }
 
     fn periods(&self) -> impl Iterator<Item = &CrossoverPeriod> {
@@ -295,12 +309,16 @@ mod tests {
     fn a_period_without_a_response_counts_as_one_and_leaves_no_response_times() {
         let mut with_a_stall = crossover(8, 1.0);
         let stalled = &mut with_a_stall.periods[1];
-        (stalled.ok, stalled.response_times, stalled.half_rates_per_s) = (0, ResponseTimes::default(), [0.0; 2]);
+        (stalled.ok, stalled.response_times, stalled.half_rates_per_s) =
+            (0, ResponseTimes::default(), [0.0; 2]);
         let found = &compare(&with_a_stall)[0];
         assert!((found.rate.ratio - 15.0 / 16.0).abs() < 2e-3, "{found:?}");
         assert_eq!((found.p50, found.p99), (None, None), "those of the survivors");
         let figures = figures(&with_a_stall);
         assert_eq!(figures.iter().map(|it| it.silent_periods).collect::<Vec<_>>(), [0, 1]);
+        let mut of_few_requests = with_a_stall.clone();
+        of_few_requests.periods.iter_mut().for_each(|it| it.ok = it.ok.min(2));
+        assert_eq!(super::figures(&of_few_requests)[1].silent_periods, 0, "by chance");
         with_a_stall.periods.iter_mut().filter(|it| it.treatment == VIRTUAL).for_each(|it| it.ok = 0);
         assert!(compare(&with_a_stall).is_empty() && !is_decided(&compare(&with_a_stall), 2));
     }

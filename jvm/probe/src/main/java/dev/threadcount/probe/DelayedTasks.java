@@ -11,15 +11,20 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * Requests for which an executor has a task that it runs once, later, as the application of a long poll schedules it. Such a
- * task leads to what the server keeps of one request. A server's own time limits, and what all tasks lead to, are left out.
+ * task leads to what the server keeps of one request. A server's own time limits, and what many tasks lead to, are left out.
  */
 final class DelayedTasks {
     private static final int MOST_TASKS = 2_000;
     private static final int MOST_OBJECTS = 50_000;
     private static final int MOST_WRAPPERS = 6;
+    /** Tasks for one request. */
+    private static final int MOST_OF_REQUEST = 2;
+    /** In the names of what servers and web frameworks make of each request. */
+    private static final Pattern OF_REQUEST = Pattern.compile("Request|Response|Exchange|AsyncContext|DeferredResult|RoutingContext|ServerCall");
     /** What a task of the JDK's wraps. */
     private static final String[] WRAPPED = {"callable", "task", "action", "fn"};
 
@@ -35,7 +40,7 @@ final class DelayedTasks {
         static final Requests NONE = new Requests(0, 0);
     }
 
-    private record Task(long dueMs, Collection<Object> ofServer) {}
+    private record Task(long dueMs, Collection<Object> ofRequest) {}
 
     DelayedTasks(JvmAccess jvm) {
         this.jvm = jvm;
@@ -50,13 +55,22 @@ final class DelayedTasks {
         Map<Object, Integer> uses = new IdentityHashMap<>();
         for (Object queued : executor.getQueue().toArray()) {
             if (isToRunOnce(queued)) {
-                Task task = new Task(((RunnableScheduledFuture<?>) queued).getDelay(TimeUnit.MILLISECONDS), serverObjects(queued));
-                task.ofServer().forEach(object -> uses.merge(object, 1, Integer::sum));
+                Task task = new Task(((RunnableScheduledFuture<?>) queued).getDelay(TimeUnit.MILLISECONDS), requestObjects(queued));
+                task.ofRequest().forEach(object -> uses.merge(object, 1, Integer::sum));
                 tasks.add(task);
             }
         }
-        List<Task> ofRequests = tasks.stream().filter(task -> task.ofServer().stream().anyMatch(object -> uses.get(object) == 1)).toList();
-        return new Requests(ofRequests.size(), ofRequests.stream().mapToLong(Task::dueMs).max().orElse(0));
+        double requests = 0;
+        long lastDueMs = 0;
+        for (Task task : tasks) {
+            int shared = task.ofRequest().stream().mapToInt(uses::get).min().orElse(Integer.MAX_VALUE);
+            // The answer to a request, and the application's time limit for it, are one request.
+            if (shared <= MOST_OF_REQUEST) {
+                requests += 1.0 / shared;
+                lastDueMs = Math.max(lastDueMs, task.dueMs());
+            }
+        }
+        return new Requests((int) Math.round(requests), lastDueMs);
     }
 
     private static boolean isToRunOnce(Object queued) {
@@ -64,7 +78,7 @@ final class DelayedTasks {
                 && !task.isPeriodic() && !task.isDone() && task.getDelay(TimeUnit.MILLISECONDS) > 0;
     }
 
-    private List<Object> serverObjects(Object task) {
+    private List<Object> requestObjects(Object task) {
         Object innermost = task;
         for (int i = 0; i < MOST_WRAPPERS; i++) {
             if (Code.isServers(innermost.getClass().getName())) {
@@ -78,16 +92,17 @@ final class DelayedTasks {
         }
         List<Object> found = new ArrayList<>();
         for (Object object : reach.of(innermost)) {
-            addOfServer(object, found);
+            addOfRequest(object, found);
             if (object instanceof CompletableFuture<?> result) {
-                dependents(result).forEach(function -> reach.of(function).forEach(it -> addOfServer(it, found)));
+                dependents(result).forEach(function -> reach.of(function).forEach(it -> addOfRequest(it, found)));
             }
         }
         return found;
     }
 
-    private static void addOfServer(Object object, List<Object> found) {
-        if (Code.isServers(object.getClass().getName())) {
+    private static void addOfRequest(Object object, List<Object> found) {
+        Class<?> type = object.getClass();
+        if (Code.isServers(type.getName()) && OF_REQUEST.matcher(type.getSimpleName()).find()) {
             found.add(object);
         }
     }
