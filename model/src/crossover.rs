@@ -120,7 +120,7 @@ pub struct CrossoverWarmUp {
     pub few_clients_s: f64,
     /// With the load itself, in seconds.
     pub load_s: f64,
-    /// Whether the JVM was in a steady state then; `None`: not known.
+    /// Whether the JVM was in a steady state in the periods that count; `None`: not known.
     pub steady: Option<bool>,
 }
 
@@ -225,6 +225,8 @@ pub enum LeftOut {
     NoRequest,
     /// Its block was not completed.
     BlockIncomplete,
+    /// The JVM got faster afterwards.
+    WarmingUp,
 }
 
 #[cfg(test)]

@@ -24,6 +24,9 @@ const LABEL: usize = 8;
 const MOST_LINES: usize = 22;
 /// Kinds of thread that the reasons speak of; the table has all.
 const MOST_KINDS: usize = 3;
+/// Where a request takes less CPU than this, what the JVM makes of a call that several kinds of thread come through is a part of it that
+/// can be measured.
+const CHEAP_US: f64 = 50.0;
 /// Reasons of all kinds.
 const MOST_REASONS: usize = 5;
 
@@ -43,7 +46,8 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
     tail.extend(section("Why", &why));
     let of_kinds =
         document.comparisons.iter().filter_map(|it| cautions(it, crossover, &name).into_iter().next());
-    let cautions: Vec<String> = cold_jvm(crossover).into_iter().chain(of_kinds).collect();
+    let of_jvm = cold_jvm(crossover).into_iter().chain(cheap_requests(document));
+    let cautions: Vec<String> = of_jvm.chain(of_kinds).collect();
     tail.extend(section("Open", &cautions[..cautions.len().min(MOST_KINDS)]));
     tail.extend(section("Trust", &[trust(crossover)]));
     tail.extend(section("Covers", &COVERS.map(str::to_owned)));
@@ -217,10 +221,19 @@ fn row(cells: &[String; 7]) -> String {
 pub(crate) fn cold_jvm(crossover: &Crossover) -> Option<String> {
     let words = match crossover.warm_up.steady {
         Some(true) => return None,
-        Some(false) => "the JVM was still warming up when the periods began",
-        None => "it is not known whether the JVM was warm when the periods began",
+        Some(false) => "the JVM was still warming up during the periods",
+        None => "it is not known whether the JVM was warm during the periods",
     };
     Some(format!("{words}; a second crossover with --attach compares it warm."))
+}
+
+/// That one JVM with several kinds of thread may run a short request otherwise than one with a single kind.
+pub(crate) fn cheap_requests(document: &CrossoverDocument) -> Option<String> {
+    let cpu_us = document.figures.iter().find_map(|it| it.cpu_us_per_request)?;
+    let cpu = figures::milliseconds(cpu_us / 1e3);
+    (cpu_us < CHEAP_US).then(|| {
+        format!("a request takes {cpu} of CPU, so fresh JVMs, with one kind of thread each, may differ; compare them.")
+    })
 }
 
 /// What makes a ratio less than it seems.
@@ -260,6 +273,7 @@ pub(crate) fn trust(crossover: &Crossover) -> String {
         (LeftOut::OtherThreads, "in which requests ran on another kind of thread"),
         (LeftOut::NoRequest, "in which no request ran on threads that can be switched"),
         (LeftOut::BlockIncomplete, "of a block that was broken off"),
+        (LeftOut::WarmingUp, "before the JVM was warm"),
     ] {
         let count = left_out(why);
         if count > 0 {
@@ -338,6 +352,17 @@ mod tests {
         assert!(text.contains("an inconclusive throughput") && text.contains("too few blocks"), "{text}");
         let none = lines(&document(0, 0.0)).join("\n");
         assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
+    }
+
+    #[test]
+    fn of_a_request_that_takes_little_cpu_fresh_jvms_are_to_be_compared() {
+        let with = |cpu_us| {
+            let mut made = document(10, 0.01).crossover;
+            made.periods.iter_mut().for_each(|it| it.cpu_us_per_request = Some(cpu_us));
+            cheap_requests(&made.into())
+        };
+        assert!(with(20.5).is_some_and(|it| it.starts_with("a request takes 20.5 µs of CPU, so fresh JVMs")));
+        assert_eq!(with(120.0), None);
     }
 
     #[test]

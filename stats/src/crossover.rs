@@ -13,6 +13,7 @@ pub mod agreement;
 pub mod comparison;
 mod jackknife;
 mod quantile;
+pub mod warm_up;
 
 use super::ratio::{CONFIDENCE, verdict};
 use super::student::{mean_and_variance, t_quantile, two_sided_tail};

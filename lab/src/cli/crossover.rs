@@ -26,6 +26,8 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// Two minutes after it is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
 const BUDGET: Duration = Duration::from_secs(66);
+/// So much longer where the JVM still warms up: three minutes after it is ready there is an answer.
+const WARMING_UP: Duration = Duration::from_secs(60);
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 
@@ -98,6 +100,7 @@ pub(super) fn attached(
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget: ends.budget.unwrap_or(BUDGET),
+        budget_warming_up: ends.budget.unwrap_or(BUDGET + WARMING_UP),
         beside_others: options.beside_others,
     };
     finish(&measured(&order, &stop)?, options, ends.fail_above)
@@ -187,6 +190,7 @@ fn of_server(
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget: budget.unwrap_or(BUDGET),
+        budget_warming_up: budget.unwrap_or(BUDGET + WARMING_UP),
         // Nobody else knows its port.
         beside_others: true,
     };

@@ -26,6 +26,7 @@ use threadcount_model::crossover::{
 use threadcount_model::record::Record;
 use threadcount_stats::crossover::block_order;
 use threadcount_stats::crossover::comparison::{compare, is_decided};
+use threadcount_stats::crossover::warm_up::{WarmUpEnd, warm_up_end};
 use threadcount_stats::random::SplitMix64;
 
 /// The load itself warms up so long, on each kind of thread in turn.
@@ -53,8 +54,10 @@ pub struct CrossoverOrder<'a> {
     pub jar: PathBuf,
     /// The first is the baseline. Empty: [`usual_treatments`].
     pub treatments: Vec<Treatment>,
-    /// How long periods may take, all together.
+    /// How long periods may take, all together ...
     pub budget: Duration,
+    /// ... and where the JVM still warms up.
+    pub budget_warming_up: Duration,
     /// Requests of others than ours are no reason to end.
     pub beside_others: bool,
 }
@@ -270,7 +273,7 @@ fn send(
 ) -> Result<LoadOutcome, LoadError> {
     let plan = order.plan.clone().with(|changed| {
         let kinds = u32::try_from(order.treatments.len()).unwrap_or(u32::MAX);
-        changed.stop = Stop::Duration(order.budget + LONGEST_BESIDE_PERIODS * kinds);
+        changed.stop = Stop::Duration(order.budget_warming_up + LONGEST_BESIDE_PERIODS * kinds);
         changed.lead_in = Duration::ZERO;
         changed.log = None;
     });
@@ -337,9 +340,11 @@ impl Alternation<'_> {
             crossover.periods.extend(open.drain(..).map(|it: OpenPeriod| it.counted(self.periods)));
             open = last;
             block += 1;
+            let is_warm = mark_warming_up(crossover);
             watch(CrossoverEvent::Block(crossover));
-            let is_decided = is_decided(&compare(crossover), self.order.treatments.len());
-            if is_decided || began.elapsed() + longest_block > self.order.budget {
+            let is_decided = is_warm && is_decided(&compare(crossover), self.order.treatments.len());
+            let budget = if is_warm { self.order.budget } else { self.order.budget_warming_up };
+            if is_decided || began.elapsed() + longest_block > budget {
                 break Ok(());
             }
         };
@@ -347,6 +352,7 @@ impl Alternation<'_> {
         thread::sleep(HAND_OVER);
         crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));
         mark_incomplete(crossover);
+        mark_warming_up(crossover);
         ended
     }
 
@@ -423,6 +429,23 @@ impl Alternation<'_> {
             }
         }
     }
+}
+
+/// Leaves out the blocks before the JVM was warm; none where it still warms up, or this is not known. False: it still warms up.
+fn mark_warming_up(crossover: &mut Crossover) -> bool {
+    for period in crossover.periods.iter_mut().filter(|it| it.left_out == Some(LeftOut::WarmingUp)) {
+        period.left_out = None;
+    }
+    let end = warm_up_end(crossover);
+    if let WarmUpEnd::At(from) = end {
+        for period in crossover.periods.iter_mut().filter(|it| it.block < from) {
+            period.left_out = period.left_out.or(Some(LeftOut::WarmingUp));
+        }
+    }
+    if end != WarmUpEnd::Unknown {
+        crossover.warm_up.steady = Some(end != WarmUpEnd::NotYet);
+    }
+    end != WarmUpEnd::NotYet
 }
 
 /// A block that was broken off has not all periods.

@@ -1,7 +1,9 @@
 //! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
 
 use super::label::{RequestThreads, request_threads};
-use crate::crossover::{answers, baseline, cautions, cold_jvm, has_verdict, periods, times, trust, why};
+use crate::crossover::{
+    answers, baseline, cautions, cheap_requests, cold_jvm, has_verdict, periods, times, trust, why,
+};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::Ratio;
@@ -39,7 +41,8 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     let with_verdict = compared.clone().filter(|it| has_verdict(found, it.treatment));
     let confirmation = with_verdict.filter_map(|it| confirmation(document, load, found, it.treatment));
     let of_kinds = compared.flat_map(|it| cautions(it, &found.crossover, &name));
-    let cautions = cold_jvm(&found.crossover).into_iter().chain(of_kinds);
+    let of_jvm = cold_jvm(&found.crossover).into_iter().chain(cheap_requests(found));
+    let cautions = of_jvm.chain(of_kinds);
     let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
     Some(CrossoverView {
         setting: format!("{}, {}", found.crossover.server, periods(found)),

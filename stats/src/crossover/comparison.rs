@@ -215,7 +215,7 @@ impl Treated<'_> {
 }
 
 /// Blocks in which each treatment has two periods that count.
-fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
+pub(super) fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     let mut blocks: BTreeMap<u32, Vec<&CrossoverPeriod>> = BTreeMap::new();
     for period in crossover.periods.iter().filter(|it| it.left_out.is_none()) {
         blocks.entry(period.block).or_default().push(period);
@@ -230,7 +230,7 @@ fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use threadcount_model::comparison::Verdict;
     use threadcount_model::crossover::{CrossoverRequests, CrossoverWarmUp, LeftOut, ResponseTimes};
@@ -259,7 +259,7 @@ mod tests {
     }
 
     /// Blocks of two treatments, of which virtual threads have `ratio` times the rate.
-    fn crossover(blocks: u32, ratio: f64) -> Crossover {
+    pub(in crate::crossover) fn crossover(blocks: u32, ratio: f64) -> Crossover {
         let of = |block: u32| {
             let base = 1_000.0 * (1.0 + 0.01 * f64::from(block % 3));
             let own = period(block, Treatment::Own, base, 10.0);
