@@ -40,19 +40,33 @@ pub fn lines(document: &CrossoverDocument) -> Vec<String> {
     ];
     head.extend(section("Answer", &answers(document, "", &name)));
     head.push(String::new());
-    let mut tail = vec![String::new()];
-    let mut why = why(document, &name);
-    why.truncate(MOST_REASONS);
-    tail.extend(section("Why", &why));
     let of_kinds =
         document.comparisons.iter().filter_map(|it| cautions(it, crossover, &name).into_iter().next());
     let of_jvm = cold_jvm(crossover).into_iter().chain(cheap_requests(document));
-    let cautions: Vec<String> = of_jvm.chain(of_kinds).collect();
-    tail.extend(section("Open", &cautions[..cautions.len().min(MOST_KINDS)]));
-    tail.extend(section("Trust", &[trust(crossover)]));
-    tail.extend(section("Covers", &COVERS.map(str::to_owned)));
+    let mut open: Vec<String> = of_jvm.chain(of_kinds).take(MOST_KINDS).collect();
+    let mut why: Vec<String> = why(document, &name).into_iter().take(MOST_REASONS).collect();
+    let least_rows = 1 + document.figures.len().min(MOST_KINDS);
+    // The table has the interval of the throughput.
+    while head.len() + least_rows + tail(crossover, &why, &open).len() > MOST_LINES {
+        if open.len() > 1 {
+            open.pop();
+        } else if why.pop().is_none() {
+            break;
+        }
+    }
+    let tail = tail(crossover, &why, &open);
     let rows = table(document, MOST_LINES.saturating_sub(head.len() + tail.len()));
     head.into_iter().chain(rows).chain(tail).collect()
+}
+
+/// What follows the table.
+fn tail(crossover: &Crossover, why: &[String], open: &[String]) -> Vec<String> {
+    let mut tail = vec![String::new()];
+    tail.extend(section("Why", why));
+    tail.extend(section("Open", open));
+    tail.extend(section("Trust", &[trust(crossover)]));
+    tail.extend(section("Covers", &COVERS.map(str::to_owned)));
+    tail
 }
 
 /// What it is about and what not.

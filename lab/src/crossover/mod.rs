@@ -17,13 +17,13 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
 use threadcount_model::crossover::{
     Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
 };
-use threadcount_model::record::Record;
 use threadcount_stats::crossover::block_order;
 use threadcount_stats::crossover::comparison::{compare, is_decided};
 use threadcount_stats::crossover::warm_up::{WarmUpEnd, warm_up_end};
@@ -193,12 +193,14 @@ pub fn run(
     }
     crossover.ended_early = ended.err().map(|why| why.to_string());
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
+    // Until it is known of each kind of thread by itself: while the JVM warms up, the compiler takes the generator's core.
+    crossover.generator_limit = generator_limit(&LoadReport::new(&outcome, order.plan));
     if crossover.ended_early.is_none() {
         watch(CrossoverEvent::Observing(&crossover));
         match observation::observe(order, session, stop, own_threads) {
             Ok(records) => {
-                // Not that of the whole load: while the JVM warms up, the compiler takes the generator's core.
-                crossover.generator_limit = records.iter().find_map(generator_limit);
+                crossover.generator_limit =
+                    records.iter().find_map(|it| generator_limit(it.measured.as_ref()?));
                 crossover.explaining = records;
             }
             Err(why) => crossover.unexplained = Some(why.to_string()),
@@ -207,9 +209,8 @@ pub fn run(
     Ok(crossover)
 }
 
-fn generator_limit(record: &Record) -> Option<String> {
-    let generator = &record.measured.as_ref()?.generator;
-    generator.why.clone().filter(|_| generator.bottleneck)
+fn generator_limit(load: &LoadReport) -> Option<String> {
+    load.generator.why.clone().filter(|_| load.generator.bottleneck)
 }
 
 /// What hangs, if something does; a service may also refuse all requests, or respond too slowly.
@@ -328,6 +329,7 @@ impl Alternation<'_> {
         let mut random = SplitMix64(self.order.plan.seed);
         let (began, mut block, mut open) = (Instant::now(), 0, Vec::new());
         let mut longest_block = Duration::ZERO;
+        let (mut is_warm, mut is_late) = (false, false);
         let ended = loop {
             let block_began = Instant::now();
             let order = block_order(self.order.treatments.len(), &mut random);
@@ -340,11 +342,14 @@ impl Alternation<'_> {
             crossover.periods.extend(open.drain(..).map(|it: OpenPeriod| it.counted(self.periods)));
             open = last;
             block += 1;
-            let is_warm = mark_warming_up(crossover);
+            is_warm = mark_warming_up(crossover);
             watch(CrossoverEvent::Block(crossover));
             let is_decided = is_warm && is_decided(&compare(crossover), self.order.treatments.len());
-            let budget = if is_warm { self.order.budget } else { self.order.budget_warming_up };
-            if is_decided || began.elapsed() + longest_block > budget {
+            let ends_after = |budget: Duration| began.elapsed() + longest_block > budget;
+            // Once it goes on for longer, only its intervals or that time end it.
+            is_late |= !is_warm && ends_after(self.order.budget);
+            let budget = if is_late { self.order.budget_warming_up } else { self.order.budget };
+            if is_decided || ends_after(budget) {
                 break Ok(());
             }
         };
@@ -352,7 +357,9 @@ impl Alternation<'_> {
         thread::sleep(HAND_OVER);
         crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));
         mark_incomplete(crossover);
-        mark_warming_up(crossover);
+        if !is_warm {
+            mark_warming_up(crossover);
+        }
         ended
     }
 
@@ -403,7 +410,7 @@ impl Alternation<'_> {
         let wait = |time| self.wait(time);
         let switch = match self.switch {
             Some(same) if same.treatment == treatment => same.again(&subject, &wait)?,
-            before => Switch::to(treatment, &subject, length.washout, before, &wait)?,
+            _ => Switch::to(treatment, &subject, length.washout, &wait)?,
         };
         let period = OpenPeriod::run(&subject, block, switch, length.counted, &wait)?;
         self.switch = Some(switch);
@@ -431,7 +438,7 @@ impl Alternation<'_> {
     }
 }
 
-/// Leaves out the blocks before the JVM was warm; none where it still warms up, or this is not known. False: it still warms up.
+/// Leaves out the blocks before the JVM was warm; none where it still warms up, or this is not known yet. False: one of the two.
 fn mark_warming_up(crossover: &mut Crossover) -> bool {
     for period in crossover.periods.iter_mut().filter(|it| it.left_out == Some(LeftOut::WarmingUp)) {
         period.left_out = None;
@@ -445,7 +452,7 @@ fn mark_warming_up(crossover: &mut Crossover) -> bool {
     if end != WarmUpEnd::Unknown {
         crossover.warm_up.steady = Some(end != WarmUpEnd::NotYet);
     }
-    end != WarmUpEnd::NotYet
+    matches!(end, WarmUpEnd::At(_))
 }
 
 /// A block that was broken off has not all periods.

@@ -78,10 +78,8 @@ pub(super) struct Switch {
     at_ns: Nanos,
     /// Requests that ran or waited then.
     requests: u64,
-    /// Those that were left from before the treatment before: on whatever follows they weigh alike.
+    /// Those that ran all the time that the treatment before lasted: on whatever follows they weigh alike.
     lasting: u64,
-    /// Requests of treatments before that were left when the washout ended.
-    left: u64,
     is_washed_out: bool,
 }
 
@@ -91,15 +89,14 @@ impl Switch {
         treatment: Treatment,
         subject: &Subject<'_>,
         washout: Duration,
-        before: Option<Self>,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
+        let lasting = subject.session.status()?.earlier_tasks;
         let switched = subject.session.switch_to(treatment, subject.port)?;
         let in_flight = u64::from(subject.in_flight);
         // Of an open load only a part of the connections is in use.
         let requests = if subject.is_closed { in_flight } else { switched.earlier_tasks.min(in_flight) };
-        let lasting = before.map_or(0, |it| it.left);
-        Self { treatment, at_ns: switched.t_ns, requests, lasting, left: 0, is_washed_out: false }
+        Self { treatment, at_ns: switched.t_ns, requests, lasting, is_washed_out: false }
             .washed_out(subject, washout, wait)
     }
 
@@ -125,7 +122,7 @@ impl Switch {
             let of_before = left.saturating_sub(self.lasting);
             let is_washed_out = of_before <= few || (waited >= STARVED && of_before <= rest);
             if is_washed_out || waited >= WASHOUT.1 {
-                return Ok(Self { left, is_washed_out, ..self });
+                return Ok(Self { is_washed_out, ..self });
             }
             wait(LOOK_EVERY)?;
             waited += LOOK_EVERY;

@@ -34,7 +34,7 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
             (Some(why), _) => format!("No verdict on {name}, as {why}."),
             (None, Some(it)) => match verdict(document, it, &own) {
                 Some(verdict) => format!("{lead}{name} has {verdict}."),
-                None => format!("No verdict on {name}, as too few of its responses have a time."),
+                None => format!("No verdict on {name}, as too few responses of it or of {own} have a time."),
             },
             (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
         })
@@ -46,7 +46,10 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
 pub(crate) fn has_verdict(document: &CrossoverDocument, treatment: Treatment) -> bool {
     let figures = document.figures.iter().find(|it| it.treatment == treatment);
     let is_fit = figures.is_some_and(|it| why_unfit(it).is_none());
-    is_fit && no_verdict(document, &|it| it.to_string()).is_none()
+    let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
+    is_fit
+        && comparison.is_some_and(|it| verdict(document, it, "").is_some())
+        && no_verdict(document, &|it| it.to_string()).is_none()
 }
 
 /// What stands against every comparison.
@@ -58,25 +61,38 @@ fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> 
     if let Some(why) = &crossover.generator_limit {
         return Some(format!("No verdict, as {why}."));
     }
-    if let Some(it) = document.figures.iter().find(|it| it.treatment == baseline(crossover)) {
-        let why = why_unfit(it).map(|why| format!("No verdict against {}, as {why}.", name(it.treatment)));
-        if why.is_some() {
-            return why;
-        }
+    let is_behind = |it: &&TreatmentFigures| crossover.rate_per_s.is_some_and(|rate| !reaches(it, rate));
+    if let Some((behind, asked_per_s)) = document.figures.iter().find(is_behind).zip(crossover.rate_per_s) {
+        return Some(format!(
+            "No verdict, as {} completes {} of {}, and its queue delays the others; choose a lower rate.",
+            name(behind.treatment),
+            figures::rate(behind.rate_per_s),
+            figures::rate(asked_per_s)
+        ));
     }
-    let asked_per_s = crossover.rate_per_s?;
-    let behind = document.figures.iter().find(|it| !reaches(it, asked_per_s))?;
-    Some(format!(
-        "No verdict, as {} completes {} of {}, and its queue delays the others; choose a lower rate.",
-        name(behind.treatment),
-        figures::rate(behind.rate_per_s),
-        figures::rate(asked_per_s)
-    ))
+    let own = document.figures.iter().find(|it| it.treatment == baseline(crossover));
+    let of_own =
+        own.and_then(|it| Some(format!("No verdict against {}, as {}.", name(it.treatment), why_unfit(it)?)));
+    of_own.or_else(|| failed_between(document))
 }
 
+/// A request that fails after a switch is none of the kind that it fails on, and its own is not known.
+fn failed_between(document: &CrossoverDocument) -> Option<String> {
+    let requests = document.crossover.requests;
+    let all = requests.ok + requests.failed;
+    let is_unfit = document.figures.iter().any(|it| why_unfit(it).is_some());
+    let is_too_much = !is_unfit && requests.failed as f64 > MOST_FAILED * all as f64;
+    is_too_much.then(|| {
+        let (failed, all) = (figures::count(requests.failed), figures::count(all));
+        format!("No verdict, as {failed} of {all} requests failed, many of them after a switch.")
+    })
+}
+
+/// With failures: those are no queue.
 fn reaches(figures: &TreatmentFigures, asked_per_s: f64) -> bool {
     let by_chance = DEVIATIONS / (figures.ok.max(1) as f64).sqrt();
-    figures.rate_per_s >= asked_per_s * (1.0 - REACHED - by_chance)
+    let ended = (figures.ok + figures.failed) as f64 / figures.ok.max(1) as f64;
+    figures.rate_per_s * ended >= asked_per_s * (1.0 - REACHED - by_chance)
 }
 
 /// Why its figures are those of a part of its requests.

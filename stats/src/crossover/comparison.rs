@@ -15,8 +15,8 @@ const PRECISE_TIMES: f64 = 0.1;
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
 /// A quantile rests on so many slower responses at least.
 const LEAST_SLOWER: f64 = 10.0;
-/// A period with so many responses on average has none by chance in less than one of a hundred.
-const LEAST_PER_PERIOD: f64 = 5.0;
+/// More silent periods than chance makes by so many standard deviations are none of it.
+const SILENT_DEVIATIONS: f64 = 3.0;
 /// Requests that ran over a switch have no time. Where they are more than this part of those that are slower than a quantile, they may
 /// be the slow ones.
 const MOST_UNTIMED: f64 = 0.5;
@@ -115,6 +115,8 @@ struct Treated<'p> {
     treatment: Treatment,
     blocks: Vec<Vec<&'p CrossoverPeriod>>,
     times: SortedTimes,
+    /// Responses of a period on average, of the kind that has most.
+    most_per_period: f64,
 }
 
 /// Of blocks in which each treatment has two periods that count.
@@ -125,9 +127,13 @@ fn treated(crossover: &Crossover) -> Vec<Treated<'_>> {
         let blocks: Vec<Vec<&CrossoverPeriod>> = own.map(Iterator::collect).collect();
         let times: Vec<BlockTimes<'_>> =
             blocks.iter().map(|block| block.iter().map(|it| &it.response_times).collect()).collect();
-        Treated { treatment, times: SortedTimes::of(&times), blocks }
+        Treated { treatment, times: SortedTimes::of(&times), blocks, most_per_period: 0.0 }
     };
-    crossover.treatments.iter().map(of).collect()
+    let mut all: Vec<Treated<'_>> = crossover.treatments.iter().map(of).collect();
+    let per_period = |it: &Treated<'_>| it.count(|it| it.ok) as f64 / it.periods().count().max(1) as f64;
+    let most_per_period = all.iter().map(per_period).fold(0.0, f64::max);
+    all.iter_mut().for_each(|it| it.most_per_period = most_per_period);
+    all
 }
 
 impl Treated<'_> {
@@ -179,11 +185,11 @@ impl Treated<'_> {
             && untimed <= MOST_UNTIMED * (1.0 - quantile) * ok
     }
 
-    /// At a low rate some periods have no response by chance.
+    /// Those without a response; none where chance makes as many, as it does at a low rate.
     fn silent_periods(&self) -> usize {
         let silent = self.periods().filter(|it| it.ok == 0).count();
-        let others = self.periods().count() - silent;
-        let is_by_chance = others > 0 && (self.count(|it| it.ok) as f64) < LEAST_PER_PERIOD * others as f64;
+        let by_chance = self.periods().count() as f64 * (-self.most_per_period).exp();
+        let is_by_chance = silent as f64 <= by_chance + SILENT_DEVIATIONS * by_chance.sqrt();
         if is_by_chance { 0 } else { silent }
     }
 
@@ -318,6 +324,7 @@ pub(super) mod tests {
         assert_eq!(figures.iter().map(|it| it.silent_periods).collect::<Vec<_>>(), [0, 1]);
         let mut of_few_requests = with_a_stall.clone();
         of_few_requests.periods.iter_mut().for_each(|it| it.ok = it.ok.min(2));
+
         assert_eq!(super::figures(&of_few_requests)[1].silent_periods, 0, "by chance");
         with_a_stall.periods.iter_mut().filter(|it| it.treatment == VIRTUAL).for_each(|it| it.ok = 0);
         assert!(compare(&with_a_stall).is_empty() && !is_decided(&compare(&with_a_stall), 2));

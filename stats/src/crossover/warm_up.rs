@@ -24,8 +24,10 @@ pub enum WarmUpEnd {
 #[must_use]
 pub fn warm_up_end(crossover: &Crossover) -> WarmUpEnd {
     let blocks = complete_blocks(crossover);
-    let costs: Option<Vec<(u32, f64)>> = blocks.iter().map(|block| cost(block)).collect();
-    let Some(costs) = costs.filter(|it| it.len() >= LEAST_TO_END) else { return WarmUpEnd::Unknown };
+    let costs: Vec<(u32, f64)> = blocks.iter().filter_map(|block| cost(block)).collect();
+    if costs.len() < LEAST_TO_END {
+        return WarmUpEnd::Unknown;
+    }
     let is_warm = |from: &usize| {
         let end = &costs[*from..];
         let half = end.len() / 2;
@@ -36,14 +38,14 @@ pub fn warm_up_end(crossover: &Crossover) -> WarmUpEnd {
     first.map_or(WarmUpEnd::NotYet, |from| WarmUpEnd::At(costs[from].0))
 }
 
-/// CPU per response.
+/// CPU per response; `None`: it is not known, or there is none.
 fn cost(block: &[&CrossoverPeriod]) -> Option<(u32, f64)> {
     let (mut cpu_us, mut ok) = (0.0, 0.0);
-    for period in block {
+    for period in block.iter().filter(|it| it.ok > 0) {
         cpu_us += period.cpu_us_per_request? * period.ok as f64;
         ok += period.ok as f64;
     }
-    Some((block.first()?.block, cpu_us / ok))
+    (ok > 0.0).then_some((block.first()?.block, cpu_us / ok))
 }
 
 #[cfg(test)]

@@ -4,9 +4,12 @@ import dev.threadcount.probe.stacks.Code;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RunnableScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -60,17 +63,21 @@ final class DelayedTasks {
                 tasks.add(task);
             }
         }
-        double requests = 0;
+        // The answer to a request, and the application's time limit for it, are one request.
+        Map<Object, Integer> requestOf = new IdentityHashMap<>();
+        int requests = 0;
         long lastDueMs = 0;
         for (Task task : tasks) {
-            int shared = task.ofRequest().stream().mapToInt(uses::get).min().orElse(Integer.MAX_VALUE);
-            // The answer to a request, and the application's time limit for it, are one request.
-            if (shared <= MOST_OF_REQUEST) {
-                requests += 1.0 / shared;
-                lastDueMs = Math.max(lastDueMs, task.dueMs());
+            List<Object> own = task.ofRequest().stream().filter(object -> uses.get(object) <= MOST_OF_REQUEST).toList();
+            if (own.isEmpty()) {
+                continue;
             }
+            Integer known = own.stream().map(requestOf::get).filter(Objects::nonNull).findFirst().orElse(null);
+            int request = known == null ? requests++ : known;
+            own.forEach(object -> requestOf.put(object, request));
+            lastDueMs = Math.max(lastDueMs, task.dueMs());
         }
-        return new Requests((int) Math.round(requests), lastDueMs);
+        return new Requests(requests, lastDueMs);
     }
 
     private static boolean isToRunOnce(Object queued) {
@@ -78,7 +85,7 @@ final class DelayedTasks {
                 && !task.isPeriodic() && !task.isDone() && task.getDelay(TimeUnit.MILLISECONDS) > 0;
     }
 
-    private List<Object> requestObjects(Object task) {
+    private Collection<Object> requestObjects(Object task) {
         Object innermost = task;
         for (int i = 0; i < MOST_WRAPPERS; i++) {
             if (Code.isServers(innermost.getClass().getName())) {
@@ -90,7 +97,7 @@ final class DelayedTasks {
             }
             innermost = inner;
         }
-        List<Object> found = new ArrayList<>();
+        Set<Object> found = Collections.newSetFromMap(new IdentityHashMap<>());
         for (Object object : reach.of(innermost)) {
             addOfRequest(object, found);
             if (object instanceof CompletableFuture<?> result) {
@@ -100,7 +107,7 @@ final class DelayedTasks {
         return found;
     }
 
-    private static void addOfRequest(Object object, List<Object> found) {
+    private static void addOfRequest(Object object, Collection<Object> found) {
         Class<?> type = object.getClass();
         if (Code.isServers(type.getName()) && OF_REQUEST.matcher(type.getSimpleName()).find()) {
             found.add(object);
