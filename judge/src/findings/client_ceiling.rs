@@ -11,8 +11,7 @@ use crate::words::figure::{cpu, figure};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::figures::{self, count, milliseconds as ms};
-use threadcount_model::metric::Metric;
+use threadcount_model::figures::{count, milliseconds as ms, rate};
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
@@ -96,7 +95,7 @@ impl Words for ClientCeiling {
             "limited by the load, not the server, as {} clients / {} for a response = {}",
             count(self.clients.into()),
             ms(self.mean_ms),
-            figures::figure(Metric::Rate, f64::from(self.clients) * 1_000.0 / self.mean_ms)
+            rate(f64::from(self.clients) * 1_000.0 / self.mean_ms)
         )
     }
 

@@ -63,6 +63,11 @@ pub(super) struct CrossoverEnds {
     pub fail_above: f64,
 }
 
+/// How long periods may take, and how long where the JVM still warms up.
+fn budgets(asked: Option<Duration>) -> (Duration, Duration) {
+    asked.map_or((BUDGET, BUDGET + WARMING_UP), |it| (it, it))
+}
+
 impl CrossoverOptions {
     fn treatments(&self) -> miette::Result<Vec<Treatment>> {
         let mut known = self.treatments.clone();
@@ -93,14 +98,15 @@ pub(super) fn attached(
     let port = port_of(&plan)?;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let (budget, budget_warming_up) = budgets(ends.budget);
     let order = CrossoverOrder {
         pid,
         port,
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
-        budget: ends.budget.unwrap_or(BUDGET),
-        budget_warming_up: ends.budget.unwrap_or(BUDGET + WARMING_UP),
+        budget,
+        budget_warming_up,
         beside_others: options.beside_others,
     };
     finish(&measured(&order, &stop)?, options, ends.fail_above)
@@ -183,14 +189,15 @@ fn of_server(
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
+    let (budget, budget_warming_up) = budgets(budget);
     let order = CrossoverOrder {
         pid,
         port: port_of(&plan)?,
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
-        budget: budget.unwrap_or(BUDGET),
-        budget_warming_up: budget.unwrap_or(BUDGET + WARMING_UP),
+        budget,
+        budget_warming_up,
         // Nobody else knows its port.
         beside_others: true,
     };

@@ -39,8 +39,9 @@ enum Outcome {
     DiskFull,
 }
 
-/// 1 where nothing was measured, a run failed or is missing, too many requests failed, a claim of the user's own does not hold or a `--fail-if` does; 3 where one of them
-/// could not be judged, or a variant has no successful request. Each is printed. What the intervals leave open is printed too, and fails nothing.
+/// 1 where nothing was measured, a run failed or is missing, too many requests failed, a claim of the user's own does not hold or a
+/// `--fail-if` does; 3 where one of them could not be judged, or a variant has no successful request. Each is printed. What the intervals
+/// leave open is printed too, and fails nothing.
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());

@@ -14,6 +14,7 @@ use threadcount_model::crossover::CrossoverWarmUp;
 const AT_MOST_S: f64 = 30.0;
 /// Each kind of thread in turn: both compile the application's code, and the places where it is called.
 const SECONDS_PER_TREATMENT: u32 = 2;
+
 /// Sends few clients' requests until the JVM is in a steady state.
 pub(super) fn warm_up(
     order: &CrossoverOrder<'_>,

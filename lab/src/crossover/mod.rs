@@ -257,6 +257,7 @@ fn began(session: &CrossoverSession) -> Result<u64, CrossoverFailure> {
     Ok(session.status()?.current.unwrap_or_default().began)
 }
 
+/// Ends the load that looks at it, whatever happens meanwhile.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {

@@ -99,11 +99,8 @@ impl FewClients {
     /// Whether the JVM is in a steady state on each kind of thread; `None`: too few seconds have passed.
     pub fn is_steady(&self) -> Option<bool> {
         let each: Vec<Option<bool>> = self.tests.iter().map(WarmUpTest::is_steady).collect();
-        if each.contains(&Some(false)) {
-            Some(false)
-        } else {
-            each.into_iter().collect::<Option<Vec<bool>>>().map(|_| true)
-        }
+        let is_steady = !each.contains(&Some(false));
+        (!is_steady || each.iter().all(Option::is_some)).then_some(is_steady)
     }
 }
 

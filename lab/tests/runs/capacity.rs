@@ -44,6 +44,7 @@ fn a_server_that_goes_silent_ends_the_search_and_its_log_says_why() {
     assert_eq!(search["log_trouble"], trouble, "{search:#}");
     // A rate that was sustained is tried again, and may be the one at which the server goes silent.
     assert!(search["sustained_per_s"].as_f64().unwrap() <= last, "{search:#}");
+    assert_ne!(steps.last().unwrap()["verdict"], "sustained", "{search:#}");
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let in_one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(in_one_line.contains("or more with p99 within 1000 ms; after"), "{shown}");

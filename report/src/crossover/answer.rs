@@ -1,6 +1,7 @@
 //! The answer of a crossover: a sentence per kind of thread, or why there is no verdict.
 
 use super::{NameOf, baseline, times};
+use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::figures;
@@ -144,8 +145,7 @@ fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Optio
             format!("{}{interval} the {noun}{}", times(ratio.ratio), with("of"))
         }
         (Verdict::NoDifference, Some(interval)) => {
-            let bound = threadcount_judge::words::metric::bound(interval.largest_difference());
-            format!("the same {noun}{} within {bound}", with("as"))
+            format!("the same {noun}{} within {}", with("as"), bound(interval.largest_difference()))
         }
         _ => format!("an inconclusive {noun}{}", with("against")),
     }

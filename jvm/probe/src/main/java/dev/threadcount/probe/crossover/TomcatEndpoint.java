@@ -13,7 +13,6 @@ final class TomcatEndpoint implements SwitchableServer {
     private static final String ENDPOINT = "org.apache.tomcat.util.net.AbstractEndpoint";
     private static final String NIO = "org.apache.tomcat.util.net.NioEndpoint";
     private static final String POOL = "org.apache.tomcat.util.threads.ThreadPoolExecutor";
-
     private static final String VIRTUAL = "org.apache.tomcat.util.threads.VirtualThreadExecutor";
 
     private final PrivateFields fields;
