@@ -1,35 +1,47 @@
 package dev.threadcount.probe.crossover;
 
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
-/** A fixed pool of platform threads with a FIFO queue, all of them started at once. */
+/**
+ * A pool of platform threads with a FIFO queue. A thread is started when a task finds none free, as Tomcat's own pool does. With all of
+ * them from the beginning, tasks of few clients would go round more threads than they need, each with a cold stack.
+ */
 final class PlatformThreads implements RequestThreads {
     static final String PREFIX = "threadcount-platform-";
+    private static final long IDLE_SECONDS = 60;
 
+    private final AtomicInteger unfinished = new AtomicInteger();
+    private final TaskQueue queue = new TaskQueue();
     private final ThreadPoolExecutor pool;
 
-    /** @throws OutOfMemoryError when the system has no more threads; none of ours is left then */
     PlatformThreads(int threads, ClassLoader context) {
         ThreadFactory plain = Thread.ofPlatform().daemon().name(PREFIX, 0).inheritInheritableThreadLocals(false).factory();
-        pool = new ThreadPoolExecutor(threads, threads, 0, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
+        pool = new ThreadPoolExecutor(0, threads, IDLE_SECONDS, TimeUnit.SECONDS, queue, task -> {
             Thread thread = plain.newThread(task);
             thread.setContextClassLoader(context);
             return thread;
-        });
-        try {
-            pool.prestartAllCoreThreads();
-        } catch (RuntimeException | Error noThread) {
-            pool.shutdownNow();
-            throw noThread;
-        }
+        }, (task, full) -> queue.append(task)) {
+            @Override
+            protected void afterExecute(Runnable task, Throwable failure) {
+                unfinished.decrementAndGet();
+            }
+        };
     }
 
     @Override
     public void execute(CountedTask task) {
-        pool.execute(task);
+        unfinished.incrementAndGet();
+        try {
+            pool.execute(task);
+        } catch (RuntimeException | Error notTaken) {
+            unfinished.decrementAndGet();
+            throw notTaken;
+        }
     }
 
     @Override
@@ -40,5 +52,23 @@ final class PlatformThreads implements RequestThreads {
     @Override
     public void stop() {
         pool.shutdownNow();
+    }
+
+    /** It takes a task only where a thread is free for it: the pool starts another one for the rest, and appends what is left. */
+    private final class TaskQueue extends LinkedBlockingQueue<Runnable> {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public boolean offer(Runnable task) {
+            int threads = pool.getPoolSize();
+            return (unfinished.get() <= threads || threads == pool.getMaximumPoolSize()) && super.offer(task);
+        }
+
+        /** The last threads came meanwhile, or the pool is closed. */
+        void append(Runnable task) {
+            if (pool.isShutdown() || !super.offer(task) || pool.isShutdown() && remove(task)) {
+                throw new RejectedExecutionException("closed");
+            }
+        }
     }
 }

@@ -16,13 +16,13 @@ public record Treatment(Kind kind, int limit) {
         OWN,
         /** A virtual thread per task. */
         VIRTUAL,
-        /** A fixed pool of platform threads with a FIFO queue. */
+        /** A pool of platform threads with a FIFO queue. */
         PLATFORM
     }
 
     static final Treatment OWN = new Treatment(Kind.OWN, 0);
     private static final Pattern LIMITED = Pattern.compile("(platform|virtual)-([1-9]\\d{0,5})");
-    /** Each has a stack, and all are started before the switch. */
+    /** Each has a stack. */
     private static final int MOST_PLATFORM_THREADS = 10_000;
 
     /**

@@ -22,8 +22,8 @@
  *
  * <h2>Treatments</h2>
  * {@code own}: the server's executor, with each task counted. {@code virtual}: a new virtual thread per task. {@code virtual-N}: the same,
- * at most N tasks at once, the others wait in a FIFO queue. {@code platform-N}: N platform threads, all started before the switch, with
- * an unbounded FIFO queue. The threads stay until the server is restored, so that they are not started again in each period.
+ * at most N tasks at once, the others wait in a FIFO queue. {@code platform-N}: at most N platform threads, each started when a task
+ * finds none free, with an unbounded FIFO queue. The threads stay until the server is restored, so that they are not started again in each period.
  *
  * <h2>Commands and replies</h2>
  * The tool listens on a Unix socket and loads the agent with {@code level=crossover,out=unix:PATH}. The first line is {@code hello}, or

@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -149,8 +151,51 @@ class CrossoverTest {
         assertEquals(IntStream.range(0, 100).boxed().toList(), order);
     }
 
+    @Test
+    void poolHasNoMoreThreadsThanItNeededAtOnceAndNoMoreThanItsSize() throws InterruptedException {
+        use("platform-5");
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        for (int i = 0; i < 100; i++) {
+            runAtOnce(1, threads);
+        }
+        // A thread that is about to be free is not.
+        assertTrue(threads.size() <= 2, threads.toString());
+        runAtOnce(3, threads);
+        assertTrue(threads.size() >= 3 && threads.size() <= 4, threads.toString());
+        runAtOnce(5, threads);
+        assertEquals(5, threads.size());
+        CountDownLatch ended = new CountDownLatch(100);
+        for (int i = 0; i < 100; i++) {
+            requests.execute(() -> {
+                threads.add(Thread.currentThread());
+                ended.countDown();
+            });
+        }
+        ended.await();
+        assertEquals(5, threads.size());
+        assertEquals(List.of(), ownRan);
+    }
+
+    private void runAtOnce(int tasks, Set<Thread> threads) throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(tasks);
+        CountDownLatch ended = new CountDownLatch(tasks);
+        for (int i = 0; i < tasks; i++) {
+            requests.execute(() -> {
+                threads.add(Thread.currentThread());
+                begun.countDown();
+                awaitQuietly(begun);
+                ended.countDown();
+            });
+        }
+        ended.await();
+    }
+
     private Period limited(int limit) {
-        Treatment treatment = Treatment.parse("virtual-" + limit);
+        return use("virtual-" + limit);
+    }
+
+    private Period use(String treatments) {
+        Treatment treatment = Treatment.parse(treatments);
         Period period = new Period(1, treatment, RequestThreads.of(treatment, null, requests));
         requests.use(period);
         return period;
