@@ -39,12 +39,22 @@ pub struct CrossoverRatio {
     pub ratio: f64,
     /// Of 95 %; `None`: fewer than [`LEAST_BLOCKS`].
     pub interval: Option<Interval>,
+    /// In its interval, and among all figures of the crossover.
     pub verdict: Verdict,
+    /// Two-sided, against no difference. `None`: it has no interval.
+    pub p_value: Option<f64>,
     /// Number of blocks.
     pub blocks: usize,
 }
 
 impl CrossoverRatio {
+    /// Among all figures of the crossover it may be chance.
+    const fn withhold(&mut self) {
+        if matches!(self.verdict, Verdict::Higher | Verdict::Lower) {
+            self.verdict = Verdict::NotEnoughRuns;
+        }
+    }
+
     /// With an interval that reaches from one ratio to another at least.
     fn reaching(self, low: f64, high: f64) -> Self {
         let wider = |it: Interval| Interval { low: it.low.min(low), high: it.high.max(high), ..it };
@@ -87,7 +97,9 @@ fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     });
     let interval = interval.filter(|it| it.low > 0.0 && it.high.is_finite());
     let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
-    CrossoverRatio { ratio: log_ratio.exp(), interval, verdict, blocks: differences.len() }
+    let error = error_of_mean(differences).filter(|_| interval.is_some());
+    let p_value = error.and_then(|(error, freedom)| two_sided_tail(freedom, log_ratio / error));
+    CrossoverRatio { ratio: log_ratio.exp(), interval, verdict, p_value, blocks: differences.len() }
 }
 
 /// Does the ratio depend on the time since the switch? Given by its ratios in the earlier and the later part of the periods, one of

@@ -14,6 +14,7 @@ pub mod dispersion;
 pub mod disturbance;
 mod doubt_groups;
 pub mod grade;
+pub mod holm;
 pub mod hung_requests;
 pub mod limit;
 pub mod lost_on_purpose;

@@ -1,14 +1,12 @@
 //! Which of a page's many figures get a verdict word.
 //!
 //! Of 24 figures without a difference, each with its own 95 %, two pages in three have one that looks different. So
-//! "higher" and "lower" are given by Holm's weighted procedure over all ratios and differences of a result ("A simple
-//! sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979, section 4), which keeps
-//! the chance of a single false word on the whole page below 5 % however the figures depend on each other: the p-values
-//! by their weight are looked at in order, the smallest has to be below 5 % of its share of all weights, the next of its
-//! share of those that are left, and so on until one is not. The shares are fixed before anything is measured: half to the
+//! "higher" and "lower" are given by [Holm's weighted procedure](super::holm) over all ratios and differences of a result,
+//! which keeps the chance of a single false word on the whole page below 5 %. The shares are fixed before anything is measured: half to the
 //! figures that a load is run for ([`Workload::headline`](threadcount_model::experiment::Workload::headline)), three tenths
 //! to the other columns of the tables, two tenths to everything else, in equal parts among all planned comparisons.
 
+use super::holm::{WeightedTest, with_word};
 use super::ratio::CONFIDENCE;
 use threadcount_model::comparison::{Basis, Comparison, Ratio, Verdict};
 use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
@@ -103,18 +101,10 @@ fn withhold(weights: &Weights, figures: Vec<Figure<'_>>) {
     let (mut figures, mut without): (Vec<_>, Vec<_>) =
         figures.into_iter().partition(|figure| may_have_a_word(figure.basis));
     without.iter_mut().for_each(Figure::withhold);
-    let by_weight = |figure: &Figure<'_>| figure.p_value() / weights.of_one(figure.part);
-    figures.sort_by(|a, b| by_weight(a).total_cmp(&by_weight(b)));
-    let mut left = weights.total();
-    let mut holds = true;
-    for figure in &mut figures {
-        let weight = weights.of_one(figure.part);
-        holds = holds && figure.p_value() <= (1.0 - CONFIDENCE) * weight / left;
-        left -= weight;
-        if !holds {
-            figure.withhold();
-        }
-    }
+    let test =
+        |figure: &Figure<'_>| WeightedTest { p_value: figure.p_value(), weight: weights.of_one(figure.part) };
+    let words = with_word(&figures.iter().map(test).collect::<Vec<_>>(), weights.total(), 1.0 - CONFIDENCE);
+    figures.iter_mut().zip(words).filter(|(_, has_word)| !has_word).for_each(|(figure, _)| figure.withhold());
 }
 
 const fn may_have_a_word(basis: &Basis) -> bool {

@@ -55,6 +55,7 @@ mod tests {
             ratio: one,
             interval: Some(interval(one, 0.03)),
             verdict: Verdict::Higher,
+            p_value: None,
             blocks: 12,
         };
         let fresh = Ratio {

@@ -17,8 +17,13 @@ pub(super) fn jackknife(
     let count = blocks as f64;
     let pseudo = |at| Some(count * all - (count - 1.0) * finite(Some(at))?);
     let pseudo_values: Option<Vec<f64>> = (0..blocks).map(pseudo).collect();
-    let without_interval =
-        CrossoverRatio { ratio: all.exp(), interval: None, verdict: Verdict::NotEnoughRuns, blocks };
+    let without_interval = CrossoverRatio {
+        ratio: all.exp(),
+        interval: None,
+        verdict: Verdict::NotEnoughRuns,
+        p_value: None,
+        blocks,
+    };
     // All of it may rest on one block.
     Some(
         pseudo_values
