@@ -36,6 +36,30 @@ const WHOLE: [&str; 5] = ["sig", "sessionid", "jwt", "auth", "xauth"];
 /// Words that end in the same letters and are none.
 const NO_SECRETS: [&str; 2] = ["bypass", "compass"];
 
+/// The last word of a secret's name with several words: `SIGNING_KEY`, `GITHUB_PAT`, `db-pw`.
+const LAST_WORDS: [&str; 3] = ["key", "pat", "pw"];
+/// Words before `key` with which it is a name of data.
+const KEYS_OF_DATA: [&str; 12] = [
+    "public",
+    "primary",
+    "foreign",
+    "sort",
+    "partition",
+    "routing",
+    "cache",
+    "idempotency",
+    "group",
+    "message",
+    "sharding",
+    "shard",
+];
+/// Parameters of a URL that are secrets where their value looks like one: `?key=AIzaSy...`.
+const PARAMETERS: [&str; 2] = ["key", "code"];
+
+/// Programs whose `-p` is followed by a password, with or without a blank.
+const WITH_P_FLAG: [&str; 5] = ["mysql", "mysqldump", "mysqladmin", "mariadb", "sshpass"];
+const P_FLAG: &str = "the password of -p";
+
 /// Flags of programs, curl's among them, whose value is NAME:PASSWORD.
 const USER_FLAGS: [&str; 2] = ["--user", "-u"];
 const USER: &str = "the password of --user";
@@ -135,13 +159,30 @@ pub fn text_masked(text: &str, masked: &mut Masked) -> String {
         done.push_str(name);
         rest = after;
         let is_option = name.starts_with('-');
+        if let Some(behind) = password_of_p_flag(name, after, &done) {
+            masked.insert(P_FLAG.to_owned());
+            done.truncate(done.len() - name.len());
+            done.push_str(&format!("-p{MASK}"));
+            rest = behind;
+            continue;
+        }
+        if let Some((content, behind)) = content_of_element(name, after, &done) {
+            masked.insert(name.to_owned());
+            done.push_str(&after[..after.len() - content.len() - behind.len()]);
+            done.push_str(MASK);
+            rest = behind;
+            continue;
+        }
         if let Some((user, behind)) = user_after(name, after) {
             masked.insert(USER.to_owned());
             done.push_str(&user);
             rest = behind;
             continue;
         }
-        let secret = is_secret(name.trim_matches('-')).then(|| value_after(name, after, is_option)).flatten();
+        let is_parameter = PARAMETERS.contains(&name) && before.ends_with(['?', '&']);
+        let is_named = is_secret(name.trim_matches('-'));
+        let secret = (is_named || is_parameter).then(|| value_after(name, after, is_option)).flatten();
+        let secret = secret.filter(|(_, value, _)| is_named || looks_random(value));
         if let Some((gap, value, behind)) = secret
             && !value.is_empty()
             && !stands_for_one(value)
@@ -158,6 +199,36 @@ pub fn text_masked(text: &str, masked: &mut Masked) -> String {
 
 const fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')
+}
+
+/// What is behind `-pPASSWORD` of a program that has this flag. `None`: it is none.
+fn password_of_p_flag<'a>(name: &str, after: &'a str, done: &str) -> Option<&'a str> {
+    let attached = name.strip_prefix("-p")?;
+    let command = done.rsplit(['|', ';', '&', '\n']).next().unwrap_or(done);
+    let programs = || command.split(|c: char| c.is_whitespace() || c == '/');
+    programs().find(|word| WITH_P_FLAG.contains(word))?;
+    let is_sshpass = programs().any(|word| word == "sshpass");
+    let value = if attached.is_empty() && is_sshpass { after.trim_start_matches(' ') } else { after };
+    let end = end_of(value, char::is_whitespace);
+    let password = format!("{attached}{}", &value[..end]);
+    let is_one = !password.is_empty() && password != MASK && !stands_for_one(&password);
+    is_one.then_some(&value[end..])
+}
+
+/// The content of `<password>x</password>`, and what is behind it.
+fn content_of_element<'a>(name: &str, after: &'a str, done: &str) -> Option<(&'a str, &'a str)> {
+    let is_element = done.strip_suffix(name)?.ends_with(['<', ':']) && is_secret(name);
+    let content = after.strip_prefix('>').filter(|_| is_element)?;
+    let (content, behind) = content.split_at(content.find("</")?);
+    let is_one = !content.trim().is_empty() && content != MASK && !stands_for_one(content);
+    is_one.then_some((content, behind))
+}
+
+/// A long value of letters and digits: a key that a program has made, and no word or number of a person.
+fn looks_random(value: &str) -> bool {
+    const SHORTEST: usize = 16;
+    let has = |kind: fn(&u8) -> bool| value.bytes().any(|byte| kind(&byte));
+    value.len() >= SHORTEST && has(u8::is_ascii_alphabetic) && has(u8::is_ascii_digit)
 }
 
 /// `NAME:PASSWORD` with the password masked; `None`: it is none, as `1000:1000` (a user and a group) and a URL.
@@ -239,7 +310,16 @@ fn end_of(value: &str, is_end: impl Fn(char) -> bool) -> usize {
 pub fn is_secret(name: &str) -> bool {
     let plain = plain(name);
     let is_none = NO_SECRETS.iter().any(|it| plain.ends_with(it));
-    (!is_none && ENDINGS.iter().any(|ending| plain.ends_with(ending))) || WHOLE.contains(&plain.as_str())
+    (!is_none && ENDINGS.iter().any(|ending| plain.ends_with(ending)))
+        || WHOLE.contains(&plain.as_str())
+        || has_last_word(name)
+}
+
+fn has_last_word(name: &str) -> bool {
+    let name = name.trim_matches('-').to_ascii_lowercase();
+    let words: Vec<&str> = name.split(['-', '_', '.']).collect();
+    let [.., before, last] = words[..] else { return name == "pw" };
+    LAST_WORDS.contains(&last) && !(last == "key" && KEYS_OF_DATA.contains(&before))
 }
 
 fn plain(name: &str) -> String {
@@ -265,6 +345,10 @@ fn without_passwords_of_urls(text: &str, masked: &mut Masked) -> String {
             Some(((user, password), host)) if !stands_for_one(password) && password != MASK => {
                 masked.insert(format!("the password of {user} in a URL"));
                 done.push_str(&format!("{user}:{MASK}@{host}{}", &part[end..]));
+            }
+            None if part[..end].split_once('@').is_some_and(|(token, _)| looks_random(token)) => {
+                masked.insert("the token in a URL".to_owned());
+                done.push_str(&format!("{MASK}{}", &part[part.find('@').unwrap_or_default()..]));
             }
             _ => done.push_str(part),
         }
@@ -305,6 +389,22 @@ mod tests {
             ("DB_PASS=abc KEYSTORE_PASS=d DB_PWD=e", "DB_PASS=*** KEYSTORE_PASS=*** DB_PWD=***"),
             ("/a?user[password]=abc&X-Amz-Signature=f", "/a?user[password]=***&X-Amz-Signature=***"),
             ("curl -su admin:abc x", "curl -su admin:*** x"),
+            ("Ocp-Apim-Subscription-Key: abc", "Ocp-Apim-Subscription-Key: ***"),
+            (
+                "SIGNING_KEY=abc GITHUB_PAT=d x-functions-key:e",
+                "SIGNING_KEY=*** GITHUB_PAT=*** x-functions-key:***",
+            ),
+            ("run --pw abc --db-pw=d", "run --pw *** --db-pw=***"),
+            ("/a?key=AIzaSyD4e5f6g7h8&n=1", "/a?key=***&n=1"),
+            ("/a?n=1&code=abcdefgh12345678==", "/a?n=1&code=***"),
+            (
+                "git clone https://ghp_16C7e42F292c6912E7@github.com/a/b",
+                "git clone https://***@github.com/a/b",
+            ),
+            ("mysql -u root -psecret shop < a.sql", "mysql -u root -p*** shop < a.sql"),
+            ("sshpass -p secret ssh h", "sshpass -p*** ssh h"),
+            ("<a><password>abc</password></a>", "<a><password>***</password></a>"),
+            ("<wsse:Password>abc</wsse:Password>", "<wsse:Password>***</wsse:Password>"),
         ] {
             assert_eq!(text(written), kept);
             assert_eq!(text(kept), kept, "a mask is not masked again");
@@ -326,6 +426,13 @@ mod tests {
             "/passwords?sort=name",
             "docker run --user 1000:1000 -u 5:5 image",
             "python -u app.py -u http://h:80/ -u me: -u me:${PASSWORD} -unbuffered",
+            "/cache?key=42&code=DE",
+            "/cache?key=customer",
+            "ssh://git@github.com/a/b",
+            "partition_key=abc public-key=abc key=abc",
+            "java -p8080 -port 9; mysql -p shop; java -p1",
+            "<passwords>3</passwords>",
+            "<password>${DB_PASSWORD}</password>",
         ] {
             assert_eq!(text(shown), shown);
         }
