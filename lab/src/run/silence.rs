@@ -9,6 +9,7 @@ use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_machine::process_state::ProcessState;
 use threadcount_machine::process_tree::ProcessTree;
+use threadcount_model::figures;
 use threadcount_report::diagnosis;
 
 /// A server that responds slowly is silent for as long as its slowest response took; a hung one for longer than twice that.
@@ -20,6 +21,28 @@ pub struct Silence {
     lasted_s: f64,
     window_s: f64,
     requests: u64,
+    quick_failures: Option<QuickFailures>,
+}
+
+/// Requests that failed at once, most of them for this reason: nothing waits for the server.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct QuickFailures {
+    cause: FailureCause,
+    requests: u64,
+}
+
+impl QuickFailures {
+    /// `None`: at least as many requests waited until their time was over, or still wait.
+    fn of(outcome: &LoadOutcome) -> Option<Self> {
+        let is_quick = |cause: &FailureCause| {
+            !matches!(cause, FailureCause::RequestTimeout | FailureCause::ConnectTimeout)
+        };
+        let quick = || outcome.failures.iter().filter(|(cause, _)| is_quick(cause));
+        let requests: u64 = quick().map(|(_, requests)| requests).sum();
+        let all: u64 = outcome.failures.values().sum();
+        let (&cause, _) = quick().max_by_key(|(_, requests)| **requests)?;
+        (requests > all - requests + outcome.counts.unfinished).then_some(Self { cause, requests })
+    }
 }
 
 impl Silence {
@@ -27,7 +50,8 @@ impl Silence {
     pub fn seen(outcome: &LoadOutcome, lasted_s: f64) -> Self {
         let window_s = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
         let counts = outcome.counts;
-        Self { lasted_s, window_s, requests: counts.in_flight_at_start + counts.sent + counts.not_sent }
+        let requests = counts.in_flight_at_start + counts.sent + counts.not_sent;
+        Self { lasted_s, window_s, requests, quick_failures: QuickFailures::of(outcome) }
     }
 
     /// `None`: the server responded, or nobody waited for it.
@@ -60,11 +84,17 @@ impl Silence {
 
 impl fmt::Display for Silence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { lasted_s, window_s, requests } = self;
+        let Self { lasted_s, window_s, requests, quick_failures } = self;
+        let requests = figures::plural(*requests, "request");
+        if let Some(QuickFailures { cause, requests: failed }) = quick_failures {
+            let failed = figures::count(*failed);
+            return write!(f, "no expected response: {failed} of {requests} failed ({cause})");
+        }
         if lasted_s < window_s {
+            // Rounded down: with one response in it, not all of the window was silent.
+            let lasted_s = (lasted_s * 10.0 + 1e-6).floor() / 10.0;
             return write!(f, "no response in the last {lasted_s:.1} s of a window of {window_s:.1} s");
         }
-        let requests = threadcount_model::figures::plural(*requests, "request");
         write!(f, "no response to {requests} in a window of {window_s:.1} s")
     }
 }
@@ -77,7 +107,7 @@ const fn is_response(cause: &FailureCause) -> bool {
     )
 }
 
-/// Why a server hangs.
+/// A server without a response, and why.
 #[derive(Debug)]
 pub struct Hang {
     silence: Option<Silence>,
@@ -105,7 +135,9 @@ impl Hang {
         if silence.is_none() && !is_dead {
             return None;
         }
-        let diagnosis = jvm.filter(|_| !is_dead).and_then(|jvm| diagnosed(jvm, agent, interrupted));
+        let is_waited_for = silence.is_none_or(|silence| silence.quick_failures.is_none());
+        let diagnosis =
+            jvm.filter(|_| !is_dead && is_waited_for).and_then(|jvm| diagnosed(jvm, agent, interrupted));
         let has_ended = pid.is_some() && state.is_none();
         let (is_diagnosed, diagnosis) = diagnosis.unwrap_or_default();
         Some(Self { silence, state, has_ended, diagnosis, is_diagnosed })
@@ -129,7 +161,12 @@ impl Hang {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.has_ended { "the server has ended: " } else { "the server hangs: " })?;
+        f.write_str(match self.silence {
+            _ if self.has_ended => "the server has ended: ",
+            _ if self.is_proven() => "the server hangs: ",
+            Some(Silence { quick_failures: Some(_), .. }) => "",
+            _ => "the server does not respond: ",
+        })?;
         let silence = self.silence.map(|silence| silence.to_string());
         let facts: Vec<String> =
             silence.into_iter().chain(self.state.map(|state| state.to_string())).collect();
@@ -212,6 +249,25 @@ mod tests {
         assert!(Silence::of(&outcome).is_some());
         outcome.failures.insert(FailureCause::UnexpectedStatus(503), 1);
         assert_eq!(Silence::of(&outcome), None);
+    }
+
+    #[test]
+    fn a_server_whose_responses_are_malformed_or_refused_is_not_said_to_hang() {
+        let mut failing = window(&[3, 0, 0], 1, 0);
+        for second in &mut failing.seconds[1..] {
+            second.failed = 2_475;
+        }
+        (failing.counts.sent, failing.counts.failed) = (4_953, 4_950);
+        failing.failures.insert(FailureCause::ConnectionRefused, 4_900);
+        failing.failures.insert(FailureCause::RequestTimeout, 50);
+        let silence = Silence::of(&failing);
+        let expected = "no expected response: 4,900 of 4,953 requests failed (connection refused)";
+        let hang =
+            Hang { silence, state: None, has_ended: false, diagnosis: Vec::new(), is_diagnosed: false };
+        assert_eq!(hang.to_string(), expected);
+        failing.failures.insert(FailureCause::RequestTimeout, 4_900);
+        let expected = "the server does not respond: no response in the last 2.0 s of a window of 3.0 s";
+        assert_eq!(Hang { silence: Silence::of(&failing), ..hang }.to_string(), expected);
     }
 
     #[test]
