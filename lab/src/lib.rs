@@ -7,6 +7,12 @@
     reason = "the command line is the interface; a comment that repeats a name helps nobody"
 )]
 
+/// Of this program, with the commit where `./dev` has built it.
+pub const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
+    Some(version) => version,
+    None => env!("CARGO_PKG_VERSION"),
+};
+
 pub mod cli;
 pub mod crossover;
 pub mod history;

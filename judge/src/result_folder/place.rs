@@ -24,9 +24,9 @@ pub fn latest(folder: &Path) -> PathBuf {
     let latest = folder.join(LATEST);
     match fs::read_link(&latest) {
         // Without the link in it, the path is still right when the next result is there.
-        Ok(name) if latest.is_dir() => folder.join(name),
+        Ok(name) if ResultFolder::is_taken(&latest) => folder.join(name),
         _ if ResultFolder::is_taken(folder) => folder.to_owned(),
-        // The link was removed, or the folder that it names.
+        // The link was removed, or what it names has no result: its session ended before there was one.
         _ => last_written(folder).unwrap_or_else(|| folder.to_owned()),
     }
 }
@@ -130,12 +130,22 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let parent = out.path().join("mine");
         let name = |folder: &ResultFolder| folder.path().file_name().unwrap().to_owned();
-        let first = ResultFolder::next(&parent, "2026-11-25").unwrap();
+        let next = || ResultFolder::next(&parent, "2026-11-25").unwrap();
+        let save = |folder: &ResultFolder| fs::write(folder.path().join(RESULT_FILE), "{}").unwrap();
+        let first = next();
+        save(&first);
         assert_eq!((name(&first), latest(&parent)), ("2026-11-25-1".into(), first.path().to_owned()));
-        let second = ResultFolder::next(&parent, "2026-11-25").unwrap();
-        assert_eq!((name(&second), latest(&parent)), ("2026-11-25-2".into(), second.path().to_owned()));
-        assert_eq!(latest(first.path()), first.path());
-        fs::write(first.path().join(RESULT_FILE), "{}").unwrap();
+        let second = next();
+        assert_eq!(
+            (name(&second), latest(&parent)),
+            ("2026-11-25-2".into(), first.path().to_owned()),
+            "it is empty"
+        );
+        save(&second);
+        assert_eq!(
+            (latest(&parent), latest(first.path())),
+            (second.path().to_owned(), first.path().to_owned())
+        );
         fs::remove_dir_all(second.path()).unwrap();
         assert_eq!(latest(&parent), first.path(), "the link names a folder that is gone");
     }

@@ -1,6 +1,7 @@
 //! `threadcount self`: what this program is, what it may use here, and what it has put on this machine.
 
-use super::{FAILED, VERSION, stdout};
+use super::{FAILED, stdout};
+use crate::VERSION;
 use clap::Args;
 use std::fmt::Write;
 use std::process::ExitCode;

@@ -101,8 +101,7 @@ impl CompareCommand {
             if !self.can_switch() {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
-            let out = self.args.out_folder(&experiment.name, false);
-            return crossover::started(&experiment, &self.crossover, self.ends(), &out);
+            return crossover::started(&experiment, &self.crossover, self.ends(), &self.args);
         }
         if let Some(file) = &self.save {
             save(&experiment, file)?;

@@ -1,16 +1,20 @@
 //! `threadcount compare --crossover`: kinds of thread compared inside one JVM, which runs already or is started for it.
 
 use super::attached_load::{self, Attachment};
+use super::experiment_args::ExperimentArgs;
 use super::load_options::LoadOptions;
 use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
+use crate::run::Runner;
+use crate::run::sender::ThisProcess;
+use crate::run::session;
 use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadcount_judge::result_folder::ResultFolder;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::jar;
 use threadcount_machine::process_tree::ProcessTree;
@@ -112,18 +116,37 @@ pub(super) fn attached(
     finish(&measured(&order, &stop)?, options, ends.fail_above)
 }
 
-/// Of a JVM that is started for it, and nothing else.
+/// Of a JVM that is started for it, and nothing else. It is a result, in a folder of its own.
 ///
 /// # Errors
-/// A server that cannot be started or switched.
+/// A folder that cannot be written, a server that cannot be started or switched.
 pub(super) fn started(
     experiment: &Experiment,
     options: &CrossoverOptions,
     ends: CrossoverEnds,
-    out: &Path,
+    args: &ExperimentArgs,
 ) -> miette::Result<ExitCode> {
+    let folder = args.folder(&experiment.name, false).into_diagnostic()?;
+    let earlier = args.earlier()?.and_then(|it| it.document.crossover);
+    if let Some(document) = earlier {
+        return finish(&document, options, ends.fail_above);
+    }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    finish(&of_first_variant(experiment, options, ends.budget, out, &stop)?, options, ends.fail_above)
+    let command: Vec<String> = std::env::args().collect();
+    let begun = Runner {
+        experiment,
+        crossover: None,
+        command: &command,
+        launcher: &Launcher::of_this_machine(),
+        sender: &ThisProcess,
+        folder: &folder,
+        interrupted: &stop,
+    };
+    session::begin(&begun).into_diagnostic()?;
+    let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
+    let document = masked(&document, &mut Masked::new());
+    session::begin(&Runner { crossover: Some(&document), ..begun }).into_diagnostic()?;
+    finish(&document, options, ends.fail_above)
 }
 
 /// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
@@ -133,7 +156,7 @@ pub(super) fn started(
 /// stdout cannot be written.
 pub(super) fn before_fresh_jvms(
     experiment: &Experiment,
-    folder: &Path,
+    folder: &ResultFolder,
     stop: &AtomicBool,
 ) -> miette::Result<Option<CrossoverDocument>> {
     let options = CrossoverOptions::default();
@@ -154,7 +177,7 @@ fn of_first_variant(
     experiment: &Experiment,
     options: &CrossoverOptions,
     budget: Option<Duration>,
-    out: &Path,
+    folder: &ResultFolder,
     stop: &AtomicBool,
 ) -> miette::Result<CrossoverDocument> {
     let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
@@ -167,8 +190,9 @@ fn of_first_variant(
     };
     launcher.prepare(variant).into_diagnostic()?;
     anstream::eprintln!("starting {}", variant.name);
-    let mut server =
-        launcher.launch(variant, load.clients(), &out.join("crossover"), stop).into_diagnostic()?;
+    let run_folder = folder.run_folder(0, "crossover", &load.name);
+    folder.empty_run_folder(&run_folder).into_diagnostic()?;
+    let mut server = launcher.launch(variant, load.clients(), &run_folder, stop).into_diagnostic()?;
     anstream::eprintln!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
     let document = of_server(&mut server, load, options, budget, stop);
     let stopped = server.tear_down();

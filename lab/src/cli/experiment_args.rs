@@ -9,7 +9,7 @@ use super::{crossover, interrupt};
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::run::Runner;
 use crate::run::sender::{LoadSender, ThisProcess};
-use crate::run::session::resume;
+use crate::run::session;
 use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -91,7 +91,7 @@ impl ExperimentArgs {
     }
 
     /// The folder of the result, locked.
-    fn folder(&self, experiment: &str, many: bool) -> Result<ResultFolder, FolderError> {
+    pub(super) fn folder(&self, experiment: &str, many: bool) -> Result<ResultFolder, FolderError> {
         if let Some(earlier) = &self.resume {
             return ResultFolder::create(&latest(earlier), IfTaken::Keep);
         }
@@ -103,6 +103,14 @@ impl ExperimentArgs {
             }
             None => ResultFolder::next(&path, &jiff::Zoned::now().date().to_string()),
         }
+    }
+
+    /// What `--resume` names.
+    ///
+    /// # Errors
+    /// A result that cannot be read.
+    pub(super) fn earlier(&self) -> miette::Result<Option<Earlier>> {
+        self.resume.as_deref().map(Earlier::read).transpose()
     }
 
     /// What of this command line holds for one that is run again to be resumed.
@@ -172,7 +180,7 @@ impl ExperimentArgs {
             prepare_loads(&mut experiment);
         }
         let folder = self.folder(&experiment.name, many).into_diagnostic()?;
-        let earlier = self.resume.as_deref().map(Earlier::read).transpose()?;
+        let earlier = self.earlier()?;
         if let Some(earlier) = &earlier {
             earlier.check(&experiment, self.instruments())?;
         }
@@ -184,25 +192,33 @@ impl ExperimentArgs {
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
+        let begun = Runner {
+            experiment: &experiment,
+            crossover: None,
+            command: &command,
+            launcher: &launcher,
+            sender: &ThisProcess,
+            folder: &folder,
+            interrupted: &interrupted,
+        };
+        if earlier.is_none() {
+            session::begin(&begun).into_diagnostic()?;
+        }
         let crossover = match experiment.crossover && !is_begun && !self.sends_elsewhere() {
             true if crossover_before.is_none() => {
-                crossover::before_fresh_jvms(&experiment, folder.path(), &interrupted)?
+                crossover::before_fresh_jvms(&experiment, &folder, &interrupted)?
             }
             _ => crossover_before,
         };
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
-            experiment: &experiment,
             crossover: crossover.as_ref(),
-            command: &command,
-            launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
-            folder: &folder,
-            interrupted: &interrupted,
+            ..begun
         };
         let done = earlier.map(|earlier| earlier.document.records).unwrap_or_default();
-        let document = resume(&runner, done, &mut progress).into_diagnostic()?;
+        let document = session::resume(&runner, done, &mut progress).into_diagnostic()?;
         progress.finish();
         // Nothing stays in the cluster while somebody reads.
         drop(pods);

@@ -1,7 +1,8 @@
 //! `threadcount man-pages`: the manual, made from the definition of the command line. For `./dev dist`.
 
+use super::Cli;
 use super::unwritten::Unwritten;
-use super::{Cli, VERSION};
+use crate::VERSION;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use jiff::Timestamp;

@@ -88,15 +88,9 @@ const FIRST: &str = "Begin with:
 /// Exit code: the disk became full. What was measured is kept.
 pub const DISK_FULL: u8 = 4;
 
-/// With the commit where `./dev` has built it.
-const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
-    Some(version) => version,
-    None => env!("CARGO_PKG_VERSION"),
-};
-
 /// Compare thread models of JVM web servers: throughput, response times, cost, and why
 #[derive(Debug, Parser)]
-#[command(name = "threadcount", version = VERSION, arg_required_else_help = true, max_term_width = 100, after_help = FIRST)]
+#[command(name = "threadcount", version = crate::VERSION, arg_required_else_help = true, max_term_width = 100, after_help = FIRST)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

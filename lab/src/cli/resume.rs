@@ -1,6 +1,7 @@
 //! `--resume`: a session that was broken off goes on, if everything is as it was.
 
 use super::{Cli, Command};
+use crate::VERSION;
 use clap::Parser;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -79,9 +80,8 @@ impl Earlier {
     /// What differs.
     pub fn check(&self, experiment: &Experiment, instruments: Instruments) -> miette::Result<()> {
         let mut differing = Vec::new();
-        let ours = env!("CARGO_PKG_VERSION");
-        if self.document.threadcount != ours {
-            differing.push(format!("threadcount: {}, now {ours}", self.document.threadcount));
+        if self.document.threadcount != VERSION {
+            differing.push(format!("threadcount: {}, now {VERSION}", self.document.threadcount));
         }
         let before = self.document.clone();
         differing.extend(differences("machine", &before.machine, &machine::read())?);

@@ -87,7 +87,7 @@ pub(super) fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegi
     let mut plan = PlanText::new(plan);
     plan.target = text_masked(&plan.target, &mut Masked::new());
     let mut begin = ShareBegin::new(pod, plan);
-    begin.threadcount = super::VERSION.to_owned();
+    begin.threadcount = crate::VERSION.to_owned();
     begin.node = named(&["NODE_NAME", "SLURMD_NODENAME"]);
     begin.start_at_unix_ns = start_at_unix_ns;
     begin

@@ -34,6 +34,14 @@ pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocum
     resume(runner, Vec::new(), watch)
 }
 
+/// Saves that a session has begun: whatever ends this process from now on, it can be resumed.
+///
+/// # Errors
+/// A result that cannot be saved.
+pub fn begin(runner: &Runner<'_>) -> Result<(), FolderError> {
+    runner.folder.save(&of_runner(runner, Vec::new(), Vec::new())).map(drop)
+}
+
 /// The same where runs of the experiment were done before, by a session that was broken off. One that was interrupted is done again.
 ///
 /// # Errors
@@ -45,10 +53,10 @@ pub fn resume(
 ) -> Result<ResultDocument, FolderError> {
     let has_ended = |record: &Record| record.failure.is_some() || is_complete(record);
     let done: VecDeque<_> = done.into_iter().filter(has_ended).collect();
-    let document = of_runner(runner, Vec::new(), Vec::new());
     if done.is_empty() {
-        runner.folder.save(&document)?;
+        begin(runner)?;
     }
+    let document = of_runner(runner, Vec::new(), Vec::new());
     let budget = Budget::new(runner.experiment);
     let mut session = Session { runner, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
     for load in 0..runner.experiment.loads.len() {
@@ -271,7 +279,7 @@ pub(crate) fn document(
     command: &[String],
 ) -> ResultDocument {
     let origin = Origin {
-        threadcount: env!("CARGO_PKG_VERSION").to_owned(),
+        threadcount: crate::VERSION.to_owned(),
         command: masked(&command.to_vec(), &mut Masked::new()),
         created_at: jiff::Timestamp::now().to_string(),
         machine: machine::read(),
