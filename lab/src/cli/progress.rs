@@ -1,5 +1,6 @@
 //! The progress of an experiment, on stderr: one bar in a terminal, one line per run in a log.
 
+use super::stdout;
 use crate::run::watch::{Event, Watch};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -115,7 +116,7 @@ impl Progress {
 
     fn line(&self, line: &str) {
         if self.is_terminal {
-            self.bar.println(line);
+            self.bar.println(stdout::fitting_messages(line));
         } else {
             anstream::eprintln!("{line}");
         }

@@ -32,11 +32,13 @@ pub fn fitting(text: &str) -> String {
 
 /// A message on stderr, in lines that fit the terminal.
 pub fn explain(text: &str) {
+    anstream::eprintln!("{}", fitting_messages(text));
+}
+
+/// In lines that fit the terminal of stderr; where it is none, as it is.
+pub fn fitting_messages(text: &str) -> String {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok().filter(|size| size.ws_col > 0);
-    match size {
-        Some(size) => anstream::eprintln!("{}", folded(text, usize::from(size.ws_col))),
-        None => anstream::eprintln!("{text}"),
-    }
+    size.map_or_else(|| text.to_owned(), |size| folded(text, usize::from(size.ws_col)))
 }
 
 /// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.

@@ -2,6 +2,7 @@
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
+use clap::CommandFactory as _;
 use std::fs::{self, File, Permissions};
 use std::io::Read;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -11,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::ptr;
 use std::thread;
+use threadcount::cli::Cli;
 
 const RESULT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/after");
 const OTHER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results/before");
@@ -35,7 +37,7 @@ const PRINTING: [&[&str]; 13] = [
 ];
 
 /// Calls that end with a message on stderr.
-const REFUSED: [&[&str]; 9] = [
+const REFUSED: [&[&str]; 10] = [
     &["history", "."],
     &["report", "/nowhere"],
     &["run", "/nowhere.yaml"],
@@ -44,6 +46,7 @@ const REFUSED: [&[&str]; 9] = [
     &["diagnose", "4000000"],
     &["merge", "/nowhere"],
     &["man-pages", "/nowhere/at/all"],
+    &["worker", "--no-such-flag"],
     &["lod"],
 ];
 
@@ -65,6 +68,15 @@ fn without_reader() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     Stdio::from(writer)
+}
+
+#[test]
+fn each_command_is_called_here() {
+    for command in Cli::command().get_subcommands() {
+        let name = command.get_name();
+        let mut calls = PRINTING.into_iter().chain(REFUSED);
+        assert!(calls.any(|call| call[0] == name), "{name} is in no list");
+    }
 }
 
 #[test]

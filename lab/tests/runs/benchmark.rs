@@ -3,8 +3,9 @@
 use crate::schema;
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::fs::FlockOperation;
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
@@ -13,11 +14,16 @@ use std::sync::{Mutex, PoisonError};
 static ONE_JMH: Mutex<()> = Mutex::new(());
 
 fn run(folder: &Path, variants: &str) -> Output {
+    run_with(folder, variants, "")
+}
+
+fn run_with(folder: &Path, variants: &str, more: &str) -> Output {
     let _alone = ONE_JMH.lock().unwrap_or_else(PoisonError::into_inner);
     let text = format!(
         "question: q\nserver: {{benchmark: computation-bench}}\njdk: 25\njvm: [-Xmx64m]\nvariants: {{{variants}}}\n\
          loads: [{{forks: 1, warmups: 1, iterations: 2, duration: 100ms, runs: 2, drop: 0}}]\n\
-         claims: [{{claim: platform.score > caller.score, says: a thread costs something}}]\n"
+         claims: [{{claim: platform.score > caller.score, says: a thread costs something}}]\n\
+         {more}"
     );
     fs::write(folder.join("small.yaml"), text).unwrap();
     let mut command = Command::new(cargo_bin("threadcount"));
@@ -65,4 +71,19 @@ fn a_method_that_is_not_there_is_a_failed_run_that_says_so() {
         said.contains("No matching benchmarks") || said.contains("0 benchmarks have this name"),
         "{said}"
     );
+}
+
+#[test]
+fn a_benchmark_beside_another_one_is_a_failed_run_that_names_the_lock() {
+    let folder = tempfile::tempdir().unwrap();
+    // JMH's is in the JVM's folder for temporary files. This one is no other benchmark's.
+    let lock = File::create(folder.path().join("jmh.lock")).unwrap();
+    rustix::fs::fcntl_lock(&lock, FlockOperation::LockExclusive).unwrap();
+    let one = "caller: {server: {method: Computation.inCallersThread}}, \
+        platform: {server: {method: Computation.inNewPlatformThread}}";
+    let elsewhere = format!("env: {{JAVA_TOOL_OPTIONS: -Djava.io.tmpdir={}}}\n", folder.path().display());
+    let output = run_with(folder.path(), one, &elsewhere);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("another JMH benchmark runs on this machine"), "{said}");
 }

@@ -4,6 +4,7 @@
 use crate::schema;
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -182,6 +183,12 @@ fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_oth
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        what_was_measured_is_kept_and_no_process_left_after(signal);
+    }
+}
+
+fn what_was_measured_is_kept_and_no_process_left_after(signal: Signal) {
     let out = tempfile::tempdir().unwrap();
     let marked = |delay_ms: &str| delay(&format!("{delay_ms} 0 {}", marker(&out)));
     let mut child = compare(out.path(), &marked("5"), &marked("5"), &["--runs", "50"])
@@ -191,10 +198,9 @@ fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
         .unwrap();
     wait_for_line(&mut child, "round 1");
     let pid = i32::try_from(child.id()).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
-        .unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), signal).unwrap();
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(1), "{signal:?}");
     let document = result(out.path());
     assert!(document["records"][0]["failure"].is_null());
     assert!(String::from_utf8_lossy(&output.stdout).contains("report"), "the report is written all the same");
@@ -211,8 +217,7 @@ fn ctrl_c_in_a_later_round_is_the_reason_for_the_end_and_no_failed_run() {
         .unwrap();
     wait_for_line(&mut child, "round 2");
     let pid = i32::try_from(child.id()).unwrap();
-    rustix::process::kill_process(rustix::process::Pid::from_raw(pid).unwrap(), rustix::process::Signal::INT)
-        .unwrap();
+    kill_process(Pid::from_raw(pid).unwrap(), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
