@@ -69,22 +69,13 @@ fn put(path: &Path, bytes: &[u8]) -> Result<(), ReportError> {
     std::fs::write(path, bytes).map_err(|source| ReportError::Write { path: path.to_owned(), source })
 }
 
-/// The first screen: the answers, and as many whole lines of trust and reasons as fit. A phone shows
-/// one screen.
+/// The first screen: the answer, its reasons, what is next, and the trust. A phone shows one screen.
 fn first_screen(browser: &mut Browser, (width, height): (u32, u32)) -> Result<Vec<u8>, PngError> {
     let phone = width < 600;
-    // Two columns end at different heights: what would be cut through is hidden.
-    let script = format!(
-        "(() => {{ const bottom = (it) => it.getBoundingClientRect().bottom;
-          const answer = Math.max({height}, bottom(document.querySelector('.answer')) + 220);
-          const lines = [...document.querySelectorAll('.beside li, .beside h3')];
-          const rest = lines.filter(it => bottom(it) > answer);
-          rest.forEach(it => {{ it.style.visibility = 'hidden'; }});
-          const shown = lines.filter(it => !rest.includes(it) && it.tagName === 'LI').map(bottom);
-          return Math.ceil(Math.max(...shown, bottom(document.querySelector('.answer'))) + 14); }})()"
-    );
-    let needed = browser.evaluate(&script)?.as_u64().unwrap_or(0).min(4_000);
-    let height = if phone { height.into() } else { needed.max(400) };
+    let bottoms = "[...document.querySelectorAll('.answer, .cards, .confidence')]
+        .map(it => it.getBoundingClientRect().bottom)";
+    let needed = browser.evaluate(&format!("Math.ceil(Math.max(...{bottoms}) + 14)"))?.as_u64();
+    let height = if phone { height.into() } else { needed.unwrap_or(0).clamp(400, 4_000) };
     let clip = json!({"x": 0, "y": 0, "width": width, "height": height, "scale": 1});
     let shot = json!({"format": "png", "clip": clip, "captureBeyondViewport": true});
     let shot = browser.call("Page.captureScreenshot", shot)?;

@@ -127,8 +127,11 @@ impl Words for PoolCeiling {
     fn brief(&self) -> Option<String> {
         let threads = whole(self.threads);
         let fastest_ms = self.fastest_ms.filter(|_| self.shown_by == PoolEvidence::Arithmetic)?;
-        let most = whole(self.threads * 1_000.0 / as_shown(fastest_ms));
-        let arithmetic = format!("{threads} / {} = {most}/s is their maximum", ms(fastest_ms));
+        let most_per_s = self.threads * 1_000.0 / as_shown(fastest_ms);
+        // The fastest response was measured by the clients: the rate may be a little higher.
+        let is = if self.rate_per_s.is_some_and(|rate| rate > most_per_s) { "≈" } else { "=" };
+        let arithmetic =
+            format!("{threads} / {} {is} {}/s is their maximum", ms(fastest_ms), whole(most_per_s));
         Some(format!("all {threads} pool threads are busy. {arithmetic}"))
     }
 

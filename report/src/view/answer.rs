@@ -4,7 +4,7 @@ use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_l
 use crate::load_words::load_words;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::noun;
-use threadcount_model::experiment::LoadSpec;
+use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::rounds::RoundsEnd;
@@ -91,33 +91,47 @@ fn worse(it: &Headline<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("But {variant} has {} {}", listed(&parts), under(it.load)))
 }
 
-/// `With 400 clients, platform-sized does as well (2.00x), with 424 OS threads; virtual has 28`.
+/// `With 400 clients, platform-sized has as much (2.00x), with 424 OS threads; virtual has 28`.
 fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
     let equals = best.equals(document);
     let under = super::capital(&under(best.load));
+    let as_good = as_good(best.load.workload);
     let ratio = |it: &Headline<'_>| figures::ratio(it.ratio.ratio);
+    let threads =
+        |it: &Headline<'_>| Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value));
+    let other_threads = |it: &Headline<'_>| threads(it).filter(|_| threads(it) != threads(best));
     match equals.as_slice() {
         [] => None,
         [only] => {
-            let threads =
-                |it: &Headline<'_>| Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value));
-            let threads = threads(only).zip(threads(best)).filter(|(other, own)| other != own);
-            let best = &best.comparison.variant;
-            let threads = threads.map_or_else(String::new, |(other, own)| {
-                format!(", with {other} OS threads; {best} has {own}")
+            let name = &best.comparison.variant;
+            let threads = other_threads(only).zip(threads(best)).map_or_else(String::new, |(other, own)| {
+                format!(", with {other} OS threads; {name} has {own}")
             });
-            Some(format!("{under}, {} does as well ({}x){threads}", only.comparison.variant, ratio(only)))
+            Some(format!("{under}, {} has {as_good} ({}x){threads}", only.comparison.variant, ratio(only)))
         }
         several => {
-            let each = several.iter().map(|it| format!("{} ({}x)", it.comparison.variant, ratio(it)));
+            let each = several.iter().map(|it| {
+                let threads =
+                    other_threads(it).map_or_else(String::new, |threads| format!(", {threads} OS threads"));
+                format!("{} ({}x{threads})", it.comparison.variant, ratio(it))
+            });
             let mut each: Vec<String> = each.take(MOST_EQUALS).collect();
             match several.len() - each.len() {
                 0 => {}
                 1 => each.push("another one".to_owned()),
                 more => each.push(format!("{more} others")),
             }
-            Some(format!("{under}, {} do as well", listed(&each)))
+            Some(format!("{under}, {} have {as_good}", listed(&each)))
         }
+    }
+}
+
+/// Behind the sentence that names the measure: no more is known to be equal.
+const fn as_good(load: Workload) -> &'static str {
+    match load.answer() {
+        Metric::P50 | Metric::Score => "as short a time",
+        Metric::Capacity => "as high a one",
+        _ => "as much",
     }
 }
 

@@ -81,7 +81,11 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
         document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold)).collect();
     if let [only] = denied[..] {
         let (holding, all) = (judged(ClaimVerdict::Holds), document.claims.len());
-        return Some(format!("claims: {holding} of {all} hold, not {}", only.claim));
+        let undecided = match all - holding - denied.len() {
+            0 => String::new(),
+            undecided => format!(", {undecided} undecided"),
+        };
+        return Some(format!("claims: {holding} of {all} hold{undecided}, not {}", only.claim));
     }
     let plural = |number: usize, one: &str, several: &str| {
         let words = if number == 1 { one } else { several };

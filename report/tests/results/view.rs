@@ -314,7 +314,7 @@ fn a_variant_without_a_difference_does_not_tie_with_one_that_is_better() {
         of([better, ("virtual", 1.07, [1.02, 1.12], Higher)]),
         [
             "virtual has 1.07x the throughput of platform with 400 clients.",
-            "With 400 clients, platform-sized does as well (1.08x), with 423 OS threads; virtual has 27."
+            "With 400 clients, platform-sized has as much (1.08x), with 423 OS threads; virtual has 27."
         ],
         "the fewest OS threads"
     );
