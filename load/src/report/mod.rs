@@ -3,6 +3,7 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
+mod failure_reasons;
 mod query;
 mod thousands;
 
@@ -16,6 +17,7 @@ use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub use failure_reasons::{FailureReason, failure_reasons, most_frequent_failure};
 pub use thousands::thousands;
 
 /// The name and version of the document.
