@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure};
 use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
@@ -64,7 +65,7 @@ pub struct FailedRequests<'a> {
     /// Requests that ended.
     pub of: u64,
     /// That of most of them.
-    pub cause: Option<&'a str>,
+    pub cause: Option<FailureReason<'a>>,
 }
 
 impl ResultDocument {
@@ -115,24 +116,19 @@ impl ResultDocument {
             let workload = self.experiment.load(name).map(|load| load.workload);
             workload.is_some_and(|it| it.expects_losses() || matches!(it, Workload::Capacity(_)))
         };
-        let mut causes: BTreeMap<(&str, &str), BTreeMap<&str, u64>> = BTreeMap::new();
-        let mut all: BTreeMap<(&str, &str), (u64, u64)> = BTreeMap::new();
+        let mut runs: BTreeMap<(&str, &str), Vec<&LoadReport>> = BTreeMap::new();
         for record in self.records.iter().filter(|it| is_complete(it) && !may_fail(&it.load)) {
-            let Some(load) = &record.measured else { continue };
             let pair = (record.variant.as_str(), record.load.as_str());
-            let (failed, of) = all.entry(pair).or_default();
-            *failed += load.requests.failed;
-            *of += load.requests.ok + load.requests.failed;
-            let causes = causes.entry(pair).or_default();
-            load.failures.iter().for_each(|(cause, count)| *causes.entry(cause).or_default() += count);
+            runs.entry(pair).or_default().extend(&record.measured);
         }
-        let most = |pair| Some(*causes.get(&pair)?.iter().max_by_key(|&(_, count)| count)?.0);
-        let failing = all.into_iter().filter(|(_, (failed, of))| *failed as f64 > allowed_share * *of as f64);
-        let named = failing.map(|((variant, load), (failed, of))| {
-            let cause = most((variant, load));
-            FailedRequests { variant, load, failed, of, cause }
+        let all = runs.into_iter().map(|((variant, load), runs)| FailedRequests {
+            variant,
+            load,
+            failed: runs.iter().map(|run| run.requests.failed).sum(),
+            of: runs.iter().map(|run| run.requests.ok + run.requests.failed).sum(),
+            cause: most_frequent_failure(runs),
         });
-        named.collect()
+        all.filter(|it| it.failed as f64 > allowed_share * it.of as f64).collect()
     }
 
     /// All runs of a variant under a load, failed ones too.

@@ -1,14 +1,18 @@
-//! How many requests, bytes and connections there were.
+//! How many requests, bytes and connections there were: while they are counted, between processes, and in reports.
+
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What became of the requests. Always `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load
 /// `waiting_at_start + due = sent + not_sent`, where `due` is how many fell due while it was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Counts {
     /// Requests of the lead-in that were in flight when counting began; 0 without one.
+    #[serde(default)]
     pub in_flight_at_start: u64,
     /// Requests that fell due in the lead-in and had not been sent when counting began (open loop only): they are part of `sent`,
     /// or of `not_sent`.
+    #[serde(default)]
     pub waiting_at_start: u64,
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
@@ -25,10 +29,17 @@ pub struct Counts {
     /// had no older request, and ended within a round trip and 10 ms after they were sent; any request where it ended with a 408
     /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7). Each is still one request, with its
     /// first due and sent times.
+    #[serde(default)]
     pub resent: u64,
 }
 
 impl Counts {
+    /// Requests that were in flight while the load was counted: `ok + failed + unfinished`.
+    #[must_use]
+    pub const fn of_window(&self) -> u64 {
+        self.in_flight_at_start + self.sent
+    }
+
     /// Of an open load, how many requests fell due while it was counted.
     #[must_use]
     pub const fn due(&self) -> u64 {
@@ -46,10 +57,21 @@ impl Counts {
         self.not_sent += other.not_sent;
         self.resent += other.resent;
     }
+
+    /// As one of several processes reports it.
+    pub(crate) fn serialize_of_pod<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        out.collect_map([
+            ("sent", self.sent),
+            ("ok", self.ok),
+            ("failed", self.failed),
+            ("unfinished", self.unfinished),
+            ("not_sent", self.not_sent),
+        ])
+    }
 }
 
 /// Bytes on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]
 #[non_exhaustive]
 pub struct Bytes {
@@ -59,7 +81,7 @@ pub struct Bytes {
 
 /// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed. With a lead-in,
 /// those at its end: what holds for the figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConnectionsAtStart {
     /// Those that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.

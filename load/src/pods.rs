@@ -1,5 +1,6 @@
 //! The processes of a load that several sent.
 
+use crate::counts::Counts;
 use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +25,9 @@ pub struct PodReport {
     /// How far its clock was ahead; null: not measured.
     pub clock_ahead_ms: Option<f64>,
     pub elapsed_s: f64,
-    pub requests: PodRequestsReport,
+    /// Of one without an end, in the seconds that are known.
+    #[serde(serialize_with = "Counts::serialize_of_pod")]
+    pub requests: Counts,
     pub response_time_ms: Option<TimesSummary>,
     pub interrupted: bool,
     pub generator: Option<PodGeneratorReport>,
@@ -38,37 +41,13 @@ impl PodReport {
         self.error = self.error.take().or_else(|| later.error.clone());
         self.lost_lines += later.lost_lines;
         self.elapsed_s += later.elapsed_s;
-        self.requests = self.requests.plus(later.requests);
+        self.requests.add(later.requests);
         self.response_time_ms = None;
         self.generator = match (self.generator.take(), &later.generator) {
             (Some(generator), Some(later)) => Some(generator.with(later)),
             (generator, later) => generator.or_else(|| later.clone()),
         };
     }
-}
-
-impl PodRequestsReport {
-    const fn plus(self, other: Self) -> Self {
-        Self {
-            sent: self.sent + other.sent,
-            ok: self.ok + other.ok,
-            failed: self.failed + other.failed,
-            unfinished: self.unfinished + other.unfinished,
-            not_sent: self.not_sent + other.not_sent,
-        }
-    }
-}
-
-/// What became of a process's requests. Of one without an end, in the seconds that are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
-#[non_exhaustive]
-pub struct PodRequestsReport {
-    pub sent: u64,
-    pub ok: u64,
-    pub failed: u64,
-    pub unfinished: u64,
-    pub not_sent: u64,
 }
 
 /// The health of one process.

@@ -131,12 +131,6 @@ impl DoubtReason {
         )
     }
 
-    /// Does it affect this metric? A busy compiler distorts the CPU per request; the throughput includes its cost.
-    #[must_use]
-    pub const fn concerns(&self, metric: Metric) -> bool {
-        !matches!(self, Self::CompilerBusy { .. }) || metric.is_server_cpu()
-    }
-
     /// Is the load generator the cause?
     #[must_use]
     pub const fn is_of_generator(&self) -> bool {

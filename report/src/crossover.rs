@@ -3,6 +3,7 @@
 mod answer;
 
 use crate::request_time;
+use crate::terminal::MOST_LINES;
 use crate::view::label::{self, RequestThreads};
 use crate::wrapped::wrapped;
 use threadcount_judge::crossover::crossover_reasons;
@@ -20,8 +21,6 @@ pub(crate) use answer::{answers, has_verdict};
 /// Columns of a line, and of its label.
 const WIDTH: usize = 100;
 const LABEL: usize = 8;
-/// Lines of all of it.
-const MOST_LINES: usize = 22;
 /// Kinds of thread that the reasons speak of; the table has all.
 const MOST_KINDS: usize = 3;
 /// Where a request takes less CPU than this, what the JVM makes of a call that several kinds of thread come through is a part of it that

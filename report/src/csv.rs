@@ -6,7 +6,7 @@ use crate::ReportError;
 use crate::series;
 use crate::series::{COLUMNS, Reading};
 use threadcount_judge::result::ResultDocument;
-use threadcount_load::report::RequestsReport;
+use threadcount_load::outcome::Counts;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
@@ -39,16 +39,8 @@ fn run_row(record: &Record) -> Vec<String> {
     let load = record.measured.as_ref();
     let requests = load.map(|load| load.requests);
     let counts = requests.map(|requests| {
-        let RequestsReport {
-            in_flight_at_start,
-            waiting_at_start,
-            sent,
-            ok,
-            failed,
-            unfinished,
-            not_sent,
-            ..
-        } = requests;
+        let Counts { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, .. } =
+            requests;
         [in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent]
             .map(|count| count.to_string())
     });

@@ -40,6 +40,8 @@ pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
     }
 }
 
+/// The first Java with virtual threads (JEP 444).
+pub const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 /// Defaults of `BoundedVirtualThreadExecutor`, written out so that the record of a run has them.
 pub const DEFAULT_QUEUE: u32 = 1_000;
 pub const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;

@@ -1,11 +1,10 @@
 //! Is a server behind the server the limit of a run? Then its figures say nothing about the server's threads.
 
+use super::runs::FULL_MACHINE;
 use threadcount_model::backend_limit::BackendLimit;
 use threadcount_model::record::jvm::Pool;
 use threadcount_model::record::{BackendFigures, Record};
 
-/// Cores that are in use for more than this are full, as everywhere.
-const FULL_CORES: f64 = 0.85;
 /// Of the CPU in use on its cores a backend that is the limit uses more than this.
 const MOST: f64 = 0.5;
 /// A thread that uses so much of a core ...
@@ -49,7 +48,7 @@ fn limit_among<'a>(
 /// `together_cores`: CPU of all backends on the same cores, the largest of which is named.
 fn full_cores(backend: &BackendFigures, together_cores: f64) -> Option<BackendLimit> {
     let (in_use, cores) = (backend.cores_in_use?, backend.cores.len() as u32);
-    let is_full = cores > 0 && in_use >= FULL_CORES * f64::from(cores);
+    let is_full = cores > 0 && in_use >= FULL_MACHINE * f64::from(cores);
     (is_full && together_cores > MOST * in_use).then_some(BackendLimit::Cpu {
         cpu_cores: backend.cpu_cores,
         cores_in_use: in_use,

@@ -1,14 +1,11 @@
 //! Figures that may be zero have no ratio: their difference is compared, round by round, by Student's or (fewer than four
 //! rounds) Welch's interval. A pause that never happened in any run is known, not unknown.
 
-use super::ratio::{CONFIDENCE, MARGIN, alpha};
+use super::ratio::{CONFIDENCE, MARGIN, RELATIVE_STEP, alpha};
 use super::runs::mean;
 use super::student::MeanDifference;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
-
-/// No figure is known better than this part of itself: the histogram keeps three digits.
-const RELATIVE_STEP: f64 = 0.001;
 
 /// variant - baseline and what may be said of it.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use threadcount_load::slowest::SlowRequest;
 use threadcount_model::record::pause_ledger::{CauseOfDelay, DelayedRequest, PauseCause, PauseLedger};
 use threadcount_model::window::Window;
 
-/// A pause explains a response if it delayed it by at least this much of what the response took above the median.
-const EXPLAINS: f64 = 0.5;
+/// A pause explains a slow response if it delayed it by at least this share of what the response took above the median.
+pub const EXPLAINS: f64 = 0.5;
 /// The slow requests that are kept one by one: the slowest.
 const KEPT: usize = 200;
 

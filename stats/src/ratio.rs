@@ -34,6 +34,8 @@ pub const MARGIN: f64 = 0.02;
 /// An interval that rules out differences larger than this, and none, says "no difference larger than"; a wider one
 /// says too little to be a verdict.
 pub const WIDEST: f64 = 0.10;
+/// The histogram keeps three digits of a time, and no other figure is known better.
+pub(super) const RELATIVE_STEP: f64 = 0.001;
 /// More runs than this are never advised.
 const MOST_RUNS: u32 = 1_000;
 

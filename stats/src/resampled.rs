@@ -1,6 +1,7 @@
 //! The mean of a series that resembles itself, with an interval by resampling.
 
 use super::random::SplitMix64;
+use super::ratio::CONFIDENCE;
 use super::student::t_quantile;
 use std::ops::Range;
 use threadcount_model::interval::Interval;
@@ -10,7 +11,6 @@ const FEWEST_SAMPLES: usize = 5;
 /// ... and neither do fewer blocks.
 const FEWEST_BLOCKS: f64 = 2.5;
 const RESAMPLES: usize = 1_000;
-const CONFIDENCE: f64 = 0.95;
 const SHORTEST_BLOCK: usize = 3;
 const FEWEST_RUNS: usize = 3;
 /// Of the normal distribution.

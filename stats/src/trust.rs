@@ -9,7 +9,7 @@ use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
 use std::collections::BTreeSet;
-use threadcount_load::report::LoadReport;
+use threadcount_load::report::{LoadReport, most_frequent_failure};
 use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::plan::plan;
 use threadcount_model::experiment::{Experiment, LoadSpec};
@@ -177,7 +177,7 @@ fn backend(record: &Record, records: &[Record]) -> Option<DoubtReason> {
 
 fn failures(load: &LoadReport) -> Option<DoubtReason> {
     let requests = load.requests;
-    let cause = load.failures.iter().max_by_key(|&(_, count)| count).map(|(cause, _)| cause.clone());
+    let cause = most_frequent_failure([load]).map(|it| it.to_string());
     (requests.failed > 0).then_some(DoubtReason::RequestsFailed {
         failed: requests.failed,
         sent: requests.of_window(),

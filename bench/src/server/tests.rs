@@ -15,6 +15,8 @@ enum Engine {
     Paced,
 }
 
+const ENGINES: [Engine; 2] = [Engine::Paced, Engine::Ring];
+
 /// Runs a server while `client` talks to it; returns what the server counted.
 fn serving(engine: Engine, pace: Pace, client: impl FnOnce(SocketAddr)) -> Served {
     serve_in_background(engine, &Service { pace, ..Service::default() }, client)
@@ -25,21 +27,16 @@ fn serve_in_background(engine: Engine, service: &Service, client: impl FnOnce(So
     let stop = StopSignal::event().unwrap();
     thread::scope(|scope| {
         let served = scope.spawn(|| match engine {
-            Engine::Ring => ring::Ring::new(&listener, service, &stop).unwrap().serve().unwrap(),
+            Engine::Ring => {
+                let ring = ring::Ring::new(&listener, service, &stop);
+                ring.expect("the kernel must allow io_uring to this test").serve().unwrap()
+            }
             Engine::Paced => paced::Paced::new(&listener, service, &stop).unwrap().serve().unwrap(),
         });
         client(listener.local_addr().unwrap());
         stop.stop().unwrap();
         served.join().unwrap()
     })
-}
-
-/// The engines this kernel allows: containers often forbid io_uring.
-fn engines() -> Vec<Engine> {
-    let allowed =
-        ring::Ring::new(&listen(ANY_PORT).unwrap(), &Service::default(), &StopSignal::event().unwrap())
-            .is_ok();
-    if allowed { vec![Engine::Paced, Engine::Ring] } else { vec![Engine::Paced] }
 }
 
 fn connect(address: SocketAddr) -> TcpStream {
@@ -77,7 +74,7 @@ fn the_rate_counts_from_the_first_request_to_the_last_answer() {
 
 #[test]
 fn each_request_on_a_connection_gets_the_13_bytes_and_is_counted() {
-    for engine in engines() {
+    for engine in ENGINES {
         let served = serving(engine, Pace::default(), |address| {
             let mut stream = connect(address);
             for _ in 0..10 {
@@ -93,7 +90,7 @@ fn each_request_on_a_connection_gets_the_13_bytes_and_is_counted() {
 
 #[test]
 fn pipelined_and_split_requests_are_answered_one_by_one() {
-    for engine in engines() {
+    for engine in ENGINES {
         let served = serving(engine, Pace::default(), |address| {
             let mut stream = connect(address);
             let three = GET.repeat(3);
@@ -109,7 +106,7 @@ fn pipelined_and_split_requests_are_answered_one_by_one() {
 
 #[test]
 fn a_connection_is_closed_when_asked_and_when_nonsense_comes() {
-    for engine in engines() {
+    for engine in ENGINES {
         let served = serving(engine, Pace::default(), |address| {
             let mut stream = connect(address);
             stream.write_all(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
@@ -127,7 +124,7 @@ fn a_connection_is_closed_when_asked_and_when_nonsense_comes() {
 
 #[test]
 fn many_connections_are_served_and_their_places_reused() {
-    for engine in engines() {
+    for engine in ENGINES {
         let served = serving(engine, Pace::default(), |address| {
             for _ in 0..3 {
                 let mut streams: Vec<_> = (0..50).map(|_| connect(address)).collect();
@@ -164,9 +161,6 @@ fn during_a_stall_nothing_is_answered_and_afterwards_everything() {
         first.write_all(GET).unwrap();
         expect_answer(&mut first);
         thread::sleep(Duration::from_millis(50).saturating_sub(start.elapsed()));
-        if start.elapsed() > Duration::from_millis(300) {
-            return;
-        }
         second.write_all(GET).unwrap();
         expect_answer(&mut second);
         assert!(start.elapsed() >= Duration::from_millis(398), "answered at {:?}", start.elapsed());
@@ -193,9 +187,6 @@ fn an_answer_for_a_connection_that_is_gone_does_not_go_to_the_next_one() {
 fn a_longer_body_comes_whole_and_lateness_is_told_where_a_rate_was_named() {
     let service =
         Service { answers: answer::Answers::with_body(65_536), asked_rate: Some(100), ..Service::default() };
-    if !matches!(engines()[..], [_, Engine::Ring]) {
-        return;
-    }
     let expected = service.answers.bytes(answer::Reply::Keep).len();
     let served = serve_in_background(Engine::Ring, &service, |address| {
         let mut stream = connect(address);

@@ -10,13 +10,11 @@ use threadcount_machine::spring_boot::{EmbeddedServer, SpringBootJar};
 use threadcount_model::experiment::thread_settings::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
 use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant};
 use threadcount_servers::placeholders::PORT;
-use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS};
+use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS, FIRST_WITH_VIRTUAL_THREADS};
 use threadcount_servers::tomcat::ACCEPT_COUNT;
 
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
-/// The first Java with virtual threads (JEP 444).
-const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 
 const BOUND_NOTE: &str =
     "virtual threads, at most 200 requests at once (docs/how-to/limit-virtual-threads.md)";

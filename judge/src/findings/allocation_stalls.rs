@@ -1,6 +1,6 @@
 //! Threads that wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
 
-use crate::evidence::tail::STANDS_OUT;
+use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::allocation::fewer_allocations;
@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::Record;
+use threadcount_stats::pause_ledger::EXPLAINS;
 
 /// Means of the runs that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,12 +26,8 @@ pub struct AllocationStalls {
     pub allocates_more_than: Option<String>,
 }
 
-/// Some thread waits in at least this share of the time ...
+/// Some thread waits in at least this share of the time, or the waits make a 99th percentile that stands out.
 const MUCH_TIME: f64 = 0.1;
-/// ... or at least so many requests wait ...
-const SLOWEST_HUNDREDTH: f64 = 0.01;
-/// ... for this much of what the 99th percentile is above the median, where it stands out.
-const EXPLAINS: f64 = 0.5;
 
 /// One run.
 struct Stalls {
@@ -52,7 +49,7 @@ impl Stalls {
         let mean_ms = stalls.total_ms / count;
         let makes_tail = times.p99 >= STANDS_OUT * times.p50
             && mean_ms >= EXPLAINS * (times.p99 - times.p50)
-            && count >= SLOWEST_HUNDREDTH * load.requests.ok as f64;
+            && count >= ABOVE_P99 * load.requests.ok as f64;
         let seen = Self { count, mean_ms, longest_ms: stalls.longest_ms, share: stalls.share };
         (stalls.share >= MUCH_TIME || makes_tail).then_some(seen)
     }

@@ -15,6 +15,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use threadcount_judge::words::finding::{FindingWords, words};
 use threadcount_servers::distribution::DistributionStore;
 use threadcount_servers::tomcat::distribution::TOMCAT;
+use threadcount_stats::runs::FULL_MACHINE;
 
 /// Held while a server takes all the CPU that there is.
 static CORES: Mutex<()> = Mutex::new(());
@@ -37,9 +38,6 @@ const SOON_COMPILED: &str = "-XX:TieredStopAtLevel=1";
 
 /// How long a request blocks.
 const LONG: &str = "sleep=250ms";
-
-/// From this share of the machine's cores on, they are the limit (docs/reference/findings.md).
-const FULL_MACHINE: f64 = 0.85;
 
 /// One run of each variant, measured; exactly one, because on a busy machine disturbed runs would be repeated.
 struct ExperimentOutput {

@@ -200,7 +200,7 @@ fn failures(outcome: &LoadOutcome) -> Option<Warning> {
     let counts = outcome.counts;
     (counts.failed > 0).then_some(Warning::Failures {
         failed: counts.failed,
-        sent: counts.in_flight_at_start + counts.sent,
+        sent: counts.of_window(),
         cause,
     })
 }

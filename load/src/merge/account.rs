@@ -80,7 +80,7 @@ pub struct ShareEnd {
     pub last_sent_ns: u64,
     pub protocol: String,
     pub driver: String,
-    pub requests: RequestsText,
+    pub requests: Counts,
     pub in_flight_at_start_ns: u64,
     pub in_flight_at_end_ns: u64,
     /// Histograms by their names in [`LoadOutcome`]; one that recorded nothing is left out.
@@ -112,21 +112,6 @@ pub struct ShareEnd {
     /// By a CPU limit; `None`: there is none, or it cannot be read.
     #[serde(default)]
     pub throttling: Option<Throttling>,
-}
-
-/// The counts of a share.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of Counts")]
-#[non_exhaustive]
-pub struct RequestsText {
-    pub in_flight_at_start: u64,
-    pub waiting_at_start: u64,
-    pub sent: u64,
-    pub ok: u64,
-    pub failed: u64,
-    pub unfinished: u64,
-    pub not_sent: u64,
-    pub resent: u64,
 }
 
 impl ShareSecond {
@@ -185,7 +170,7 @@ impl ShareEnd {
             last_sent_ns: outcome.last_sent_ns.saturating_sub(outcome.started_ns),
             protocol: outcome.protocol.clone(),
             driver: outcome.driver.to_owned(),
-            requests: outcome.counts.into(),
+            requests: outcome.counts,
             in_flight_at_start_ns: u64::try_from(outcome.in_flight_at_start_ns).unwrap_or(u64::MAX),
             in_flight_at_end_ns: u64::try_from(outcome.in_flight_at_end_ns).unwrap_or(u64::MAX),
             histograms: texts.collect::<Result<_, String>>()?,
@@ -227,7 +212,7 @@ impl ShareEnd {
             last_sent_ns: self.last_sent_ns,
             protocol: self.protocol.clone(),
             driver: driver_name(&self.driver),
-            counts: self.requests.into(),
+            counts: self.requests,
             in_flight_at_start_ns: self.in_flight_at_start_ns.into(),
             in_flight_at_end_ns: self.in_flight_at_end_ns.into(),
             response_time: times("response_time")?,
@@ -271,29 +256,5 @@ fn driver_name(name: &str) -> &'static str {
         "io_uring" => "io_uring",
         "epoll" => "epoll",
         _ => "",
-    }
-}
-
-impl From<Counts> for RequestsText {
-    fn from(counts: Counts) -> Self {
-        let Counts { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent } =
-            counts;
-        Self { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent }
-    }
-}
-
-impl From<RequestsText> for Counts {
-    fn from(text: RequestsText) -> Self {
-        let RequestsText {
-            in_flight_at_start,
-            waiting_at_start,
-            sent,
-            ok,
-            failed,
-            unfinished,
-            not_sent,
-            resent,
-        } = text;
-        Self { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent }
     }
 }

@@ -19,7 +19,7 @@ mod plan_text;
 mod pod;
 mod total;
 
-pub use account::{RequestsText, ShareBegin, ShareEnd, ShareSecond, Throttling};
+pub use account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 pub use line::{FORMAT, Line, LineError, Message};
 pub use note::MergeNote;
 pub use plan_text::PlanText;

@@ -2,10 +2,11 @@
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
+use crate::counts::Counts;
 use crate::health::{self, Bottleneck, Health};
 use crate::outcome::LoadOutcome;
 use crate::plan::{LoadPlan, LoadShare};
-use crate::pods::{PodGeneratorReport, PodReport, PodRequestsReport};
+use crate::pods::{PodGeneratorReport, PodReport};
 use crate::setting::Setting;
 use crate::times::TimesSummary;
 
@@ -29,16 +30,14 @@ struct Seconds {
     count: u32,
     /// The one after the last.
     next: u32,
-    sent: u64,
-    ok: u64,
-    failed: u64,
+    requests: Counts,
 }
 
 /// What is kept of an account.
 #[derive(Debug)]
 struct Ended {
     times: PodTimes,
-    requests: PodRequestsReport,
+    requests: Counts,
     response_time_ms: Option<TimesSummary>,
     own_lag_p99_ms: Option<f64>,
     health: Health,
@@ -56,7 +55,7 @@ pub(super) struct PodTimes {
 }
 
 impl Pod {
-    pub const fn new(share: LoadShare) -> Self {
+    pub fn new(share: LoadShare) -> Self {
         Self {
             share,
             begin: None,
@@ -64,7 +63,7 @@ impl Pod {
             clock_ahead_ns: None,
             next_line: 0,
             lost_lines: 0,
-            seconds: Seconds { count: 0, next: 0, sent: 0, ok: 0, failed: 0 },
+            seconds: Seconds::default(),
             ended: None,
         }
     }
@@ -79,12 +78,11 @@ impl Pod {
         true
     }
 
-    pub const fn second(&mut self, second: &ShareSecond) {
+    pub fn second(&mut self, second: &ShareSecond) {
+        let &ShareSecond { index, sent, ok, failed, .. } = second;
         self.seconds.count += 1;
-        self.seconds.next = second.index + 1;
-        self.seconds.sent += second.sent;
-        self.seconds.ok += second.ok;
-        self.seconds.failed += second.failed;
+        self.seconds.next = index + 1;
+        self.seconds.requests.add(Counts { sent, ok, failed, ..Counts::default() });
     }
 
     /// No line about a second before this one will come any more.
@@ -95,20 +93,13 @@ impl Pod {
     /// Its account, and the whole load's plan.
     pub fn end(&mut self, end: &ShareEnd, outcome: &LoadOutcome, mut plan: LoadPlan) {
         plan.share = self.share;
-        let counts = outcome.counts;
         self.ended = Some(Ended {
             times: PodTimes {
                 started_unix_ns: end.started_unix_ns,
                 elapsed_ns: end.elapsed_ns,
                 last_sent_ns: end.last_sent_ns,
             },
-            requests: PodRequestsReport {
-                sent: counts.sent,
-                ok: counts.ok,
-                failed: counts.failed,
-                unfinished: counts.unfinished,
-                not_sent: counts.not_sent,
-            },
+            requests: outcome.counts,
             response_time_ms: outcome.response_time.summary(),
             own_lag_p99_ms: health::own_lag_p99_ms(outcome),
             health: health::judge(outcome, &plan.own_part()),
@@ -162,11 +153,9 @@ impl Pod {
     pub fn report(self, plan: &LoadPlan, first_unix_ns: u64) -> PodReport {
         let started_unix_ns = self.started_unix_ns();
         let ms = |ns: u64| ns as f64 / 1e6;
-        let Seconds { count, sent, ok, failed, .. } = self.seconds;
-        let until_lost = PodRequestsReport { sent, ok, failed, ..PodRequestsReport::default() };
         let elapsed_s = match &self.ended {
             Some(ended) => ended.times.elapsed_ns as f64 / NANOS_PER_S as f64,
-            None => f64::from(count),
+            None => f64::from(self.seconds.count),
         };
         let begin = self.begin.unwrap_or_default();
         PodReport {
@@ -180,7 +169,7 @@ impl Pod {
             started_ms: started_unix_ns.map(|started| ms(started.saturating_sub(first_unix_ns))),
             clock_ahead_ms: self.clock_ahead_ns.map(|ns| ns as f64 / 1e6),
             elapsed_s,
-            requests: self.ended.as_ref().map_or(until_lost, |ended| ended.requests),
+            requests: self.ended.as_ref().map_or(self.seconds.requests, |ended| ended.requests),
             response_time_ms: self.ended.as_ref().and_then(|ended| ended.response_time_ms),
             interrupted: self.ended.as_ref().is_some_and(|ended| ended.interrupted),
             generator: self.ended.map(|ended| PodGeneratorReport {

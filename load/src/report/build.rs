@@ -1,11 +1,8 @@
 //! How a [`LoadOutcome`] becomes a [`LoadReport`]: sums become rates, histograms become figures in milliseconds.
 
-use super::{
-    AtStartReport, BytesReport, ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport,
-    RateReport, RequestsReport, SCHEMA,
-};
+use super::{ConnectionsReport, GeneratorReport, LagReport, LoadReport, PlanReport, RateReport, SCHEMA};
 use crate::health;
-use crate::outcome::{Counts, LoadOutcome};
+use crate::outcome::LoadOutcome;
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Step, Stop};
 use crate::setting::{Setting, SettingName};
 use crate::times::Times;
@@ -31,7 +28,7 @@ impl LoadReport {
             driver: outcome.driver.to_owned(),
             plan: plan_report(plan, outcome.cost.threads),
             elapsed_s: outcome.elapsed_s(),
-            requests: requests(outcome.counts),
+            requests: counts,
             rate_per_s: rates(outcome, &plan.pacing),
             response_time_ms: outcome.response_time.summary(),
             service_time_ms: outcome.service_time.summary(),
@@ -47,14 +44,12 @@ impl LoadReport {
             first_failing_body: outcome.first_failing_body.clone(),
             connections: ConnectionsReport {
                 opened: outcome.connections_opened,
-                at_start: outcome
-                    .connections_at_start
-                    .map(|at_start| AtStartReport { open: at_start.open, wanted: at_start.wanted }),
+                at_start: outcome.connections_at_start,
                 open_at_end: outcome.connections_open,
                 unsolicited: outcome.unsolicited,
                 streams: outcome.streams_per_connection,
             },
-            bytes: BytesReport { sent: outcome.bytes.sent, received: outcome.bytes.received },
+            bytes: outcome.bytes,
             generator: GeneratorReport {
                 cpu_us_per_request: health.cpu_us_per_request,
                 cpu_share: health.cpu_share,
@@ -129,12 +124,6 @@ fn shape_in_words(shape: &RateShape) -> Option<String> {
             Some(format!("steps {}", steps.iter().map(step).collect::<Vec<_>>().join(", ")))
         }
     }
-}
-
-fn requests(counts: Counts) -> RequestsReport {
-    let Counts { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent } =
-        counts;
-    RequestsReport { in_flight_at_start, waiting_at_start, sent, ok, failed, unfinished, not_sent, resent }
 }
 
 fn mean_ms(sum_ns: u128, count: u64) -> Option<f64> {

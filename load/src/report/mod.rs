@@ -3,10 +3,12 @@
 //! `schema/load-1.schema.json` describes the same document; a test holds the two together.
 
 mod build;
+mod failure_reasons;
 mod query;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
+use crate::counts::{Bytes, ConnectionsAtStart, Counts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
@@ -15,6 +17,7 @@ use crate::times::TimesSummary;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub use failure_reasons::{FailureReason, failure_reasons, most_frequent_failure};
 pub use thousands::thousands;
 
 /// The name and version of the document.
@@ -34,7 +37,7 @@ pub struct LoadReport {
     pub driver: String,
     pub plan: PlanReport,
     pub elapsed_s: f64,
-    pub requests: RequestsReport,
+    pub requests: Counts,
     pub rate_per_s: RateReport,
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
@@ -59,7 +62,7 @@ pub struct LoadReport {
     /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_failing_body: Option<String>,
-    pub bytes: BytesReport,
+    pub bytes: Bytes,
     #[serde(default)]
     pub connections: ConnectionsReport,
     pub generator: GeneratorReport,
@@ -115,34 +118,6 @@ pub struct PlanReport {
     pub tls_resumption: Option<bool>,
 }
 
-/// What became of the requests; `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load `waiting_at_start`
-/// and what fell due while it was counted are together `sent + not_sent`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
-#[non_exhaustive]
-pub struct RequestsReport {
-    /// Requests of the lead-in that were in flight when counting began.
-    #[serde(default)]
-    pub in_flight_at_start: u64,
-    /// Requests that fell due in the lead-in and had not been sent when counting began; part of `sent` or `not_sent`.
-    #[serde(default)]
-    pub waiting_at_start: u64,
-    pub sent: u64,
-    pub ok: u64,
-    pub failed: u64,
-    pub unfinished: u64,
-    pub not_sent: u64,
-    pub resent: u64,
-}
-
-impl RequestsReport {
-    /// Requests that were in flight while the load was counted: `ok + failed + unfinished`.
-    #[must_use]
-    pub const fn of_window(&self) -> u64 {
-        self.in_flight_at_start + self.sent
-    }
-}
-
 /// Rates over the time that really passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
@@ -155,26 +130,6 @@ pub struct RateReport {
     pub completed: f64,
 }
 
-/// Bytes on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
-#[non_exhaustive]
-pub struct BytesReport {
-    pub sent: u64,
-    pub received: u64,
-}
-
-/// Connections when the load began: when all were open, or when the time of a connect had passed. With a lead-in, those that had
-/// been opened by its end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct AtStartReport {
-    /// Those that were open.
-    pub open: u64,
-    /// Those that were to be open.
-    pub wanted: u64,
-}
-
 /// What carried the requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -183,7 +138,7 @@ pub struct ConnectionsReport {
     pub opened: u64,
     /// Connections when the load began, or by the end of its lead-in; null: it opens none in advance.
     #[serde(default)]
-    pub at_start: Option<AtStartReport>,
+    pub at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
     /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.

@@ -63,10 +63,4 @@ impl ThreadFamily {
     pub fn mean(&self, figure: impl Fn(&FamilySample) -> f64) -> f64 {
         self.samples.iter().map(figure).sum::<f64>() / self.samples.len().max(1) as f64
     }
-
-    /// The most that worked at once in a sample.
-    #[must_use]
-    pub fn most_working(&self) -> f64 {
-        self.samples.iter().map(|sample| sample.working).fold(0.0, f64::max)
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::ratios::needed;
 use super::unreadable::unreadable;
-use crate::load_words::load_words;
+use crate::load_words::{load_words, metric_words};
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words as finding_words;
@@ -28,12 +28,7 @@ pub(super) struct Headline<'a> {
 }
 
 /// The tails of the response times that a sentence may speak of.
-const TAILS: [(Metric, &str); 4] = [
-    (Metric::P99, "p99"),
-    (Metric::P99_9, "p99.9"),
-    (Metric::P99_99, "p99.99"),
-    (Metric::Max, "slowest response"),
-];
+const TAILS: [Metric; 4] = [Metric::P99, Metric::P99_9, Metric::P99_99, Metric::Max];
 
 /// Of a decided ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -197,9 +192,12 @@ impl<'a> Headline<'a> {
         if !(is_said && longer(Metric::P50).is_some()) {
             parts.extend(longer(Metric::P50).map(|ratio| times(ratio, "median response time")));
             parts.extend(longer(Metric::Mean).map(|ratio| times(ratio, "mean response time")));
-            let tails = TAILS.iter().filter_map(|&(metric, noun)| Some((longer(metric)?, noun)));
+            let tails = TAILS.into_iter().filter_map(|metric| Some((longer(metric)?, metric)));
             let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
-            parts.extend(worst.map(|(ratio, noun)| times(ratio, noun)));
+            parts.extend(worst.map(|(ratio, metric)| match metric {
+                Metric::Max => times(ratio, metric.label()),
+                _ => times(ratio, &metric_words(metric)),
+            }));
         }
         parts
     }

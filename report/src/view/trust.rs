@@ -8,7 +8,8 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
-use threadcount_load::report::LoadReport;
+use threadcount_load::outcome::Counts;
+use threadcount_load::report::{FailureReason, LoadReport, failure_reasons};
 use threadcount_model::doubt::{Doubt, TrustGrade};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
@@ -145,26 +146,23 @@ fn divided_by(records: &[Record]) -> Option<String> {
 }
 
 /// Requests of all runs.
-#[derive(Default)]
 struct Sent<'a> {
     sent: u64,
     failed: u64,
     unfinished: u64,
-    causes: BTreeMap<&'a str, u64>,
+    reasons: BTreeMap<FailureReason<'a>, u64>,
 }
 
 impl<'a> Sent<'a> {
     fn of(records: &'a [Record]) -> Self {
-        let mut all = Self::default();
-        for load in records.iter().filter_map(|record| record.measured.as_ref()) {
-            all.sent += load.requests.of_window();
-            all.failed += load.requests.failed;
-            all.unfinished += load.requests.unfinished;
-            for (cause, count) in &load.failures {
-                *all.causes.entry(cause).or_default() += count;
-            }
+        let loads = || records.iter().filter_map(|record| record.measured.as_ref());
+        let sum = |count: fn(&Counts) -> u64| loads().map(|load| count(&load.requests)).sum::<u64>();
+        Self {
+            sent: sum(Counts::of_window),
+            failed: sum(|it| it.failed),
+            unfinished: sum(|it| it.unfinished),
+            reasons: failure_reasons(loads()),
         }
-        all
     }
 
     fn sentence(&self, records: &[Record]) -> String {
@@ -175,13 +173,13 @@ impl<'a> Sent<'a> {
         if self.failed == 0 {
             return format!("{sent} requests, none failed");
         }
-        let causes: Vec<String> =
-            self.causes.iter().map(|(cause, count)| format!("{cause} {}", figures::count(*count))).collect();
+        let counted = |(reason, &count)| format!("{reason} {}", figures::count(count));
+        let counted: Vec<String> = self.reasons.iter().map(counted).collect();
         let loads = || records.iter().filter_map(|record| record.measured.as_ref());
         let body = loads().find_map(|load| load.first_failing_body.as_ref());
         let body = body.map_or_else(String::new, |body| format!("; the first body: {body}"));
         let failed = figures::count(self.failed);
-        format!("{failed} of {sent} requests failed ({}{body})", causes.join(", "))
+        format!("{failed} of {sent} requests failed ({}{body})", counted.join(", "))
     }
 
     fn in_flight(&self) -> Option<String> {

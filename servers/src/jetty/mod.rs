@@ -10,7 +10,8 @@ use super::error::LaunchError;
 use super::keys::{Keys, WrittenServer, positive, text, version};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
-use super::threads::threads;
+use super::threads::{FIRST_WITH_VIRTUAL_THREADS, threads};
+use super::tomcat::ACCEPT_COUNT;
 use distribution::JETTY;
 use start_ini::StartIni;
 use std::path::PathBuf;
@@ -20,13 +21,6 @@ use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::{JettyServer, PoolSize, Server, ThreadKind, Threads};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::yaml::Node;
-
-/// `acceptQueueSize` where nothing is written, the same as for Tomcat. Jetty's own is Java's, 50: fewer than most loads
-/// open at once.
-const ACCEPT_COUNT: u32 = 4_096;
-
-/// Virtual threads are final since Java 21 (JEP 444).
-const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 
 /// The key for `maxConcurrentTasks`.
 const TASKS: &str = "max_concurrent_tasks";
@@ -113,6 +107,7 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
         threads,
         accept_count: written
             .read("accept_count", |node| node.positive_u32("accept_count"))?
+            // Jetty's own is Java's, 50: fewer than most loads open at once.
             .unwrap_or(ACCEPT_COUNT),
         max_concurrent_tasks: written.read(TASKS, tasks)?,
     }))

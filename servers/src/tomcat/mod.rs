@@ -9,7 +9,7 @@ use super::error::LaunchError;
 use super::keys::{Keys, WrittenServer, positive, text, version};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
-use super::threads::threads;
+use super::threads::{FIRST_WITH_VIRTUAL_THREADS, threads};
 use base::TomcatBase;
 use distribution::{TOMCAT, has_virtual_executor};
 use server_xml::Connector;
@@ -28,9 +28,6 @@ pub const ACCEPT_COUNT: u32 = 4_096;
 
 /// The key of `processorCache`.
 const CACHE: &str = "processor_cache";
-
-/// Virtual threads are final since Java 21 (JEP 444), and `jvm/executors` is compiled for it.
-const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
 
 /// The module of our Maven reactor with the executors.
 const EXECUTORS: &str = "executors";

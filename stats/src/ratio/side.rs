@@ -1,7 +1,6 @@
 //! One side of an unpaired ratio: its figures on the logarithmic scale.
 
-/// The histogram keeps three digits of a time, and no other figure is known better.
-const RELATIVE_STEP: f64 = 0.001;
+use super::RELATIVE_STEP;
 
 /// One side's figures on the logarithmic scale.
 #[derive(Clone, Debug)]

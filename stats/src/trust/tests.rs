@@ -1,5 +1,6 @@
 use super::*;
 use threadcount_config::parse;
+use threadcount_load::failure::FailureCause;
 use threadcount_model::record::benchmark::BenchmarkScore;
 use threadcount_model::record::{
     BackendFigures, Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure,
@@ -67,8 +68,8 @@ fn a_variant_that_never_ran_is_missed() {
 fn failed_requests_end_the_trust_with_their_cause() {
     let record = with_load(run("a", "c4", 100.0, 5.0), |load| {
         load.requests.failed = 10;
-        load.failures.insert("connection refused".into(), 9);
-        load.failures.insert("timeout".into(), 1);
+        load.failure_causes.insert(FailureCause::ConnectionRefused, 9);
+        load.failure_causes.insert(FailureCause::RequestTimeout, 1);
     });
     let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), mostly connection \
         refused (and in 1 more of its runs)";
@@ -316,8 +317,7 @@ fn a_compiler_that_is_busy_while_measuring_doubts_cpu_per_request_and_nothing_el
     assert!(trusted && sentences.contains("23 % of the server's CPU"), "{sentences}");
     assert!(sentences.contains("CPU per request"), "{sentences}");
     let (_, doubts) = trust(&experiment(), &records);
-    assert!(doubts.iter().all(|it| it.reason.concerns(Metric::CpuPerRequest)));
-    assert!(doubts.iter().all(|it| !it.reason.concerns(Metric::Rate)));
+    assert!(doubts.iter().all(|it| matches!(it.reason, DoubtReason::CompilerBusy { .. })), "{doubts:?}");
     // Look-alikes: within its share; no JVM; a load that measures a cold server on purpose.
     for silent in [measured(Some(0.04), warmed.clone()), measured(None, warmed), measured(Some(0.5), None)] {
         assert_eq!(judged(&silent), (true, String::new()));

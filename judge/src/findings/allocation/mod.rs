@@ -6,6 +6,7 @@ mod sites;
 mod words;
 
 pub(crate) use rule::{attribute, find};
+pub(crate) use sites::{MOST_NAMED, WORTH_NAMING};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

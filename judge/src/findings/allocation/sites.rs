@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
 
-/// A place that makes less of the difference than this is not named.
-const WORTH_NAMING: f64 = 0.1;
+/// A place with a smaller share of what is explained is not named.
+pub(crate) const WORTH_NAMING: f64 = 0.1;
 /// No more places than these are named.
-const MOST_NAMED: usize = 3;
+pub(crate) const MOST_NAMED: usize = 3;
 /// Who makes Tomcat's processors, with the request, the response and the buffers that belong to each, and registers them.
 const PROCESSOR_MAKERS: [&str; 6] = [
     "org.apache.coyote.http11.AbstractHttp11Protocol.createProcessor",

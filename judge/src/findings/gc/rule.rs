@@ -6,6 +6,7 @@ use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding};
 use threadcount_model::record::jvm::Pause;
 use threadcount_model::record::{LoadSample, Record};
+use threadcount_stats::pause_ledger::EXPLAINS;
 
 /// More than this share of the time in pauses slows everything down.
 const MUCH_TIME: f64 = 0.1;
@@ -17,8 +18,6 @@ const SLOWEST_SHARE: f64 = 0.1;
 const SLOW: f64 = 2.0;
 /// ... and this much longer; what a scheduler does to a thread is shorter.
 const SLOWER_BY_MS: f64 = 10.0;
-/// A pause explains a slow response if it lasted at least this much of what that took above the median.
-const EXPLAINS: f64 = 0.5;
 /// The share of the slowest seconds that have such a pause, and how much rarer it must be in the others.
 const MOST_OF_THEM: f64 = 0.66;
 const RARER: f64 = 2.0;

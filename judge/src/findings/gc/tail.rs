@@ -2,16 +2,13 @@
 //! others, and still sets the 99th percentile.
 
 use super::PauseTail;
-use crate::evidence::tail::STANDS_OUT;
+use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pause;
+use threadcount_stats::pause_ledger::EXPLAINS;
 
 /// Where it stands out it is this much longer than the median as well.
 const LONGER_BY_MS: f64 = 10.0;
-/// A pause explains a response if it delayed it by at least this much of what the response took above the median.
-const EXPLAINS: f64 = 0.5;
-/// What lies above the 99th percentile.
-const SLOWEST_HUNDREDTH: f64 = 0.01;
 
 /// `None`: the tail is no longer than the rest, or the pauses alone do not make it.
 ///
@@ -30,7 +27,7 @@ pub(crate) fn tail_of_pauses(record: &Record, pauses: &[Pause], is_closed: bool)
     let delaying_ms = pauses.iter().map(|pause| (pause.duration_ms - delay_ms).clamp(0.0, most_ms));
     let delayed_share = delaying_ms.sum::<f64>() / (load.elapsed_s * 1_000.0);
     let tail = PauseTail { p50_ms: times.p50, p99_ms: times.p99, delay_ms, delayed_share };
-    (delayed_share >= SLOWEST_HUNDREDTH).then_some(tail)
+    (delayed_share >= ABOVE_P99).then_some(tail)
 }
 
 #[cfg(test)]

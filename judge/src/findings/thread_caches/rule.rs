@@ -3,6 +3,7 @@
 use super::{ThreadCache, ThreadCaches};
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding};
+use crate::findings::allocation::{MOST_NAMED, WORTH_NAMING};
 use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
@@ -15,10 +16,6 @@ const LEAST_BYTES: f64 = 1_024.0;
 const LEAST_BYTES_PER_S: f64 = 10_000_000.0;
 /// Of a window without a load; in fewer chance decides.
 const FEWEST_SAMPLES: u64 = 50;
-/// A place with a smaller part of them is not named.
-const WORTH_NAMING: f64 = 0.1;
-/// No more places than these are named.
-const MOST_NAMED: usize = 3;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.observed().in_most(caches)?;

@@ -2,14 +2,12 @@
 
 use super::lines::rounded;
 use serde::Serialize;
+use threadcount_load::health::cores::FULL;
 use threadcount_model::figures;
 use threadcount_model::record::{LoadSample, ProcessSample, Record};
 
 /// Maximum number of marks per kind and variant; the longest are drawn.
 const MOST_MARKS: usize = 300;
-
-/// Share of the cores in use from which all count as busy.
-const FULL: f64 = 0.97;
 
 /// All events of one variant under one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -6,7 +6,7 @@ use serde::Serialize;
 const MOST_PLACES: f64 = 300.0;
 
 /// Longer series than a day are cut, so that a wrong time cannot exhaust the memory.
-const LONGEST_S: f64 = 86_400.0;
+pub(super) const LONGEST_S: f64 = 86_400.0;
 
 /// How many seconds of readings become one place of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

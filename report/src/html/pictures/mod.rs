@@ -11,7 +11,7 @@ use crate::html::place;
 use crate::load_words::load_words;
 use against::{Against, against};
 use events::Events;
-use lines::{Fold, Lines, Steps, rounded};
+use lines::{Fold, LONGEST_S, Lines, Steps, rounded};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
@@ -210,9 +210,6 @@ impl Source<'_> {
         lines.mean()
     }
 }
-
-/// A day. A result that somebody changed has a longer run.
-const LONGEST_S: f64 = 86_400.0;
 
 /// Pauses with their time; `None`: nothing tells. A second without a pause is zero, not a gap. The log adds all of them up by
 /// second, and keeps the longest one by one.

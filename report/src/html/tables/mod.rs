@@ -7,7 +7,7 @@ pub mod sites;
 pub mod variants;
 
 use crate::crossover as words;
-use crate::load_words::load_words;
+use crate::load_words::{load_words, metric_words};
 use crate::published;
 use crate::view::capital;
 use crate::view::crossover::name_of;
@@ -182,23 +182,35 @@ fn decided_words(claim: &ClaimResult) -> &'static str {
     }
 }
 
-const RUN_METRICS: [(Metric, &str); 10] = [
-    (Metric::Rate, "rate"),
-    (Metric::P50, "p50"),
-    (Metric::P99, "p99"),
-    (Metric::P99_9, "p99.9"),
-    (Metric::Max, "max"),
-    (Metric::CpuPerRequest, "CPU per request"),
-    (Metric::MemoryNeeded, "memory needed"),
-    (Metric::RssPeak, "memory (RSS)"),
-    (Metric::OsThreads, "OS threads"),
-    (Metric::ReadyAfter, "ready after"),
+const RUN_METRICS: [Metric; 10] = [
+    Metric::Rate,
+    Metric::P50,
+    Metric::P99,
+    Metric::P99_9,
+    Metric::Max,
+    Metric::CpuPerRequest,
+    Metric::MemoryNeeded,
+    Metric::RssPeak,
+    Metric::OsThreads,
+    Metric::ReadyAfter,
 ];
+
+fn run_column(metric: Metric) -> String {
+    match metric {
+        Metric::CpuPerRequest => "CPU per request".to_owned(),
+        Metric::MemoryNeeded => "memory needed".to_owned(),
+        Metric::RssPeak => "memory (RSS)".to_owned(),
+        Metric::OsThreads => "OS threads".to_owned(),
+        Metric::ReadyAfter => "ready after".to_owned(),
+        time => metric_words(time),
+    }
+}
 
 #[must_use]
 pub fn runs(document: &ResultDocument) -> Table {
+    let metrics = RUN_METRICS.map(run_column);
     let mut columns = vec!["run", "load", "variant", "round", "started"];
-    columns.extend(RUN_METRICS.map(|(_, column)| column));
+    columns.extend(metrics.iter().map(String::as_str));
     columns.extend(["failed", "generator", "counts"]);
     let rows = document.records.iter().map(run_cells).collect();
     let caption = "Every run, in the order in which they ran. Generator: its busiest thread's share of a core. Runs that \
@@ -216,7 +228,7 @@ fn run_cells(record: &Record) -> Vec<String> {
         figures::moment(&record.started_at),
     ];
     let figure = |metric: Metric| metric.of(record).map_or_else(none, |value| figures::figure(metric, value));
-    cells.extend(RUN_METRICS.map(|(metric, _)| figure(metric)));
+    cells.extend(RUN_METRICS.map(figure));
     let load = record.measured.as_ref();
     cells.push(load.map_or_else(none, |load| figures::count(load.requests.failed)));
     cells.push(load.map_or_else(none, |load| figures::percent(load.generator.cpu_share)));

@@ -2,7 +2,7 @@
 
 use threadcount_load::health::{FULL_CORE, Warning, own_lag_p99_ms};
 use threadcount_load::outcome::LoadOutcome;
-use threadcount_load::report::LoadReport;
+use threadcount_load::report::{LoadReport, most_frequent_failure};
 use threadcount_load::times::{Times, TimesSummary};
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::metric::Metric;
@@ -78,7 +78,7 @@ impl StepFigures {
             sent: outcome.counts.sent,
             ok: outcome.counts.ok,
             failed: outcome.counts.failed,
-            cause: report.failures.iter().max_by_key(|(_, count)| **count).map(|(cause, _)| cause.clone()),
+            cause: most_frequent_failure([report]).map(|it| it.to_string()),
             on_their_way: young(&outcome.unfinished_age) + young(&outcome.not_sent_age),
             times_ms: with_the_late(outcome, limit_ns).summary(),
             due_in_first_half: asked_per_s * half_s,

@@ -1,5 +1,4 @@
 //! The experiments that come with Threadcount.
-#![allow(clippy::expect_used, clippy::panic, reason = "a test")]
 
 use std::path::{Path, PathBuf};
 use threadcount_config::find::Places;

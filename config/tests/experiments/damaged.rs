@@ -1,7 +1,5 @@
 //! Experiments that are damaged, or written by somebody who tries: each is read, or refused with a mistake that can be printed.
 
-#![expect(clippy::unwrap_used, reason = "a test says what went wrong by failing")]
-
 use proptest::collection::vec;
 use proptest::prelude::*;
 use std::fs;

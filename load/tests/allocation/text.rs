@@ -1,10 +1,6 @@
 //! Parsing a response and writing a request allocate nothing in the steady state.
 
-#[path = "common/counting_allocator.rs"]
-#[expect(dead_code, reason = "other tests count all threads")]
-mod counting_allocator;
-
-use counting_allocator::allocations_of_this_thread;
+use crate::counting_allocator::allocations_of_this_thread;
 use threadcount_load::http1::{Parsed, ResponseParser};
 use threadcount_load::request::{RequestSource, Target};
 

@@ -1,0 +1,11 @@
+//! Experiments as files: those that come with Threadcount, and damaged ones.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test says what went wrong by failing"
+)]
+
+mod damaged;
+mod shipped;
