@@ -85,6 +85,12 @@ impl ResultDocument {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
     }
 
+    /// What was compared inside one JVM, where there were no runs in fresh ones.
+    #[must_use]
+    pub fn crossover_alone(&self) -> Option<&CrossoverDocument> {
+        self.crossover.as_ref().filter(|_| self.records.is_empty())
+    }
+
     /// Was anything measured?
     #[must_use]
     pub fn is_any_complete(&self) -> bool {

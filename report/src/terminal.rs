@@ -4,8 +4,10 @@ pub mod details;
 mod page;
 mod table;
 
+use crate::crossover;
 use crate::view::study::StudyView;
 use crate::view::{View, WhyLine, capital, view};
+use crate::wrapped::folded;
 pub(super) use page::clean;
 use page::{LABEL, Page, Piece, Tone};
 use threadcount_judge::result::ResultDocument;
@@ -53,6 +55,10 @@ const SHOWN: [Shown; 5] = [
 /// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
+    if let Some(alone) = document.crossover_alone() {
+        let text: String = crossover::lines(alone).into_iter().map(|line| clean(&line) + "\n").collect();
+        return folded(&text, style.width);
+    }
     let view = view(document);
     // The tables have an empty line of their own.
     let left = |shown: Shown| MOST_LINES.saturating_sub(page(&view, report, style, shown, 0).lines() + 1);

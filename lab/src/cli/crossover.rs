@@ -146,7 +146,9 @@ pub(super) fn started(
     let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
     let document = masked(&document, &mut Masked::new());
     session::begin(&Runner { crossover: Some(&document), ..begun }).into_diagnostic()?;
-    finish(&document, options, ends.fail_above)
+    let code = finish(&document, options, ends.fail_above)?;
+    anstream::eprintln!("The result is in {}.", folder.path().display());
+    Ok(code)
 }
 
 /// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is

@@ -123,6 +123,7 @@ mod tests {
     use super::*;
     use crate::sample;
     use crate::view::view;
+    use threadcount_model::doubt::TrustGrade;
     use threadcount_model::sample::run;
     use threadcount_stats::compare;
 
@@ -157,6 +158,17 @@ mod tests {
             "{}",
             view.answer[1]
         );
+    }
+
+    #[test]
+    fn a_crossover_alone_is_a_result_with_its_own_page_and_no_word_of_runs_that_were_never_planned() {
+        let alone = ResultDocument { trusted: false, ..document(&[]) };
+        let shown = view(&alone);
+        assert_eq!((shown.no_verdict, shown.trust.grade), (None, TrustGrade::Good));
+        assert_eq!(shown.trust.requests, "175,130 requests, none failed");
+        let terminal = crate::terminal::terminal(&alone, None, crate::terminal::PLAIN);
+        assert!(terminal.contains("virtual has 1.11x the throughput of own"), "{terminal}");
+        assert!(!terminal.contains("No verdict") && !terminal.contains("never ran"), "{terminal}");
     }
 
     #[test]

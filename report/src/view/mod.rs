@@ -113,7 +113,8 @@ pub struct FindingLine {
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
     let one_jvm = crossover::crossover(document);
-    let no_verdict = (!document.trusted).then(|| no_verdict(document, &trust, one_jvm.as_ref()));
+    let no_verdict = (!document.trusted && document.crossover_alone().is_none())
+        .then(|| no_verdict(document, &trust, one_jvm.as_ref()));
     let loads = &document.experiment.loads;
     let why = why::reasons(document);
     let open_ratios = open::open(document);

@@ -1,6 +1,7 @@
 //! Trust: the grade and what lowers it, the requests, the generator's health, the spread of the rounds, problems of runs.
 
 use super::remarks::{Remark, remarks};
+use crate::crossover;
 use crate::load_words::load_words;
 use crate::observing::observations;
 use crate::shares::shares;
@@ -15,6 +16,7 @@ use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
+use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::grade::{grade, limiting};
 use threadcount_stats::spread::spreads;
 use threadcount_stats::trust::doubts;
@@ -46,6 +48,26 @@ const MOST_NAMED: usize = 2;
 /// Reads a result's trust from its records.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Trust {
+    match document.crossover_alone() {
+        Some(alone) => of_crossover(alone),
+        None => of_runs(document),
+    }
+}
+
+/// What stands against a verdict is in its answer.
+fn of_crossover(alone: &CrossoverDocument) -> Trust {
+    Trust {
+        grade: TrustGrade::Good,
+        lowered_by: Vec::new(),
+        requests: crossover::trust(&alone.crossover).trim_end_matches('.').to_owned(),
+        basis: Vec::new(),
+        remarks: Vec::new(),
+        all_remarks: Vec::new(),
+        observation: Vec::new(),
+    }
+}
+
+fn of_runs(document: &ResultDocument) -> Trust {
     let doubts = doubts(&document.experiment, &document.records);
     let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
     let sent = Sent::of(&document.records);
