@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((of(31.0), of(40.0)), (None, None));
         let said = of(62.0).expect("others");
         assert!(
-            said.contains("served others too (62.0 threads with a request, and 31.0 requests in flight"),
+            said.contains("served others too. On average 62.0 threads had a request, and 31.0 requests"),
             "{said}"
         );
     }
