@@ -210,8 +210,8 @@ impl fmt::Display for Loss {
             Self::Evicted(message) => write!(out, "evicted by its node: {message}"),
             Self::Disrupted(why) => write!(out, "ended by the cluster: {why}"),
             Self::Killed => out.write_str("killed (SIGKILL)"),
-            Self::Exited { code } => write!(out, "ended with exit code {code}; its log says why"),
-            Self::Deleted => out.write_str("deleted by somebody"),
+            Self::Exited { code } => write!(out, "ended with exit code {code}; its log has the reason"),
+            Self::Deleted => out.write_str("deleted by another client"),
             Self::Silent { seconds, pod } => {
                 write!(out, "no line for {seconds} s: the node of {pod} is gone, or {pod} hangs")
             }
@@ -275,7 +275,7 @@ mod tests {
             assert_eq!(pod.state(), PodState::Running);
             pod.told_to_end().unwrap().to_string()
         };
-        assert_eq!(told(json!([])), "deleted by somebody");
+        assert_eq!(told(json!([])), "deleted by another client");
         let evicted = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
             "message": "Eviction API: evicting"}]);
         assert_eq!(told(evicted), "ended by the cluster: EvictionByEvictionAPI: Eviction API: evicting");

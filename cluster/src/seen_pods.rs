@@ -33,7 +33,7 @@ pub enum NotReady {
         MOST_SKEW_NS / 1_000_000
     )]
     #[diagnostic(help(
-        "set the clocks of the nodes by NTP; a log that arrives late on one node looks the same"
+        "set the clocks of the nodes by NTP; a log that arrives late on one node has the same effect"
     ))]
     Clocks { names: String, apart_ms: u64 },
 }

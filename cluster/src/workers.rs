@@ -68,7 +68,7 @@ pub enum WorkersError {
     Damaged { name: String, error: MergeError },
     #[error(transparent)]
     Merge(#[from] MergeError),
-    #[error("the job has ended, and nobody is left to send the load")]
+    #[error("the job has ended, and no pod is left to send the load")]
     Ended,
     #[error("pods still send a load that was called off, so they can send no other one")]
     Busy,
@@ -80,7 +80,7 @@ pub struct Workers {
     seen: SeenPods,
     clock_lines: BTreeMap<u32, u32>,
     step: u32,
-    /// Pods that could not be told, by name, and why.
+    /// Pods that did not receive their load, by name, and why.
     not_told: BTreeMap<String, ClusterError>,
     is_busy: bool,
     inputs: UnboundedSender<Vec<PodInput>>,

@@ -44,7 +44,7 @@ fn command(node: &Node, key: &str) -> Result<String, Diagnostic> {
     let command = node.text(key)?;
     if command.contains(PORT) {
         return Err(node.bad(key, "a command without `{port}`").help(
-            "the server has its port when it starts, and is not running when this command does; `{NAME.port}` is that of a backend",
+            "the server gets its port when it starts, and does not run during this command. `{NAME.port}` is that of a backend",
         ));
     }
     Ok(command.to_owned())
@@ -79,6 +79,6 @@ mod tests {
         let wrong = experiment("before: wait-for {port}", "").unwrap_err();
         assert!(wrong.starts_with("`before` must be a command without `{port}`"), "{wrong}");
         let unknown = experiment("before: 'seed {database.port}'", "").unwrap_err();
-        assert!(unknown.contains("asks a backend at `{database.port}`"), "{unknown}");
+        assert!(unknown.contains("refers to a backend at `{database.port}`"), "{unknown}");
     }
 }

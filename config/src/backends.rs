@@ -107,12 +107,13 @@ pub(super) fn check_placeholders<'a>(
     let has_only = backends.len() == 1 || names.contains(&ONLY_BACKEND);
     for text in texts {
         if text.contains(BACKEND) && !has_only {
-            let message = format!("`{}` asks a backend at `{BACKEND}`, and there is none", owner.name);
+            let message = format!("`{}` refers to a backend at `{BACKEND}`, and there is none", owner.name);
             let message = if names.is_empty() { message } else { format!("{message} of this name") };
             return Err(Diagnostic::new(owner.span.clone(), message, "no `backend`").help(advice(&names)));
         }
         if let Some(unknown) = unknown_backend(text, &names) {
-            let message = format!("`{}` asks a backend at `{{{unknown}}}`, and there is none", owner.name);
+            let message =
+                format!("`{}` refers to a backend at `{{{unknown}}}`, and there is none", owner.name);
             return Err(Diagnostic::new(owner.span.clone(), message, "no such backend").help(advice(&names)));
         }
     }

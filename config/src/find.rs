@@ -152,7 +152,7 @@ impl Places {
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         let help = match (nearest(written, names.iter().copied()), names.is_empty()) {
             (_, true) => format!(
-                "no folder `experiments` was found here; give the path of a YAML file, or set THREADCOUNT_HOME to the folder \
+                "no folder `experiments` was found here. Give the path of a YAML file, or set THREADCOUNT_HOME to the folder \
                  that holds `experiments`{}",
                 bundle::why_not("experiments")
             ),

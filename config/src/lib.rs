@@ -128,7 +128,7 @@ fn experiment_of(
 ) -> Result<Experiment, Diagnostic> {
     if root.kind == Kind::Null {
         return Err(Diagnostic::new(root.span.clone(), "the file has nothing in it", "empty").help(
-            "begin with `question: Do virtual threads help?`; docs/reference/experiment-file.md says what else it needs",
+            "begin with `question: Do virtual threads help?`; docs/reference/experiment-file.md has the other keys",
         ));
     }
     let fields = Fields::open(root, "an experiment", &KEYS)?;

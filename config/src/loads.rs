@@ -305,7 +305,7 @@ fn kind(
     };
     match fields.key_span("connections") {
         Some(span) if connections.is_some() => {
-            Err(Diagnostic::new(span, "each client has one connection", "says it a second time")
+            Err(Diagnostic::new(span, "each client has one connection", "a second time")
                 .help("leave `connections` out; it limits a load with a `rate`"))
         }
         _ => Ok((LoadKind::Closed { clients }.into(), None)),
@@ -325,7 +325,7 @@ fn check_losses(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnosti
         return Ok(());
     }
     for (key, why) in [
-        ("overload", "this load never asks for more than the server does"),
+        ("overload", "this load never requests more than the server completes"),
         ("losses", "this load waits for the server, and so never waits in vain"),
     ] {
         if let Some(span) = fields.key_span(key) {
@@ -352,7 +352,7 @@ fn only_one(fields: &Fields<'_>) -> Result<(), Diagnostic> {
     let message = format!("a load has {article}{first} or a {second}, not both");
     let clients = fields.get("clients").and_then(|node| node.text("clients").ok()).unwrap_or("400");
     Err(Diagnostic::new(span, message, "the second one").help(format!(
-        "clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: \
-         {clients}`; for both write two loads"
+        "clients wait for their responses, a rate does not. To limit the connections of a rate write `connections: \
+         {clients}`. For both write two loads"
     )))
 }

@@ -54,7 +54,7 @@ pub enum SelectionError {
         drop: u32,
     },
     /// `--jdk` for variants that run on no JDK of ours.
-    #[error("--jdk has no effect: no variant of `{experiment}` says which JDK it runs on")]
+    #[error("--jdk has no effect: no variant of `{experiment}` names its JDK")]
     #[diagnostic(help("write `jdk: 25` in the experiment; the server's command then finds that JDK first"))]
     NoJdk { experiment: String },
 }

@@ -85,7 +85,7 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
     match first {
         Some(key) if !workload.needs_server() => {
             let message = format!("a benchmark has no `{key}`");
-            return refused(key, message, "it asks no server", "leave it out");
+            return refused(key, message, "it needs no server", "leave it out");
         }
         Some(key) if is_there("tool") => {
             let message = format!("`{key}` is not for a load that another tool sends");
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(load("rate: 100, duration: 1s, overload: false").unwrap().workload.answer(), Metric::P50);
         for refused in ["clients: 4, duration: 1s, overload: true", "capacity: {p99: 200ms}, overload: true"]
         {
-            assert!(load(refused).unwrap_err().to_string().contains("never asks for more"), "{refused}");
+            assert!(load(refused).unwrap_err().to_string().contains("never requests more"), "{refused}");
         }
     }
 
@@ -365,7 +365,7 @@ mod tests {
             ("ramp: 1:2:3s, steps: [1:2s]", "steps: a load has a ramp or a steps, not both"),
             (
                 "clients: 4, ramp: 1:2:3s",
-                "ramp: a load has clients or a ramp, not both | clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: 4`",
+                "ramp: a load has clients or a ramp, not both | clients wait for their responses, a rate does not. To limit the connections of a rate write `connections: 4`",
             ),
         ];
         for (written, expected) in known {

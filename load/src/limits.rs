@@ -44,7 +44,7 @@ pub(crate) struct Resources {
 pub enum LimitError {
     /// File descriptors.
     #[error(
-        "{connections} connections need {needed} file descriptors (one each and {others} for the rest), but the limit \
+        "{connections} connections need {needed} file descriptors (one each and {others} for the rest). The limit \
          RLIMIT_NOFILE is {limit}: {}raise the limit, {}",
         self.fewer(), self.remedy()
     )]
@@ -310,7 +310,7 @@ mod tests {
         assert!(check_descriptors(u64::from(u32::MAX), 64, None).is_ok(), "unlimited");
         assert_eq!(
             check_descriptors(20_000, 80, Some(20_000)).unwrap_err().to_string(),
-            "20000 connections need 20080 file descriptors (one each and 80 for the rest), but the limit \
+            "20000 connections need 20080 file descriptors (one each and 80 for the rest). The limit \
              RLIMIT_NOFILE is 20000: set `connections` to 19920 or fewer, or raise the limit, as root `ulimit -n 20080`, in a \
              systemd unit `LimitNOFILE=20080`"
         );

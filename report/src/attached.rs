@@ -17,7 +17,7 @@ pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Ve
         lines.push(format!("    {}", time.basis));
     }
     lines.extend(request_time::sampling_ended(record).map(|why| format!("  time: {why}")));
-    lines.extend(request_time::without_parts(record).map(|why| format!("  time: no parts: {why}")));
+    lines.extend(request_time::without_parts(record).map(|why| format!("  time (no parts): {why}")));
     lines.extend(findings.iter().map(finding));
     lines
 }
@@ -27,8 +27,8 @@ pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Ve
 pub fn others(others: &OtherTraffic) -> String {
     let OtherTraffic { request_threads, in_flight } = others;
     format!(
-        "  time: no parts: the JVM served others too ({request_threads:.1} threads with a request, and {in_flight:.1} requests in flight \
-         of this load, on average)"
+        "  time (no parts): the JVM served others too. On average {request_threads:.1} threads had a request, and {in_flight:.1} requests \
+         of this load were in flight"
     )
 }
 
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((of(31.0), of(40.0)), (None, None));
         let said = of(62.0).expect("others");
         assert!(
-            said.contains("served others too (62.0 threads with a request, and 31.0 requests in flight"),
+            said.contains("served others too. On average 62.0 threads had a request, and 31.0 requests"),
             "{said}"
         );
     }
@@ -109,7 +109,7 @@ mod tests {
         });
         let lines = lines(&hanging, &[], &[]);
         assert!(
-            lines[0].starts_with("  time: no parts: about 10 of 10 unfinished requests hang; "),
+            lines[0].starts_with("  time (no parts): about 10 of 10 unfinished requests hang. "),
             "{lines:?}"
         );
         assert_eq!(lines.len(), 1);

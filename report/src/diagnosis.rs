@@ -104,7 +104,7 @@ fn headline(verdict: &Verdict) -> String {
             )
         ),
         Verdict::LockWithoutRunnableOwner { carriers, pinned, .. } => format!(
-            "A lock that no runnable thread can take: {} of {} are held by virtual threads that wait for it while pinned.",
+            "A lock that no runnable thread can take. {} of {} are held by virtual threads that wait for it while pinned.",
             pinned.len(),
             plural(*carriers as u64, "carrier")
         ),

@@ -57,7 +57,7 @@ fn words(costs: &[ObservationCost], compiling: usize) -> Option<String> {
     let runs = figures::plural(costs.len(), "run");
     let compiling = match compiling {
         0 => String::new(),
-        _ => format!("; in {compiling} of them it still compiled anew what attaching made it give up"),
+        _ => format!("; in {compiling} of them it was still recompiling what attaching had deoptimized"),
     };
     Some(format!("{rate_ratio:.2}x the throughput{cpu} with the probe in the JVM ({runs}{compiling})"))
 }
@@ -79,7 +79,7 @@ mod tests {
             "0.98x the throughput and 1.03x the CPU per request with the probe in the JVM (2 runs)";
         assert_eq!(words(&both, 0).as_deref(), Some(expected));
         let compiling = words(&both, 1).unwrap_or_default();
-        let expected = "(2 runs; in 1 of them it still compiled anew what attaching made it give up)";
+        let expected = "(2 runs; in 1 of them it was still recompiling what attaching had deoptimized)";
         assert!(compiling.ends_with(expected), "{compiling}");
     }
 

@@ -13,7 +13,7 @@ pub fn so_far(document: &ResultDocument, load: &LoadSpec) -> Option<String> {
     let ratios = table.rows.iter().filter(is_compared);
     let ratios: Vec<_> = ratios.map(|row| format!("{} {}", row.variant, row.ratio.text())).collect();
     let what = table.columns.first()?.title;
-    (!ratios.is_empty()).then(|| format!("so far: {}: {what} vs {baseline}", ratios.join(", ")))
+    (!ratios.is_empty()).then(|| format!("{what} vs {baseline} so far: {}", ratios.join(", ")))
 }
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn the_ratio_is_one_line_without_reasons() {
-        let expected = "so far: virtual 1.95x (1 run): throughput vs platform";
+        let expected = "throughput vs platform so far: virtual 1.95x (1 run)";
         let rates = [("platform", 4_000.0), ("virtual", 7_800.0)];
         assert_eq!(line_of(&rates).as_deref(), Some(expected));
         assert_eq!(line_of(&rates[..1]), None, "without a partner there is no ratio");

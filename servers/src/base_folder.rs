@@ -7,7 +7,7 @@ use threadcount_machine::attach::in_tmp::{HeldFolder, unpredictable};
 
 /// The folder could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("Cannot prepare {product}'s folder: {path}: {source}")]
+#[error("Cannot prepare {product}'s folder {path}: {source}")]
 pub struct BaseError {
     product: &'static str,
     path: String,

@@ -113,7 +113,7 @@ pub enum DistributionError {
     )]
     NoMaven { product: &'static Product, version: String },
     #[error(
-        "Maven could not fetch {}:{}:{version}:tar.gz. It says: {says}",
+        "Maven could not fetch {}:{}:{version}:tar.gz. Its output: {says}",
         .product.group, .product.artifact
     )]
     NotFetched { product: &'static Product, version: String, says: String },
@@ -331,7 +331,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let store = store(root.path(), "echo '[ERROR] Could not find artifact'; exit 1");
         let says = store.get(&TOMCAT, "12.0.0-M1").unwrap_err().to_string();
-        assert!(says.contains("12.0.0-M1:tar.gz. It says: Could not find artifact"), "{says}");
+        assert!(says.contains("12.0.0-M1:tar.gz. Its output: Could not find artifact"), "{says}");
     }
 
     #[test]

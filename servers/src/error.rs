@@ -17,7 +17,7 @@ use threadcount_model::experiment::ONLY_BACKEND;
 pub enum LaunchError {
     #[error(transparent)]
     Jdk(#[from] JdkMissing),
-    #[error("{what} need Java 21 or newer; variant `{variant}` says Java {feature}")]
+    #[error("{what} need Java 21 or newer; variant `{variant}` has Java {feature}")]
     JdkTooOld { what: &'static str, variant: String, feature: u16 },
     #[error(transparent)]
     App(#[from] AppMissing),
@@ -27,13 +27,13 @@ pub enum LaunchError {
     #[error(transparent)]
     Distribution(#[from] DistributionError),
     #[error(
-        "Tomcat {version} has no StandardVirtualThreadExecutor, so variant `{variant}` cannot have virtual threads; \
-         write tomcat: \"10.1\" or \"11.0\", or threads: {{executor: virtual}} for one of ours"
+        "Tomcat {version} has no StandardVirtualThreadExecutor, so variant `{variant}` cannot have virtual threads. \
+         Write `tomcat: \"10.1\"` or `tomcat: \"11.0\"`, or `threads: {{executor: virtual}}` for one of ours"
     )]
     NoVirtualExecutor { version: String, variant: String },
     #[error(
-        "Nothing can be added to the class path of {jar}: it is not the runnable jar of a Spring Boot application from 3.2 on; \
-         leave out `class_path`, or add the jars in the build"
+        "Nothing can be added to the class path of {jar}. It is not the runnable jar of a Spring Boot application from 3.2 on. \
+         Leave out `class_path`, or add the jars in the build"
     )]
     NoClassPath { jar: String },
     #[error("The working folder of variant `{variant}` does not exist: {path}")]

@@ -38,15 +38,15 @@ pub enum ServerError {
     #[error("The server ended ({status}) before it responded at {url}; its log is {log}")]
     Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
     #[error(
-        "The server needs Java {needed} or newer, and the `java` that started it is older; add --jdk {needed} (`jdk: {needed}` in a \
+        "The server needs Java {needed} or newer, and the `java` that started it is older. Add --jdk {needed} (`jdk: {needed}` in a \
          file). Its log is {log}"
     )]
     OldJava { needed: u16, log: String, log_tail: Vec<String> },
     #[error("The server did not answer {url} within {limit_s} s (last: {last}); its log is {log}")]
     NotReady { url: String, limit_s: u64, last: String, log: String, log_tail: Vec<String> },
     #[error(
-        "The server responds at {url} with status {status} and is ready with 2xx or 3xx: write a path that responds so \
-         (--health PATH, or `ready` in a file), or `ready: tcp` for one that is ready when it accepts connections. Its log is {log}"
+        "The server responds at {url} with status {status}, and is ready with 2xx or 3xx. Write a path that responds so \
+         (--health PATH, or `ready` in a file). `ready: tcp` is for one that is ready when it accepts connections. Its log is {log}"
     )]
     Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
     #[error("What the server needs has ended")]

@@ -6,9 +6,9 @@ use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::yaml::{Kind, Node};
 
 pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
-    const HELP: &str = "write platform, virtual, cached, {platform: 400}, {platform: clients} (as many as the load \
-        has), {virtual: {bound: 200}} (ours: at most so many requests at once) or {executor: virtual} (ours, for a \
-        Tomcat that has none)";
+    const HELP: &str = "write platform, virtual, cached or {platform: 400}. {platform: clients} has as many threads as \
+        the load has clients. {virtual: {bound: 200}} is ours and serves at most 200 requests at once. {executor: virtual} is \
+        ours, for a Tomcat that has none";
     let helped = |diagnostic: Diagnostic| diagnostic.help(HELP);
     match &node.kind {
         Kind::Scalar(text) => match text.as_str() {

@@ -67,7 +67,7 @@ def pods_that_their_nodes_evict_are_named(loads):
     assert outcome.code == 1 and outcome.requests()["sent"] > 0, outcome
     warning = outcome.document["warnings"][0]
     # One that ends within its second counts as succeeded in the API; one that is killed has the node's words.
-    assert "ended early (its node told it to end" in warning or "evicted by its node" in warning, outcome
+    assert "ended early (its node ended it" in warning or "evicted by its node" in warning, outcome
     assert "Evicted" in loads.cluster.kubectl("get", "events", "-n", "narrow"), outcome
 
 

@@ -53,7 +53,7 @@ pub enum CompareError {
     /// A command before or after a server that runs only between them.
     #[error("{0}: the port is not known to this command")]
     #[diagnostic(help(
-        "leave out `{{port}}`: the server has its port when it starts, and is not running when this command does"
+        "leave out `{{port}}`: the server gets its port when it starts, and does not run during this command"
     ))]
     PortOutside(&'static str),
     /// A flag that this kind of service cannot follow.

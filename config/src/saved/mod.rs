@@ -13,7 +13,7 @@ use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, Variant};
 
 /// An experiment that no file describes.
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
-#[error("--save: a file cannot say the same as these flags: {why}")]
+#[error("--save: a file has no keys for these flags ({why})")]
 #[diagnostic(help(
     "leave them out, or write the file without them and add what docs/reference/experiment-file.md has instead"
 ))]
@@ -88,7 +88,7 @@ fn written(experiment: &Experiment, left_out: &[String]) -> String {
             .to_owned(),
         format!("question: {}", scalar(&experiment.question)),
         String::new(),
-        "# What all variants share. A variant adds to it, or says it differently.".to_owned(),
+        "# What all variants share. A variant adds to it, or overrides it.".to_owned(),
     ];
     let (shared, variants) = variant::shared(&experiment.variants);
     lines.extend(shared.iter().map(|(key, value)| format!("{key}: {value}")));

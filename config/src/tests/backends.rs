@@ -68,13 +68,13 @@ fn mistakes_in_backends_and_roles_point_at_their_token() {
             "{neighbour.url}",
             "{neighbor.url}",
             "shop",
-            "`shop` asks a backend at `{neighbor.url}`, and there is none",
+            "`shop` refers to a backend at `{neighbor.url}`, and there is none",
         ),
         (
             "{neighbour.url}",
             "{backend}",
             "shop",
-            "`shop` asks a backend at `{backend}`, and there is none of this name",
+            "`shop` refers to a backend at `{backend}`, and there is none of this name",
         ),
         (
             "ready: tcp",

@@ -7,7 +7,7 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
     let known = [
         ("{jar: a, peer: b}", "peer", "a server is a jar or a peer, not both | keep `jar` or `peer`"),
         ("{jar: a}", "virtual", "where does the server of `virtual` listen? | write, for example, `args:"),
-        ("{jar: a, args: \"{port} {backend}\"}", "virtual", "`virtual` asks a backend at `{backend}`"),
+        ("{jar: a, args: \"{port} {backend}\"}", "virtual", "`virtual` refers to a backend at `{backend}`"),
         ("{tomcat: 11.0, max_connections: many}", "many", "`max_connections` must be a whole number"),
         (
             "{tomcat: 11.0, processor_cache: 0}",
@@ -227,7 +227,7 @@ fn mistakes_point_at_the_offending_token() {
             "clients: 400",
             "rate: 5000/s, clients: 400",
             "rate",
-            "a load has clients or a rate, not both | clients wait for their responses, a rate does not; to limit the connections of a rate write `connections: 400`; for both write two loads",
+            "a load has clients or a rate, not both | clients wait for their responses, a rate does not. To limit the connections of a rate write `connections: 400`. For both write two loads",
         ),
         ("clients: 400, ", "", "{requests", "how much does this load send? | write `clients: 400`"),
         (", requests: 1_000_000", "", "{clients", "how long is this load?"),

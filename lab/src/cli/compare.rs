@@ -70,16 +70,17 @@ pub struct CompareCommand {
 }
 
 const EXAMPLES: &str = "Examples:
-  Your application on platform and on virtual threads, a first answer in five minutes:
+  Your application on platform and on virtual threads, a first result in 5 min:
     threadcount compare --spring-boot app.jar --url /orders/1 -c 400
-  The same on two Java versions, with a database that is filled before each run, as a file:
-    threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 --before ./fill-database --save orders.yaml
+  On two Java versions, with a database filled before each run, as a file:
+    threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 \\
+      --before ./fill-database --save orders.yaml
   A service that runs already, without a restart:
     threadcount compare --attach http://127.0.0.1:8080 --url /orders/1 -c 50
   Any servers:
     threadcount compare --url 'http://127.0.0.1:{port}/' -c 200 -d 10s \\
-      --variant platform='java -jar app.jar --server.port={port}' \\
-      --variant virtual='java -jar app.jar --server.port={port} --spring.threads.virtual.enabled=true'";
+      --variant one='java -jar one.jar --server.port={port}' \\
+      --variant other='./other-server --port {port}'";
 
 impl CompareCommand {
     /// Runs it.

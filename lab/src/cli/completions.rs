@@ -16,7 +16,8 @@ pub struct CompletionsCommand {
 
 const EXAMPLES: &str = "Examples:
   bash:
-    threadcount completions bash > ~/.local/share/bash-completion/completions/threadcount
+    threadcount completions bash \\
+      > ~/.local/share/bash-completion/completions/threadcount
   fish:
     threadcount completions fish > ~/.config/fish/completions/threadcount.fish";
 

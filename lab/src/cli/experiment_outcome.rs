@@ -83,7 +83,7 @@ fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
     if !document.is_any_complete() {
         let is_skipped = document.experiment.variants.iter().all(|variant| variant.skipped.is_some());
         let why = if is_skipped { "no variant can run on this machine" } else { "no run is complete" };
-        anstream::eprintln!("{name}: nothing was measured: {why}");
+        anstream::eprintln!("{name}: nothing was measured because {why}");
         return if is_skipped && is_any_measured { Outcome::Passed } else { Outcome::Failed };
     }
     let failing = document.runs_without_success();
@@ -138,15 +138,15 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
         // What a study states is reported, and decides nothing.
         (_, Some(_), _) => Outcome::Passed,
         (_, None, Some(why)) => {
-            anstream::eprintln!("{name}: the claim could not be judged: {written}: {why}");
+            anstream::eprintln!("{name}: the claim `{written}` could not be judged ({why})");
             Outcome::NotJudged
         }
         (true, None, None) => {
-            anstream::eprintln!("{name}: the claim does not hold{}: {written}", of_one_run(claim));
+            anstream::eprintln!("{name}: the claim `{written}` does not hold{}", of_one_run(claim));
             Outcome::Failed
         }
         (false, None, None) if claim.verdict() == ClaimVerdict::NotDecided => {
-            anstream::eprintln!("{name}: the claim is inconclusive: {written}");
+            anstream::eprintln!("{name}: the claim `{written}` is inconclusive");
             Outcome::Passed
         }
         _ => Outcome::Passed,
@@ -162,16 +162,16 @@ fn of_one_run(claim: &ClaimResult) -> &'static str {
 fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &condition.claim);
     if let Some(why) = cannot_be_judged(condition) {
-        anstream::eprintln!("{name}: --fail-if could not be judged: {written}: {why}");
+        anstream::eprintln!("{name}: --fail-if `{written}` could not be judged ({why})");
         return Outcome::NotJudged;
     }
     match condition.verdict() {
         ClaimVerdict::Holds | ClaimVerdict::Indicative if !condition.is_denied() => {
-            anstream::eprintln!("{name}: --fail-if holds{}: {written}", of_one_run(condition));
+            anstream::eprintln!("{name}: --fail-if `{written}` holds{}", of_one_run(condition));
             Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
-            anstream::eprintln!("{name}: --fail-if is inconclusive: {written}; use more rounds (--runs)");
+            anstream::eprintln!("{name}: --fail-if `{written}` is inconclusive; use more rounds (--runs)");
             Outcome::Passed
         }
         _ => Outcome::Passed,

@@ -101,9 +101,17 @@ fn command(with_all: bool) -> Command {
     })
 }
 
+/// One line about the command, its examples, then the rest of what is written about it.
 fn examples_first(command: Command) -> Command {
-    let examples = command.get_after_help().cloned().unwrap_or_default();
-    command.before_help(examples).after_help("").help_template(TEMPLATE)
+    let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let about = command.get_long_about().map(ToString::to_string);
+    let command = command.before_help(examples.clone()).after_help("").help_template(TEMPLATE);
+    match about.as_ref().and_then(|it| it.split_once("\n\n")) {
+        Some((first, rest)) => command
+            .long_about(first.to_owned())
+            .before_long_help(format!("{examples}\n\n{}", rest.trim_end())),
+        None => command,
+    }
 }
 
 /// Without the flags that few need.
@@ -121,6 +129,9 @@ fn short(command: Command) -> Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of a terminal as it opens.
+    const COLUMNS: usize = 80;
 
     fn help(name: &str, with_all: bool) -> String {
         let mut command = command(with_all);
@@ -143,6 +154,27 @@ mod tests {
             let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{name}: {part}\n{text}"));
             assert!(place("Example") < place("Usage:"), "{name}\n{text}");
             assert!(flags(name, false) <= 12, "{name}: {} flags\n{text}", flags(name, false));
+        }
+    }
+
+    #[test]
+    fn an_exit_code_stands_below_the_examples() {
+        for name in ["compare", "run", "load", "check", "diagnose"] {
+            let mut command = command(false);
+            command.build();
+            let text = command.find_subcommand_mut(name).expect(name).render_long_help().to_string();
+            let place = |part: &str| text.find(part).unwrap_or_else(|| panic!("{name}: {part}\n{text}"));
+            assert!(place("\n\nExample") < place("Exit code"), "{text}");
+            assert!(place("Exit code") < place("\n\nUsage:"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_an_example_fits_and_can_be_copied() {
+        for command in Cli::command().get_subcommands().filter(|it| it.get_name() != "help") {
+            let examples = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let too_long: Vec<_> = examples.lines().filter(|it| it.chars().count() > COLUMNS).collect();
+            assert_eq!(too_long, [] as [&str; 0], "{}", command.get_name());
         }
     }
 

@@ -136,7 +136,7 @@ impl Gathering<'_> {
     fn name_who_was_cut_short(&mut self) {
         for index in &self.cut_short {
             if let Some(share) = LoadShare::new(*index, self.load.pods) {
-                let why = "its node told it to end, as one does that evicts it; `kubectl get events` has the reason";
+                let why = "its node ended it, e.g. by an eviction; `kubectl get events` has the reason";
                 self.merge.set_lost(share, why);
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
         // What the user has to do is said in any case.
         Event::Stays { namespace, name } => {
             anstream::eprintln!(
-                "{name} is still there: Kubernetes removes it once its node is back or was removed itself; at once: \
+                "{name} is still there. Kubernetes removes it once its node is back or was removed too. To remove it at once: \
                  kubectl delete pod {name} -n {namespace} --force"
             );
             return;
@@ -51,9 +51,9 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
             format!("job {name} in namespace {namespace}: {} pods, {purpose}", load.pods)
         }
         Event::Pod { name, state: PodState::Lost(loss), .. } => format!("{name}: {loss}"),
-        Event::Ending { name, why, .. } => format!("{name}: told to end: {why}"),
+        Event::Ending { name, why, .. } => format!("{name}: stopping ({why})"),
         Event::NotTold { name, error, .. } => {
-            format!("{name} could not be told what to send: {}", in_one_line(error))
+            format!("{name} did not receive its load: {}", in_one_line(error))
         }
         Event::Away(true) => "the API server does not answer; the pods go on".to_owned(),
         Event::Away(false) => "the API server answers again".to_owned(),

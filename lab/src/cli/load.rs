@@ -43,10 +43,11 @@ pub struct LoadCommand {
 const EXAMPLES: &str = "Examples:
   As fast as 100 connections can:
     threadcount load http://localhost:8080/ -c 100 -d 30s
-  5000 requests a second, whatever the answers do:
+  5000 requests a second, regardless of response times:
     threadcount load http://localhost:8080/ -r 5000/s -d 1m
   A POST with a body from a file:
-    threadcount load http://localhost:8080/orders --data @order.json -H 'Accept: text/html'
+    threadcount load http://localhost:8080/orders --data @order.json \\
+      -H 'Accept: text/html'
   How much can it take?
     threadcount load http://localhost:8080/ --ramp 100:5000:30s --csv ramp.csv";
 

@@ -143,7 +143,7 @@ impl LoadOptions {
         Ok(AskedLoad { origin: asked.origin, load: LoadSpec { shape, ..load } })
     }
 
-    /// Whether a flag says how long it is.
+    /// Whether a flag has its length.
     pub const fn is_sized(&self) -> bool {
         let pace = &self.pace;
         pace.requests.is_some() || pace.duration.is_some() || pace.ramp.is_some() || pace.steps.is_some()

@@ -31,7 +31,8 @@ const EXAMPLES: &str = "Examples:
   threadcount merge share-*.txt
   threadcount merge - --json < all.txt
   Each share is sent by:
-    threadcount load http://10.0.0.7:8080/ -r 20000/s -d 1m --share 0/4 --start-at 2026-11-22T21:00:00Z > share-0.txt";
+    threadcount load http://10.0.0.7:8080/ -r 20000/s -d 1m --share 0/4 \\
+      --start-at 2026-11-22T21:00:00Z > share-0.txt";
 
 impl MergeCommand {
     /// Merges and shows.

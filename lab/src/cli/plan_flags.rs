@@ -43,7 +43,7 @@ fn plan_error(error: &PlanError) -> String {
         }
         PlanError::DuplicateCapture { name } => format!("--capture {name}=..: there are two of this name"),
         PlanError::Places { places, most } => format!(
-            "-c times --streams is {places}, and at most {most} requests can be under way at once: lower one of them"
+            "-c times --streams is {places}. At most {most} requests can be in flight: lower one of them"
         ),
         PlanError::UnixSocketAndResolve => {
             "--unix-socket has no host and port: leave out --resolve and --connect-to".to_owned()
@@ -97,9 +97,9 @@ fn log_error(error: &LogError) -> String {
     let cannot = |file: &Path, why: &dyn std::fmt::Display| format!("--log {}: {why}", file.display());
     match error {
         LogError::Standard => {
-            "--log -: standard output has the result: name a file, e.g. requests.csv".to_owned()
+            "--log -: standard output has the result; name a file, e.g. requests.csv".to_owned()
         }
-        LogError::NotRegular { file } => cannot(file, &"it exists and is not a regular file: name another"),
+        LogError::NotRegular { file } => cannot(file, &"it exists and is not a regular file; name another"),
         LogError::Create { file, source } => cannot(file, &format!("it cannot be created: {source}")),
         LogError::Write { file, source } => cannot(file, &format!("it could not be written: {source}")),
         other => other.to_string(),

@@ -10,7 +10,7 @@ pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
     for load in experiment.loads.iter().filter(|load| load.workload.tool().is_some()) {
         if load.all_requests().any(RequestSpec::needs_environment) {
             return Err(miette!(
-                "{}: load `{}`: `${{NAME}}` cannot be sent by an external load tool, whose arguments every user can read",
+                "{}: load `{}` cannot send `${{NAME}}` with an external load tool, whose arguments every user can read",
                 experiment.name,
                 load.name
             ));
@@ -20,7 +20,7 @@ pub(super) fn check(experiment: &Experiment) -> miette::Result<()> {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
             load_plan(load, &sample_url(variant)).map_err(|error| {
                 let why = load_plan_error(&error);
-                miette!("{}: load `{}`, variant `{}`: {why}", experiment.name, load.name, variant.name)
+                miette!("{} (load `{}`, variant `{}`): {why}", experiment.name, load.name, variant.name)
             })?;
         }
     }
@@ -66,7 +66,7 @@ fn plan_error(error: &PlanError) -> String {
             format!("`{key}` needs connections that are kept alive: leave out `keep_alive: false`")
         }
         PlanError::Places { places, most } => format!(
-            "`clients` or `connections` times `streams` is {places}, and at most {most} requests can be under way at once: \
+            "`clients` or `connections` times `streams` is {places}. At most {most} requests can be in flight: \
              lower one of them"
         ),
         PlanError::UnixSocketAndResolve => {
@@ -100,7 +100,7 @@ mod tests {
         {
             let load = format!("{{clients: 1, duration: 1s, {key}: {value}}}");
             let text = refused("http://127.0.0.1:{port}", &load).unwrap();
-            assert!(text.starts_with("mine: load `c1`, variant `a`:"), "{text}");
+            assert!(text.starts_with("mine (load `c1`, variant `a`):"), "{text}");
             assert!(
                 text.ends_with(&format!(
                     "`{key}` is for https, and the server's `url` is http: leave `{key}` out"

@@ -65,7 +65,7 @@ fn pin_roles(experiment: &mut Experiment) {
 /// A load whose generator is pinned to cores that do not exist is skipped.
 fn look_for_cores(load: &mut LoadSpec) {
     if let Some(why) = own_cores::cannot_be_had(&load.sending.cores) {
-        anstream::eprintln!("{} is skipped: `cores`: {why}", load.name);
+        anstream::eprintln!("{} is skipped (`cores`): {why}", load.name);
         load.skipped = Some(format!("`cores`: {why}"));
     }
 }

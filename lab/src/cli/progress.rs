@@ -107,7 +107,7 @@ impl Progress {
         self.bar.set_length(self.bar.length().unwrap_or_default().saturating_sub(runs_saved as u64));
         let rounds = figures::plural(done.rounds, "round");
         self.line(&format!(
-            "      {}: {rounds} of at most {}: {}",
+            "      {}: {rounds} of at most {} ({})",
             done.load,
             done.at_most,
             reasons::rounds_end(done.why)
@@ -199,7 +199,7 @@ fn rate(second: &Second) -> String {
 fn one_line(record: &Record, doing: &str, limited: Metric) -> String {
     let place = format!("{:>4}  {doing} · round {}", record.position, record.round);
     match (&record.failure, &record.measured) {
-        (Some(failure), _) => format!("{place}: failed: {}", failure.why),
+        (Some(failure), _) => format!("{place}: failed ({})", failure.why),
         _ if !is_complete(record) => format!("{place}: interrupted"),
         (None, Some(_)) if record.capacity.is_some() => format!("{place}: {}", found(record, limited)),
         (None, Some(load)) => {

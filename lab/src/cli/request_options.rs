@@ -145,12 +145,12 @@ impl RequestOptions {
                 let mut body = Vec::new();
                 io::stdin()
                     .read_to_end(&mut body)
-                    .map_err(|error| miette!("--data @-: standard input cannot be read: {error}"))?;
+                    .map_err(|error| miette!("--data @-: cannot read standard input ({error})"))?;
                 Ok(Some(body))
             }
             Some(file) => fs::read(file)
                 .map(Some)
-                .map_err(|error| miette!("--data {data}: the file cannot be read: {error}")),
+                .map_err(|error| miette!("--data {data}: cannot read the file ({error})")),
             None => Ok(Some(data.clone().into_bytes())),
         }
     }

@@ -196,7 +196,7 @@ fn shadowing(name: &str, file: &Path, hidden: &[PathBuf], is_trusted: bool) -> m
     }
     Err(miette!(
         help = format!("write the path of the other one, {hidden}, or run this where only root can write"),
-        "`{name}` is also in {file}, which somebody other than root could have changed"
+        "`{name}` is also in {file}, which users other than root could have changed"
     ))
 }
 
@@ -220,7 +220,7 @@ mod tests {
         );
         let refused = shadowing("pinning", file, &hidden, false).unwrap_err().to_string();
         assert!(
-            refused.contains("threadcount.yaml, which somebody other than root could have changed"),
+            refused.contains("threadcount.yaml, which users other than root could have changed"),
             "{refused}"
         );
     }

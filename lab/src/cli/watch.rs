@@ -194,14 +194,14 @@ pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> 
     if !detacher.detach(DETACH_LIMIT) {
         let limit_s = DETACH_LIMIT.as_secs();
         return Err(miette!(
-            "The probe is still in the JVM {pid} {limit_s} s after it was stopped; it ends as soon as the JVM runs it"
+            "The probe is still in the JVM {pid} {limit_s} s after it was stopped. It ends as soon as the JVM runs it"
         ));
     }
     let Some(path) = recording else { return Ok(()) };
     detacher.fetch_recording().into_diagnostic().wrap_err_with(|| format!("--record: {}", path.display()))?;
     let size = std::fs::metadata(path).map_or(0, |file| file.len());
     if size == 0 {
-        return Err(miette!("The JVM {pid} did not write {}; its own output says why", path.display()));
+        return Err(miette!("The JVM {pid} did not write {}; its own output has the reason", path.display()));
     }
     let size = figures::bytes(size);
     anstream::eprintln!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());

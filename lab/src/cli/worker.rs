@@ -27,7 +27,7 @@ const LONGEST_IDLE: Duration = Duration::from_secs(3_600);
 /// How often it is looked whether a load shall end.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// Send one load after the other, each a share, as standard input says; print lines for `threadcount merge`
+/// Send the loads that standard input lists, one after the other, each a share; print lines for `threadcount merge`
 ///
 /// This is what the pods of `run --kubernetes` and `compare --kubernetes` are. It ends with its input, with SIGTERM, or after
 /// an hour without an order; docs/contributing/share-format.md has the format. Exit code: 0 done, 2 bad usage.

@@ -87,12 +87,12 @@ pub enum CrossoverFailure {
     Probe(#[from] AttachError),
     #[error("the server's process cannot be read: {0}")]
     Process(#[from] io::Error),
-    #[error("port {port} cannot be switched: {server}: {why}")]
+    #[error("port {port} of {server} cannot be switched: {why}")]
     Unsupported { port: u16, server: String, why: String },
     #[error("no server of this JVM listens on port {0}")]
     NothingListens(u16),
     #[error(
-        "others send requests to this service ({tasks} in {seconds:.1} s): a crossover would change what they measure, and they what it \
+        "others send requests to this service ({tasks} in {seconds:.1} s). A crossover would change what they measure, and they what it \
          measures. Stop them, or write --beside-others"
     )]
     OtherTraffic { tasks: u64, seconds: f64 },

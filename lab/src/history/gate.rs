@@ -86,7 +86,7 @@ fn items_of(
         [Some((side, why)), None] | [None, Some((side, why))] => {
             let who = format!("{} under {}", variant.name, load.name);
             return vec![cannot_be_judged(format!(
-                "{side} cannot be judged: {who}: not testable there: {why}"
+                "{side} cannot be judged: {who} is not testable there ({why})"
             ))];
         }
         [None, None] => {}

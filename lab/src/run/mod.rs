@@ -183,7 +183,7 @@ enum RunError {
     #[error("the backend `{}` ended while the server was {doing} ({})", .end.name, .end.status)]
     BackendEnded { doing: &'static str, end: BackendEnd },
     #[error(
-        "another JMH benchmark runs on this machine, and JMH lets only one run (its lock is jmh.lock); run this one afterwards"
+        "another JMH benchmark runs on this machine, and JMH lets only one run (its lock is jmh.lock). Run this one afterwards"
     )]
     BenchmarkLocked,
     #[error("the benchmark ended ({status}) before it had a result")]

@@ -58,7 +58,11 @@ fn a_server_that_never_answers_a_request_of_the_window_is_a_failed_run() {
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let why = why(&document);
     assert!(why.contains("no response to ") && why.contains("its process is running"), "{why}");
-    assert!(stderr(&output).contains("nothing was measured: no run is complete"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("nothing was measured because no run is complete"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]

@@ -363,5 +363,5 @@ fn a_missing_java_and_one_too_old_are_told_before_the_first_run() {
     let old = Jdk { feature: 17, ..java::runtime(25) };
     let launcher = Launcher { jdks: vec![old], ..Launcher::of_this_machine() };
     let says = launcher.prepare(&variant).unwrap_err().to_string();
-    assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` says Java 17");
+    assert_eq!(says, "Virtual threads need Java 21 or newer; variant `tomcat` has Java 17");
 }

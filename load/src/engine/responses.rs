@@ -16,7 +16,7 @@ use crate::recorder::Recorder;
 use std::io;
 
 /// Bytes behind a complete response.
-const UNASKED: FailureCause = FailureCause::Malformed("bytes nobody asked for");
+const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
 
 /// Of the first response with an unexpected status.
 fn keep_failing_body(recorder: &mut Recorder, plan: &LoadPlan, fed: &Fed, response: &[u8]) {

@@ -34,7 +34,10 @@ impl<W: Write> HistogramLog<W> {
         let epoch_s = started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
         writeln!(out, "#[Histogram log format version 1.3]")?;
         writeln!(out, "#[Logged with threadcount; values in nanoseconds, Interval_Max in milliseconds]")?;
-        writeln!(out, "#[untagged: response times of each second; tagged: the whole run]")?;
+        writeln!(
+            out,
+            "#[Lines without a tag are the response times of one second, those with a tag of the whole run]"
+        )?;
         writeln!(out, "#[StartTime: {epoch_s:.3} (seconds since epoch)]")?;
         // The base time too: it makes the timestamps offsets, without any guessing by the reader.
         writeln!(out, "#[BaseTime: {epoch_s:.3} (seconds since epoch)]")?;

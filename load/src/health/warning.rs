@@ -84,7 +84,7 @@ impl Warning {
     pub fn sentence(&self, name: SettingName) -> String {
         match *self {
             Self::GeneratorBusy { share, threads } => format!(
-                "the generator was the bottleneck: its busiest thread used {:.0} % of a core, so these figures are \
+                "the generator was the bottleneck: its busiest thread used {:.0} % of a core. These figures are \
                  about the generator, not the server. Give it more threads ({setting}, now {threads}) and cores of \
                  its own ({cores}), or send from another machine",
                 share * 100.0,
@@ -92,7 +92,7 @@ impl Warning {
                 cores = name(Setting::Cores),
             ),
             Self::GeneratorLate { p99_ms } => format!(
-                "the generator was the bottleneck: with a connection free it still sent one in a hundred requests \
+                "the generator was the bottleneck. With a connection free it still sent one in a hundred requests \
                  {p99_ms:.1} ms or more after it was due. Give it cores of its own ({cores}), or ask for less",
                 cores = name(Setting::Cores),
             ),
@@ -105,15 +105,15 @@ impl Warning {
                     return missed;
                 }
                 format!(
-                    "{missed}. The times are those of an overloaded system; ask for less ({rate}), or allow more requests \
+                    "{missed}. The times are those of an overloaded system. Ask for less ({rate}), or allow more requests \
                      at once ({connections}) if the server can take them",
                     rate = name(Setting::Rate),
                     connections = name(Setting::Connections),
                 )
             }
             Self::RateExceeded { asked_per_s, sent_per_s, waiting } => format!(
-                "the rate is not that of a steady state: {sent_per_s:.1}/s sent, {asked_per_s:.1}/s asked, because {waiting} \
-                 requests that were due in the lead-in were still to be sent when it ended. Their waiting is in the \
+                "the rate is not that of a steady state: {sent_per_s:.1}/s sent, {asked_per_s:.1}/s asked. \
+                 {waiting} requests that were due in the lead-in were sent after its end. Their waiting is in the \
                  response times. Allow a longer lead-in ({lead_in}) or more requests at once ({connections})",
                 lead_in = name(Setting::LeadIn),
                 connections = name(Setting::Connections),
@@ -172,7 +172,7 @@ impl Warning {
                 connections = name(Setting::Connections),
             ),
             Self::BegunPartly { open, wanted, has_lead_in: false } => format!(
-                "the load began with {open} of {wanted} connections open: the others were refused, or not established within \
+                "the load began with {open} of {wanted} connections open. The others were refused, or not established within \
                  the time of a connect. Times may hold the opening of those, and fewer requests at once were possible at \
                  first. Allow more time ({connect_timeout}) or fewer connections ({connections})",
                 connect_timeout = name(Setting::ConnectTimeout),

@@ -186,7 +186,7 @@ impl ResponseParser {
         while consumed < bytes.len() {
             let rest = &bytes[consumed..];
             consumed += match self.phase {
-                Phase::Idle => return Err(Malformed("bytes nobody asked for")),
+                Phase::Idle => return Err(Malformed("bytes without a request")),
                 Phase::StatusLine if self.partial.is_none() => self.whole_head(rest)?,
                 Phase::StatusLine | Phase::Fields | Phase::ChunkLine | Phase::Trailers => self.line(rest)?,
                 Phase::Body => self.body(rest, Phase::Idle),
@@ -318,7 +318,7 @@ impl ResponseParser {
         let framing = self.head.framing(self.is_head)?;
         (self.section_bytes, self.fields) = (0, 0);
         match self.head.status {
-            101 => return Err(Malformed("switching protocols nobody asked for")),
+            101 => return Err(Malformed("switching protocols without an upgrade request")),
             100..=199 => {
                 self.interim_answers += 1;
                 if self.interim_answers > MAX_INTERIM_ANSWERS {

@@ -14,13 +14,13 @@ pub enum LogError {
     #[error("`log` cannot be standard output, which the result uses: name a file, e.g. requests.csv")]
     Standard,
     /// Something that is not a file, so that writing it could wait forever or destroy something.
-    #[error("`log` {}: it exists and is not a regular file: name another", file.display())]
+    #[error("`log` {}: it exists and is not a regular file; name another", file.display())]
     NotRegular {
         /// Which.
         file: PathBuf,
     },
     /// It cannot be created.
-    #[error("`log` {}: it cannot be created: {source}", file.display())]
+    #[error("`log` {} cannot be created: {source}", file.display())]
     Create {
         /// Which.
         file: PathBuf,
@@ -28,7 +28,7 @@ pub enum LogError {
         source: io::Error,
     },
     /// It could not be written to its end.
-    #[error("`log` {}: it could not be written: {source}", file.display())]
+    #[error("`log` {} could not be written: {source}", file.display())]
     Write {
         /// Which.
         file: PathBuf,

@@ -74,7 +74,7 @@ pub enum MergeError {
         count: u32,
     },
     /// Lines of several loads that the same processes sent.
-    #[error("share {share}: the lines are of several loads, {first} and {second}: merge those of one only")]
+    #[error("share {share}: the lines are of several loads, {first} and {second}; merge those of one only")]
     Step {
         /// The one that does not fit.
         share: LoadShare,
@@ -93,7 +93,7 @@ pub enum MergeError {
     },
     /// Two processes had the same share.
     #[error(
-        "share {share} was sent twice, by {first} and by {second}: one of them is of another load, or was started again"
+        "share {share} was sent twice, by {first} and by {second}: one is of another load, or was started again"
     )]
     Twice {
         /// Which.
@@ -107,7 +107,7 @@ pub enum MergeError {
     #[error("there is no line of {FORMAT} in it")]
     Empty,
     /// No process came to its end.
-    #[error("no process told what it measured: {why}")]
+    #[error("no process reported what it measured: {why}")]
     NoEnd {
         /// What is known of them.
         why: String,

@@ -115,7 +115,7 @@ impl fmt::Display for Shares<'_> {
     }
 }
 
-/// ` (deleted by somebody)`
+/// ` (deleted by another client)`
 struct Reason<'w>(Option<&'w str>);
 
 impl fmt::Display for Reason<'_> {
@@ -146,8 +146,8 @@ impl MergeNote {
                 format!("{pod}{} could not keep up: {}", Others(*others), why.sentence(name))
             }
             Self::Throttled { pod, throttled_ms, share_of_periods, others } => format!(
-                "the CPU limit of {pod}{} held the generator back, for {throttled_ms:.0} ms in all and in {:.0} % of the \
-                 limit's periods: response times hold the waiting. Raise the limit, or use more pods",
+                "the CPU limit of {pod}{} held the generator back: {throttled_ms:.0} ms in all, in {:.0} % of its \
+                 periods. Response times include the waiting. Raise the limit, or use more pods",
                 Others(*others),
                 share_of_periods * 100.0
             ),
@@ -166,7 +166,7 @@ impl MergeNote {
                 Reason(why.as_deref())
             ),
             Self::Skew { ms } => format!(
-                "the processes began {ms:.0} ms apart (at most {} are allowed): for that time the load was smaller than asked \
+                "the processes began {ms:.0} ms apart (at most {} are allowed). For that time the load was smaller than asked \
                  for. Give them a common start ({}) and set their clocks by NTP",
                 MOST_SKEW_NS / 1_000_000,
                 name(Setting::StartAt)

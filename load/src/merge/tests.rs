@@ -216,12 +216,12 @@ fn a_share_that_ended_before_the_others_is_named_with_the_reason_and_an_interrup
     for line in lines_of_all(&outcomes).concat() {
         merge.line(&line).unwrap();
     }
-    merge.set_lost(LoadShare::new(1, 4).unwrap(), "deleted by somebody");
+    merge.set_lost(LoadShare::new(1, 4).unwrap(), "deleted by another client");
     let merged = merge.finish(&mut |_| {}).unwrap();
     let note = &merged.notes[0];
     assert_eq!(
         note.sentence(Setting::field),
-        "share 1 of 4 ended early (deleted by somebody): from then on the load was smaller than asked for"
+        "share 1 of 4 ended early (deleted by another client): from then on the load was smaller than asked for"
     );
     assert_eq!(merged.notes.len(), 1, "{:?}", merged.notes);
     assert!(merged.outcome.pods[1].complete && merged.outcome.pods[1].interrupted);
@@ -292,7 +292,10 @@ fn a_cpu_limit_that_was_used_up_is_named_and_one_that_was_not_is_none() {
     };
     assert_eq!(with(0), []);
     let [note @ MergeNote::Throttled { .. }] = &with(5)[..] else { panic!("it was throttled") };
-    assert!(note.sentence(Setting::field).contains("for 250 ms in all and in 25 %"), "{note:?}");
+    assert!(
+        note.sentence(Setting::field).contains("held the generator back: 250 ms in all, in 25 %"),
+        "{note:?}"
+    );
 }
 
 #[test]

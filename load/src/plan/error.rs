@@ -9,7 +9,7 @@ use std::fmt;
 pub enum PlanError {
     /// More requests at once than can be kept apart.
     #[error(
-        "`connections` times `streams_per_connection` is {places}, and at most {most} requests can be under way \
+        "`connections` times `streams_per_connection` is {places}. At most {most} requests can be in flight \
          at once: lower one of them"
     )]
     Places {
@@ -213,7 +213,7 @@ mod tests {
         };
         assert_eq!(plan("http://h/").with(most).check(), Ok(()));
         let more = refused("http://h/", |plan| plan.streams_per_connection = NonZeroU32::MAX);
-        assert!(more.contains("is 4294967295, and at most 16777216 requests"), "{more}");
+        assert!(more.contains("is 4294967295. At most 16777216 requests"), "{more}");
     }
 
     #[test]

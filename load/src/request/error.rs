@@ -31,9 +31,8 @@ pub enum RequestError {
     },
     /// An unknown placeholder.
     #[error(
-        "`{placeholder}` is not a placeholder: write {{rand:1:1000}} for a whole number from 1 to 1000, {{seq:1}} for a \
-         number that counts up from 1, {{csv:FILE:COLUMN}} for a value of a file, or {{capture:NAME}} for one of a \
-         response"
+        "`{placeholder}` is not a placeholder. Write {{rand:1:1000}} for a whole number from 1 to 1000, or {{seq:1}} for a \
+         number that counts up from 1. {{csv:FILE:COLUMN}} is a value of a file, and {{capture:NAME}} one of a response"
     )]
     Placeholder {
         /// As it was written.
@@ -54,7 +53,7 @@ pub enum RequestError {
     NoTarget,
     /// One load goes to one server.
     #[error(
-        "all targets of one load must have the same scheme, host and port, but `{first}` and `{other}` differ: \
+        "all targets of one load must have the same scheme, host and port. `{first}` and `{other}` differ: \
          run one load for each"
     )]
     Origins {

@@ -21,7 +21,7 @@ pub(super) fn check(target: &Target) -> Result<(), RequestError> {
                 Some("there is no body to wait with: leave it out")
             }
             "te" if !members(value).all(|member| member.eq_ignore_ascii_case("trailers")) => {
-                Some("no transfer coding but chunked is read: write TE: trailers, or leave it out")
+                Some("no transfer coding but chunked is read; write `TE: trailers`, or leave it out")
             }
             "te" if has("connection") && !has_connection_option(target, "te") => {
                 Some("the Connection header has to name it, too: add TE there")

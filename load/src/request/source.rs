@@ -124,7 +124,7 @@ mod tests {
             RequestSource::new(vec![target("http://a/"), target("http://A:80/x"), target("https://a/")]);
         assert_eq!(
             error.unwrap_err().to_string(),
-            "all targets of one load must have the same scheme, host and port, but `http://a` and `https://a` differ: \
+            "all targets of one load must have the same scheme, host and port. `http://a` and `https://a` differ: \
              run one load for each"
         );
         assert!(matches!(RequestSource::new(Vec::new()), Err(RequestError::NoTarget)));

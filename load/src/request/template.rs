@@ -289,7 +289,7 @@ mod tests {
         for text in malformed {
             let error = parse(&format!("{{}}/{text}"), Place::Path).unwrap_err().to_string();
             assert!(
-                error.starts_with(&format!("`{text}` is not a placeholder: write {{rand:1:1000}}")),
+                error.starts_with(&format!("`{text}` is not a placeholder. Write {{rand:1:1000}}")),
                 "{error}"
             );
         }

@@ -275,7 +275,7 @@ fn an_unexpected_status_is_a_failure_that_keeps_the_connection() {
 
 #[test]
 fn bytes_nobody_asked_for_are_a_named_failure() {
-    let unasked = FailureCause::Malformed("bytes nobody asked for");
+    let unasked = FailureCause::Malformed("bytes without a request");
     with_each_driver(|driver| {
         let server = Server::start(|conversation| {
             while conversation.request().is_some() {

@@ -73,7 +73,7 @@ fn interim_answers_are_passed_over() {
     complete(&format!("{hints}HTTP/1.1 100\r\n\r\n{hints}{last}"), GET, 200, true, 2, "");
     rejected(
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
-        "switching protocols nobody asked for",
+        "switching protocols without an upgrade request",
     );
 }
 
@@ -162,7 +162,7 @@ fn a_cut_answer_is_never_a_success() {
 
 #[test]
 fn bytes_without_a_request_are_malformed() {
-    let unasked = Err(Malformed("bytes nobody asked for"));
+    let unasked = Err(Malformed("bytes without a request"));
     let mut parser = ResponseParser::new();
     assert_eq!(parser.feed(b"H"), unasked);
     parser.begin(GET);

@@ -223,7 +223,7 @@ fn truncated_answers_are_never_successes() {
 fn an_answer_that_nobody_can_trust_is_malformed_over_tls_too() {
     let twice = Http1 { answer: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi!!", closes: false };
     let outcome = load(&plan(Server::tls(HTTP1_ONLY, Http2::Silent, twice).address, true, 5));
-    assert_ended(&outcome, 0, &[("malformed answer: bytes nobody asked for", 5)]);
+    assert_ended(&outcome, 0, &[("malformed answer: bytes without a request", 5)]);
 }
 
 #[test]

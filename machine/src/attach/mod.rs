@@ -33,7 +33,7 @@ pub enum CommandError {
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(
-        "The JVM {pid} did not respond within {seconds:.0} s; its attach listener or a safepoint is blocked, or the machine is \
+        "The JVM {pid} did not respond within {seconds:.0} s. Its attach listener or a safepoint is blocked, or the machine is \
          overloaded"
     )]
     Silent { pid: u32, seconds: f64 },

@@ -27,7 +27,7 @@ pub enum Refusal {
     )]
     OpenJ9 { pid: u32 },
     #[error(
-        "Process {pid} belongs to {owner}, and a JVM accepts only its own user and root; run the same command with `sudo` or \
+        "Process {pid} belongs to {owner}, and a JVM accepts only its own user and root. Run the same command with `sudo` or \
          `sudo -u {owner_name}` before it"
     )]
     AnotherUser {
@@ -37,15 +37,15 @@ pub enum Refusal {
         owner_name: String,
     },
     #[error(
-        "No permission to look into process {pid} ({source}); root in its container's host, or in the container, has it"
+        "No permission to inspect process {pid} ({source}). Root on the host of its container, or in the container, has it"
     )]
     NoPermission { pid: u32, source: io::Error },
     #[error(
-        "Process {pid} has no /tmp, where a JVM listens for commands; make that folder in its container, or mount one there"
+        "Process {pid} has no /tmp, where a JVM listens for commands. Make that folder in its container, or mount one there"
     )]
     NoTmp { pid: u32 },
     #[error(
-        "This kernel has no openat2 (Linux 5.6), which is needed to look into process {pid}; or a seccomp filter refuses it"
+        "Process {pid} cannot be inspected: this kernel has no openat2 (Linux 5.6), or a seccomp filter refuses it"
     )]
     NoOpenat2 { pid: u32 },
     #[error(
@@ -290,8 +290,8 @@ mod tests {
         let pid = std::process::id();
         let says = |code| without_tmp(pid, io::Error::from_raw_os_error(code)).to_string();
         assert!(says(libc::ENOENT).starts_with(&format!("Process {pid} has no /tmp, where a JVM listens")));
-        assert!(says(libc::ENOSYS).starts_with("This kernel has no openat2 (Linux 5.6)"));
-        assert!(says(libc::EACCES).starts_with(&format!("No permission to look into process {pid}")));
+        assert!(says(libc::ENOSYS).contains("this kernel has no openat2 (Linux 5.6)"));
+        assert!(says(libc::EACCES).starts_with(&format!("No permission to inspect process {pid}")));
         assert!(matches!(
             without_tmp(4_000_000, io::Error::from_raw_os_error(libc::ENOENT)),
             Refusal::NoSuchProcess { .. }

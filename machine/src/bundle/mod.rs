@@ -47,7 +47,7 @@ static EMBEDDED: Option<Embedded> = None;
 pub enum BundleError {
     /// A program that was built without `./dev dist`.
     #[error(
-        "This program was built without probe, applications and experiments in it (`threadcount self`): use it in a checkout, set \
+        "This program was built without probe, applications and experiments in it (`threadcount self`). Use it in a checkout, set \
          {} to one, or install a release",
         home::HOME
     )]
@@ -145,7 +145,7 @@ pub fn why_not(part: &str) -> String {
     };
     match manifest.filter(|it| it.left_out.iter().any(|it| it == part)) {
         Some(manifest) => format!(
-            ". It is too large to travel in the program: unpack threadcount-apps-{}.tar.xz of the same release and set {} to \
+            ". It is too large to be part of the program. Unpack threadcount-apps-{}.tar.xz of the same release and set {} to \
              the folder",
             manifest.version,
             home::APPS

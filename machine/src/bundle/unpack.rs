@@ -83,7 +83,7 @@ fn unpack(embedded: &Embedded, manifest: &Manifest, files: &[&PartFile], into: &
         }
     }
     match files.iter().find(|file| !file.is_intact(into)) {
-        Some(file) => Err(io::Error::other(format!("{} is not what the manifest says", file.path))),
+        Some(file) => Err(io::Error::other(format!("{} differs from the manifest", file.path))),
         None => Ok(()),
     }
 }

@@ -64,8 +64,10 @@ pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<()
     load_agent(&jvm, jar, &agent_argument(Out::File(lines), &level.to_string(), None), LOAD_LIMIT)?;
     // The first line is there before the JVM says that the probe is loaded.
     let text = std::fs::read_to_string(lines).unwrap_or_default();
-    let unwritten =
-        || AttachError::NotBegun { pid, why: "it wrote no line; its standard error says why".to_owned() };
+    let unwritten = || AttachError::NotBegun {
+        pid,
+        why: "it wrote no line; its standard error has the reason".to_owned(),
+    };
     check_begun(pid, text.lines().next().ok_or_else(unwritten)?)
 }
 
@@ -86,7 +88,7 @@ fn refusal(pid: u32, text: &str) -> AttachError {
     let mut answer = lines.collect::<Vec<_>>().join(" ");
     if answer.ends_with(AGENT_FAILED) {
         answer.push_str(
-            "; its own standard error says why. A program that is started with -m, or on a runtime made by jlink, needs \
+            "; its own standard error has the reason. A program that is started with -m, or on a runtime made by jlink, needs \
              --add-modules jdk.jfr,jdk.management",
         );
     }
@@ -169,7 +171,7 @@ pub(super) fn connect(
     listener.set_nonblocking(true).map_err(failed)?;
     let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
         pid,
-        answer: "it loaded the probe, which did not connect; the JVM's own output says why".to_owned(),
+        answer: "it loaded the probe, which did not connect; the JVM's own output has the reason".to_owned(),
     })?;
     stream.set_nonblocking(false).map_err(failed)?;
     Ok(Connected { stream, meeting })

@@ -33,7 +33,7 @@ impl Experiment {
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
     }
 
-    /// How long the JVM may compile anew what attaching made it give up, in seconds.
+    /// How long the JVM may recompile what attaching deoptimized, in seconds.
     #[must_use]
     pub const fn longest_recompiling_s(&self) -> f64 {
         if self.quick { QUICK_RECOMPILING_AT_MOST_S } else { RECOMPILING_AT_MOST_S }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// What to write instead.
 pub fn log_file(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
-        return Err("standard output has the result: name a file, e.g. requests.csv".to_owned());
+        return Err("standard output has the result; name a file, e.g. requests.csv".to_owned());
     }
     let ending = text.to_ascii_lowercase();
     if ending.ends_with(".csv") || ending.ends_with(".csv.gz") {

@@ -4,7 +4,7 @@
 pub const IN_OUTPUT: usize = 20;
 
 /// Not written: the left column of a word list that is read as a whole, in small letters.
-const UNUSED_WORDS: [&str; 26] = [
+const UNUSED_WORDS: [&str; 31] = [
     "anew",
     "dear",
     "spare",
@@ -16,6 +16,8 @@ const UNUSED_WORDS: [&str; 26] = [
     "said of",
     "told",
     "tells",
+    "says",
+    "asks",
     "speaks",
     "made good",
     "well again",
@@ -29,7 +31,10 @@ const UNUSED_WORDS: [&str; 26] = [
     "levelled off",
     "might help",
     "as before",
-    "used to be",
+    "used to",
+    "price of",
+    "the price",
+    "what price",
     "foreign load",
 ];
 

@@ -53,6 +53,6 @@ function eventTable(figure) {
   if (!rows.length) return null;
   const head = make("tr", {}, ["variant", "event", "how many", "the first"].map((text) => make("th", { scope: "col", textContent: text })));
   const body = rows.map((row) => make("tr", {}, row.map((text, at) => make(at ? "td" : "th", { textContent: text }))));
-  const caption = make("caption", { textContent: "What happened meanwhile, all runs." });
+  const caption = make("caption", { textContent: "Events of all runs." });
   return make("table", {}, [caption, make("thead", {}, [head]), make("tbody", {}, body)]);
 }

@@ -15,7 +15,7 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
             "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
         ),
         Verdict::Deadlock { links, .. } if links.len() == 1 => Some(
-            "give back what the thread holds before it takes it in another way: a read lock does not become a write lock",
+            "give back what the thread holds before it takes it in another way. A read lock does not become a write lock",
         ),
         Verdict::Deadlock { .. } => Some(
             "take these locks in the same order everywhere, or use tryLock with a limit. Restart the JVM meanwhile",

@@ -33,7 +33,7 @@ fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -
         all if all == runs.len() => String::new(),
         some => format!(" in {some} of {} runs", runs.len()),
     };
-    Some(format!("{variant}: no parts of the time of a request{which}: {first}"))
+    Some(format!("{variant} has no parts of the time of a request{which}: {first}"))
 }
 
 /// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
@@ -42,7 +42,7 @@ pub fn without_parts(record: &Record) -> Option<String> {
     Some(match no_parts(record)? {
         NoParts::HungRequests(hung) => hung_requests(&hung),
         NoParts::OtherTraffic(OtherTraffic { request_threads, in_flight }) => format!(
-            "{request_threads:.1} threads had a request while {in_flight:.1} requests of the load were in flight, on average; the \
+            "{request_threads:.1} threads had a request while {in_flight:.1} requests of the load were in flight, on average. The \
              others work on requests that timed out earlier, or that something else sent"
         ),
     })
@@ -50,8 +50,8 @@ pub fn without_parts(record: &Record) -> Option<String> {
 
 fn hung_requests(hung: &HungRequests) -> String {
     format!(
-        "about {} of {} unfinished requests hang; the unfinished ones are {} old on average, while 99 % of the completed ones took at \
-         most {}, and they take {} of the time of all requests in flight",
+        "about {} of {} unfinished requests hang. The unfinished ones are {} old on average, while 99 % of the completed ones took at \
+         most {}. They take {} of the time of all requests in flight",
         figures::count(hung.hung),
         figures::count(hung.unfinished),
         figures::milliseconds(hung.age_ms),
@@ -104,11 +104,11 @@ mod tests {
             let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", records);
             not_sampled(&document, &document.experiment.loads[0])
         };
-        let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average; the others work on \
+        let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average. The others work on \
              requests that timed out earlier, or that something else sent";
-        let all = format!("virtual: no parts of the time of a request: {reason}");
+        let all = format!("virtual has no parts of the time of a request: {reason}");
         assert_eq!(said(&[with_threads(30.0), with_threads(31.0)]), [all]);
-        let one = format!("virtual: no parts of the time of a request in 1 of 2 runs: {reason}");
+        let one = format!("virtual has no parts of the time of a request in 1 of 2 runs: {reason}");
         assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
         assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
     }
@@ -117,8 +117,8 @@ mod tests {
     fn how_many_requests_hang_is_said_with_what_shows_it() {
         let hung =
             HungRequests { hung: 60, unfinished: 100, age_ms: 4_802.0, completed_p99_ms: 10.0, share: 0.6 };
-        let expected = "about 60 of 100 unfinished requests hang; the unfinished ones are 4.80 s old on average, while 99 % of the \
-             completed ones took at most 10.0 ms, and they take 60 % of the time of all requests in flight";
+        let expected = "about 60 of 100 unfinished requests hang. The unfinished ones are 4.80 s old on average, while 99 % of the \
+             completed ones took at most 10.0 ms. They take 60 % of the time of all requests in flight";
         assert_eq!(hung_requests(&hung), expected);
     }
 }

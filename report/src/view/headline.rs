@@ -256,7 +256,7 @@ impl<'a> Headline<'a> {
             return Some(format!("{pair}: no ratio, {why}"));
         }
         let Some(interval) = figures::interval_of(self.ratio) else {
-            return Some(format!("{pair}: {ratio}x, {}: no interval", self.without_interval()));
+            return Some(format!("{pair}: {ratio}x, no interval ({})", self.without_interval()));
         };
         Some(if self.ratio.basis.withheld {
             format!("{pair}: {ratio}x {interval}, too few runs to be sure")

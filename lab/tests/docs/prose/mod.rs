@@ -1,9 +1,12 @@
-//! How the project writes, checked: README, docs, CHANGELOG, the help of each command, the questions of the experiments. The rules of a
-//! sentence are in `threadcount_model::sample::prose`; tests of findings and diagnoses check their sentences with them.
+//! How the project writes, checked: README, docs, CHANGELOG, the help of each command, the texts of the experiments, and the sentences
+//! in the sources of the product and of the HTML report. The rules of a sentence are in `threadcount_model::sample::prose`; tests of
+//! findings and diagnoses check with them what their sentences become.
 //!
 //! `exceptions.txt` counts the breaches that each page still has. Counts only fall: `UPDATE_PROSE=1 ./dev test prose` lowers
 //! them to what is found, and nothing raises them.
 
+mod literals;
+mod output;
 mod pieces;
 mod rules;
 
@@ -26,9 +29,9 @@ const IN_DOCS: usize = 25;
 /// Words that a user may have to read, at most: README and docs without measurements, decisions and what is generated.
 const WORDS_FOR_USERS: usize = 17_750;
 
-/// The breaches of each page, of each command's help, and of the experiments' questions.
+/// The breaches of each page, of each command's help, of the experiments' questions, and of each file with output.
 fn found() -> BTreeMap<String, Vec<Breach>> {
-    let mut found = BTreeMap::new();
+    let mut found = output::found();
     // What is generated is checked where it comes from.
     let names = page_names().into_iter().map(|it| it.display().to_string());
     for name in names.filter(|it| !generated::PAGES.contains(&it.as_str())) {

@@ -168,9 +168,9 @@ pub fn claims(document: &ResultDocument) -> Table {
     let unavailable = document.experiment.unavailable.iter().map(|it| {
         vec![none(), it.what.clone(), format!("{}: {}", study::UNAVAILABLE, it.why), none(), none(), none()]
     });
-    let columns = ["claim", "what the study says", "verdict", "decided", "published", "measured"];
-    let caption = "What was claimed, and whether it holds here. Decided: the intervals say the same as the means; where they do \
-         not, another session may say otherwise.";
+    let columns = ["claim", "statement of the study", "verdict", "decided", "published", "measured"];
+    let caption = "Claims, and whether they hold here. Decided: intervals and means agree. If they do not, another session may have \
+         another verdict.";
     Table::new(caption, &columns, 4, rows.chain(unavailable).collect())
 }
 

@@ -39,9 +39,9 @@ pub fn pauses(document: &ResultDocument) -> Table {
         "share of the requests beyond p99",
         "mean delay of these",
     ];
-    let caption = "What delayed the requests beyond the 99th percentile. A request is given to the cause that lasted, between when it was \
-                   due and its last byte, at least half of what it took above the median. Of compilation, throttling and steal only \
-                   samples are known. All runs added up.";
+    let caption = "Causes of delay beyond the 99th percentile. A request counts for the cause that lasted at least half of the request's time above \
+                   the median. Only the time between due and last byte counts. For compilation, throttling and steal only samples \
+                   are known. All runs added up.";
     Table::new(caption, &columns, 3, rows)
 }
 

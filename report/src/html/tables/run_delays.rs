@@ -7,7 +7,7 @@ use threadcount_judge::result::ResultDocument;
 
 #[must_use]
 pub fn run_delays(document: &ResultDocument) -> Table {
-    let caption = "Time between runnable and running: a delay for every 10 ms of the explaining window, of the run with the \
+    let caption = "Time between runnable and running: a delay for every 10 ms of the explaining window. The run is the one with the \
         largest 99th percentile. A virtual thread also waits for a carrier.";
     let mut table = Vec::new();
     for load in &document.experiment.loads {

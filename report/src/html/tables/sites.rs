@@ -13,15 +13,14 @@ const MOST_SITES: usize = 8;
 /// Where virtual threads were pinned.
 #[must_use]
 pub fn pins(document: &ResultDocument) -> Table {
-    let caption =
-        "Where virtual threads were pinned: they waited without leaving their carrier. All runs added up.";
+    let caption = "Places where virtual threads were pinned: they waited without leaving their carrier. All runs added up.";
     table(document, caption, |jvm| &jvm.pins)
 }
 
 #[must_use]
 pub fn waits(document: &ResultDocument) -> Table {
     let caption =
-        "Where threads waited 20 ms or longer, for a lock, a permit or a socket. All runs added up.";
+        "Places where threads waited 20 ms or longer, for a lock, a permit or a socket. All runs added up.";
     table(document, caption, |jvm| &jvm.waits)
 }
 

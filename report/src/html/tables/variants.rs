@@ -27,7 +27,7 @@ pub fn variants(document: &ResultDocument) -> Table {
         ]
     });
     let columns = ["variant", "server", "Java", "request thread", "its name", "request threads at most"];
-    let caption = "What ran, and the thread that handled a request, as reported by the server.";
+    let caption = "The variants that ran, and the thread that handled a request, as reported by the server.";
     Table::new(caption, &columns, 5, rows.collect())
 }
 

@@ -24,7 +24,7 @@ pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result
     if requests.len() > 1 {
         return Err(Diagnostic::new(
             node.span.clone(),
-            "ab asks for one thing only",
+            "ab sends one kind of request only",
             "with several requests",
         )
         .help("write one `request`, or leave `tool` out"));

@@ -20,7 +20,7 @@ pub fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {
     };
     let of_servers = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
     if let Some((key, span)) = of_servers.iter().find_map(|key| Some((key, fields.key_span(key)?))) {
-        return Err(Diagnostic::new(span, format!("a benchmark has no `{key}`"), "it asks no server").help(
+        return Err(Diagnostic::new(span, format!("a benchmark has no `{key}`"), "it needs no server").help(
             "keep `iterations`, `duration` (of each iteration), `warmups` and `forks` for a benchmark, or leave \
              `iterations` out for a server",
         ));
