@@ -3,8 +3,23 @@
 use std::path::{Path, PathBuf};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::json_schema;
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::value_kinds;
 use threadcount_servers::placeholders::PORT;
+
+value_kinds! {
+    /// Working folder of the server, relative to that of this file.
+    pub(super) WorkingFolder = |generator| String::json_schema(generator);
+
+    /// A command that is run before each start of the server.
+    pub(super) CommandBefore = |generator| OwnCommand::json_schema(generator);
+
+    /// A command that is run after each end of it.
+    pub(super) CommandAfter = |generator| OwnCommand::json_schema(generator);
+
+    OwnCommand = |_| json_schema!({"type": "string", "not": {"pattern": r"\{port\}"}});
+}
 
 /// As written at the top of the file, or in a variant.
 #[derive(Clone, Debug, Default)]

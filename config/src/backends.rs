@@ -1,17 +1,50 @@
 //! `backend:` and `backends:`, the servers behind the server.
 
 use super::{name, process, server};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use threadcount_model::experiment::role_cores::{LOAD, SERVER};
 use threadcount_model::experiment::{Backend, ONLY_BACKEND};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, each_there, json_schema, map};
+use threadcount_model::parse::value_kinds::{Count, PositiveDuration};
 use threadcount_model::parse::yaml::{Key, Kind, Node};
+use threadcount_model::{keys, value_kinds};
 use threadcount_servers::keys::Owner;
+use threadcount_servers::kinds as servers;
 use threadcount_servers::placeholders::{BACKEND, unknown_backend};
 
 /// The keys of a backend besides those of a server.
-const OWN_KEYS: [&str; 5] = ["jdk", "jvm", "env", "connection_limit", "stop_within"];
+const OWN_KEYS: &[KeySpec] = keys! {
+    jdk: process::Jdk,
+    jvm: process::Jvm,
+    env: process::Env,
+    /// The most connections that it accepts.
+    connection_limit: Count,
+    /// Time between SIGTERM and SIGKILL.
+    stop_within: PositiveDuration,
+};
+
+value_kinds! {
+    /// A second server that the first one calls.
+    pub(super) BackendKeys = |generator| {
+        let started = servers::keys().map(|kind| kind.kind.name());
+        map(generator, &keys(), json_schema!({"allOf": [server::one_kind()], "anyOf": each_there(&started)}))
+    };
+
+    /// Servers that the first one calls, by name, started in their order.
+    pub(super) BackendsByName = |generator| BTreeMap::<BackendName, BackendKeys>::json_schema(generator);
+
+    BackendName = |_| json_schema!({
+        "type": "string",
+        "pattern": format!("^(?!({LOAD}|{SERVER})$)[A-Za-z0-9][A-Za-z0-9_-]*$"),
+    });
+}
+
+fn keys() -> Vec<KeySpec> {
+    [&server::keys()[..], OWN_KEYS].concat()
+}
 
 /// All of them, in the order of their start; `None`: neither key is written. `jdk`: that of the variants.
 pub(super) fn read(fields: &Fields<'_>, jdk: Option<u16>) -> Result<Option<Vec<Backend>>, Diagnostic> {
@@ -62,7 +95,7 @@ fn role(written: &str, span: &Range<usize>) -> Result<String, Diagnostic> {
 
 /// Its readiness path is its own, not that of the loads.
 fn backend(name: &str, what: &'static str, node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
-    let keys: Vec<&str> = server::keys().into_iter().chain(OWN_KEYS).collect();
+    let keys = keys();
     let fields = Fields::open(node, what, &keys)?;
     let env = fields.read("env", process::env)?.unwrap_or_default();
     let env_texts = env.values().map(String::as_str).collect();

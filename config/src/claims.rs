@@ -5,7 +5,30 @@ use threadcount_model::experiment::{Experiment, StatedClaim, Unavailable};
 use threadcount_model::parse::claim;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, json_schema, map};
+use threadcount_model::parse::value_kinds::Text;
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
+
+const CLAIM: &[KeySpec] = keys! {
+    claim: String,
+    /// What the study says, in your own words.
+    says: Text,
+};
+
+const UNAVAILABLE: &[KeySpec] = keys! {
+    what: Text,
+    why: Text,
+};
+
+value_kinds! {
+    /// A statement over figures: virtual.rate / platform.rate >= 1.9.
+    pub(super) ClaimOrText = |generator| json_schema!({
+        "anyOf": [{"type": "string"}, map(generator, CLAIM, json_schema!({"required": ["claim"]}))],
+    });
+
+    pub(super) UnavailableKeys = |generator| map(generator, UNAVAILABLE, json_schema!({"required": ["what", "why"]}));
+}
 
 /// The list of claims: bare texts, or maps with the study's statement beside it.
 pub(super) fn read(node: &Node, text: &str, experiment: &Experiment) -> Result<Vec<StatedClaim>, Diagnostic> {
@@ -18,7 +41,7 @@ fn stated(item: &Node, text: &str, names: &Names<'_>) -> Result<StatedClaim, Dia
         let (claim, expression) = read_claim(item, text, names)?;
         return Ok(StatedClaim { claim, expression, says: None });
     };
-    let fields = Fields::open(item, "a claim", &["claim", "says"])?;
+    let fields = Fields::open(item, "a claim", CLAIM)?;
     let written = fields.require("claim", "claim: virtual.rate / platform.rate >= 1.9")?;
     let (claim, expression) = read_claim(written, text, names)?;
     Ok(StatedClaim {
@@ -50,7 +73,7 @@ pub(super) fn unavailable(node: &Node) -> Result<Vec<Unavailable>, Diagnostic> {
 }
 
 fn statement(node: &Node) -> Result<Unavailable, Diagnostic> {
-    let fields = Fields::open(node, "a statement that cannot be tried", &["what", "why"])?;
+    let fields = Fields::open(node, "a statement that cannot be tried", UNAVAILABLE)?;
     let text = |key: &str, example: &str| Ok(fields.require(key, example)?.text(key)?.to_owned());
     Ok(Unavailable {
         what: text("what", "what: it holds 100,000 users")?,

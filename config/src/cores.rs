@@ -5,7 +5,17 @@ use threadcount_model::experiment::role_cores::{LOAD, SERVER};
 use threadcount_model::experiment::{Experiment, RoleCores};
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::json_schema;
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::value_kinds;
+
+value_kinds! {
+    pub(super) CoreNumbers = |_| json_schema!({
+        "type": ["string", "integer"],
+        "minimum": 0,
+        "pattern": "^[0-9]+(-[0-9]+)?( *, *[0-9]+(-[0-9]+)?)*$",
+    });
+}
 
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<RoleCores, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {

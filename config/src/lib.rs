@@ -16,6 +16,7 @@ mod quick;
 mod request;
 mod same_kind;
 pub mod saved;
+pub mod schema;
 pub mod select;
 mod sending;
 mod server;
@@ -26,9 +27,13 @@ use loads::Shared;
 use threadcount_model::experiment::{Experiment, Study, warm_up};
 use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, List, OneOrMore, at_most_one, json_schema, map};
+use threadcount_model::parse::value_kinds::{Count, PositiveDuration, Text, WarmUp, Whole};
 use threadcount_model::parse::yaml;
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -36,32 +41,64 @@ use thiserror::Error;
 /// Maximum file size; a larger file is not an experiment.
 const LARGEST_BYTES: u64 = 1 << 20;
 
-const KEYS: [&str; 24] = [
-    "question",
-    "study",
-    "server",
-    "backend",
-    "backends",
-    "cores",
-    "jdk",
-    "jvm",
-    "env",
-    "workdir",
-    "before",
-    "after",
-    "request",
-    "warmup",
-    "runs",
-    "drop",
-    "crossover",
-    "budget",
-    "variants",
-    "loads",
-    "quick",
-    "published",
-    "claims",
-    "unavailable",
-];
+const KEYS: &[KeySpec] = keys! {
+    /// The question it answers, as a sentence.
+    question: Text,
+    /// Who asked it first.
+    study: StudyKeys,
+    server: server::ServerKeys,
+    backend: backends::BackendKeys,
+    backends: backends::BackendsByName,
+    /// Cores by role: load, server, and the names of the backends.
+    cores: BTreeMap<String, OneOrMore<cores::CoreNumbers>>,
+    jdk: process::Jdk,
+    jvm: process::Jvm,
+    env: process::Env,
+    workdir: around::WorkingFolder,
+    before: around::CommandBefore,
+    after: around::CommandAfter,
+    request: request::Requests,
+    /// How long a load runs before it is measured, at most; auto: until the server is warm.
+    warmup: WarmUp,
+    /// Rounds, at most.
+    runs: Count,
+    /// First rounds that no figure uses.
+    drop: Whole,
+    /// Compare kinds of thread inside one JVM of the first variant before fresh JVMs are compared.
+    crossover: bool,
+    /// How long everything may take.
+    budget: PositiveDuration,
+    /// The ways to run the server, by name; the first is the baseline.
+    variants: variants::VariantsByName,
+    loads: List<loads::LoadKeys>,
+    quick: quick::QuickKeys,
+    published: Vec<published::PublishedKeys>,
+    claims: Vec<claims::ClaimOrText>,
+    /// What the study says and this tool cannot test.
+    unavailable: Vec<claims::UnavailableKeys>,
+};
+
+/// The keys that an experiment cannot do without.
+const REQUIRED: [&str; 3] = ["question", "variants", "loads"];
+
+const STUDY: &[KeySpec] = keys! {
+    title: Text,
+    date: Text,
+    authors: Text,
+    url: Text,
+    machine: Text,
+};
+
+value_kinds! {
+    /// For editors: keys, their kinds and what excludes what. `threadcount run` checks more: names that refer to each other,
+    /// ranges, placeholders.
+    ExperimentKeys = |generator| {
+        let rules = json_schema!({"required": REQUIRED, "allOf": [at_most_one(&project::ALTERNATIVES)]});
+        map(generator, KEYS, rules)
+    };
+
+    StudyKeys = |generator| map(generator, STUDY, json_schema!({"required": ["title"]}));
+}
 
 /// Why an experiment could not be read.
 #[derive(Debug, Error, miette::Diagnostic)]
@@ -131,7 +168,7 @@ fn experiment_of(
             "begin with `question: Do virtual threads help?`; docs/reference/experiment-file.md has the other keys",
         ));
     }
-    let fields = Fields::open(root, "an experiment", &KEYS)?;
+    let fields = Fields::open(root, "an experiment", KEYS)?;
     let requests = fields.read("request", |node| request::read(node, folder))?;
     let (variants, variant_names) =
         variants::read(&fields, requests.as_deref().and_then(<[_]>::first), folder)?;
@@ -174,7 +211,7 @@ fn experiment_of(
 }
 
 fn study(node: &Node) -> Result<Study, Diagnostic> {
-    let fields = Fields::open(node, "a study", &["title", "date", "authors", "url", "machine"])?;
+    let fields = Fields::open(node, "a study", STUDY)?;
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     Ok(Study {
         title: fields.require("title", "title: \"Tomcat 11 & Virtual Threads\"")?.text("title")?.to_owned(),

@@ -1,6 +1,11 @@
 //! `loads:` and the requests they send.
 
+mod keys;
+
+pub(super) use keys::LoadKeys;
+
 use super::{name, request, sending, variant_list};
+use keys::keys;
 use std::ops::Range;
 use std::path::Path;
 use threadcount_model::experiment::capacity::SHORTEST_STEP_S;
@@ -17,33 +22,6 @@ use threadcount_servers::workload::{capacity, external};
 
 /// How long a step of a capacity load lasts, if nothing is written.
 const STEP_S: f64 = 5.0;
-
-/// The keys of a load but those of [`sending`].
-const KEYS: [&str; 23] = [
-    "clients",
-    "rate",
-    "ramp",
-    "steps",
-    "capacity",
-    "connections",
-    "overload",
-    "losses",
-    "requests",
-    "duration",
-    "interleave",
-    "name",
-    "runs",
-    "drop",
-    "variants",
-    "request",
-    "warmup",
-    "thread_dump",
-    "keep_alive",
-    "tool",
-    "iterations",
-    "warmups",
-    "forks",
-];
 
 /// What loads share.
 pub(super) struct Shared<'a> {
@@ -81,7 +59,8 @@ fn swept(
     rounds: (u32, Protocol),
     shared: &Shared<'_>,
 ) -> Result<Vec<(LoadSpec, Range<usize>)>, Diagnostic> {
-    let fields = Fields::open(node, "a load", &[&KEYS[..], &sending::KEYS].concat())?;
+    let keys = keys();
+    let fields = Fields::open(node, "a load", &keys)?;
     let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
     let list = lists.iter().find_map(|&(key, value)| match &value?.kind {
         Kind::List(items) => Some((key, value?, items)),

@@ -16,8 +16,8 @@ pub fn needs(experiment: &Experiment) -> Vec<String> {
     jdks.sort_unstable();
     let own = experiment.variants.iter().filter_map(|variant| match &variant.subject {
         Subject::Server(server) => kind(server).needs(),
-        Subject::Benchmark { benchmark } => Some((jmh::keys().kind, benchmark.jar.as_str())),
-        Subject::Target(target) => Some((target::keys().kind, target.target_url.as_str())),
+        Subject::Benchmark { benchmark } => Some((jmh::keys().kind.name(), benchmark.jar.as_str())),
+        Subject::Target(target) => Some((target::keys().kind.name(), target.target_url.as_str())),
     });
     let things: Vec<_> = own.chain(backends().filter_map(|backend| kind(&backend.server).needs())).collect();
     let of = |kind: &Kind| {

@@ -3,7 +3,23 @@
 use super::environment;
 use std::collections::BTreeMap;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::json_schema;
+use threadcount_model::parse::value_kinds::{NamedTexts, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::value_kinds;
+
+value_kinds! {
+    /// A Java feature version: 21, 25.
+    pub(super) Jdk = |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u16::MAX});
+
+    /// JVM flags.
+    pub(super) Jvm = |generator| json_schema!({
+        "anyOf": [{"type": "string"}, generator.subschema_for::<Vec<Text>>()],
+    });
+
+    /// Environment variables.
+    pub(super) Env = |generator| NamedTexts::json_schema(generator);
+}
 
 pub(super) fn jdk(node: &Node) -> Result<u16, Diagnostic> {
     let text = node.text("jdk")?;

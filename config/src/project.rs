@@ -1,11 +1,14 @@
 //! The file of a project, `threadcount.yaml`: an experiment, or several that share what stands at its top.
 
-use super::{ReadError, experiment_of, name, text_of};
+use super::{KEYS, REQUIRED, ReadError, experiment_of, name, text_of};
 use std::path::{Path, PathBuf};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::{KeySpec, at_most_one, json_schema, map};
+use threadcount_model::parse::value_kinds::Name;
 use threadcount_model::parse::yaml;
 use threadcount_model::parse::yaml::{Key, Kind, Node};
+use threadcount_model::{keys, value_kinds};
 
 /// Its names, in the working folder.
 const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
@@ -13,8 +16,36 @@ const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
 /// The key of several experiments.
 const EXPERIMENTS: &str = "experiments";
 
+const OWN_KEYS: &[KeySpec] = keys! {
+    /// Several experiments, by name; each has what stands at the top of the file unless it says it itself.
+    experiments: ExperimentsByName,
+};
+
+value_kinds! {
+    /// For editors: the keys of an experiment, at the top or in each of several experiments. None is required where the
+    /// other place may have it.
+    pub(super) ProjectKeys = |generator| {
+        let rules = json_schema!({
+            "allOf": [at_most_one(&ALTERNATIVES)],
+            "if": {"not": {"required": [EXPERIMENTS]}},
+            "then": {"required": REQUIRED},
+        });
+        map(generator, &[KEYS, OWN_KEYS].concat(), rules)
+    };
+
+    ExperimentsByName = |generator| json_schema!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": generator.subschema_for::<Name>(),
+        "additionalProperties": generator.subschema_for::<ExperimentOfProject>(),
+    });
+
+    /// An experiment of the project.
+    ExperimentOfProject = |generator| map(generator, KEYS, json_schema!({"allOf": [at_most_one(&ALTERNATIVES)]}));
+}
+
 /// Two ways to write the same: an experiment with one of them has its own, and inherits neither.
-const ALTERNATIVES: [&str; 2] = ["backend", "backends"];
+pub(super) const ALTERNATIVES: [&str; 2] = ["backend", "backends"];
 
 /// The project's file, where the working folder has one.
 #[must_use]

@@ -5,8 +5,28 @@ use std::collections::BTreeMap;
 use threadcount_model::experiment::{Experiment, Published};
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::{KeySpec, json_schema, map};
 use threadcount_model::parse::suggest::advice;
+use threadcount_model::parse::value_kinds::{Figure, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
+
+const WHICH: &[KeySpec] = keys! {
+    variant: Text,
+    load: Text,
+    source: Text,
+};
+
+value_kinds! {
+    /// Figures of one variant under one load that were published before.
+    pub(super) PublishedKeys = |generator| map(generator, &keys(), json_schema!({"required": ["variant"]}));
+}
+
+/// The metrics with and without their units.
+fn keys() -> Vec<KeySpec> {
+    let names = Metric::ALL.into_iter().flat_map(|metric| [metric.name(), metric.short_name()]);
+    WHICH.iter().copied().chain(names.map(|name| KeySpec::of::<Figure>(name, ""))).collect()
+}
 
 /// The list of published figures; a metric may be written with or without its unit and is kept with it.
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Vec<Published>, Diagnostic> {
@@ -44,8 +64,7 @@ fn entry(node: &Node, experiment: &Experiment) -> Result<Published, Diagnostic> 
             "source" => published.source = Some(value.text("source")?.to_owned()),
             written => {
                 let metric = Metric::from_name(written).ok_or_else(|| {
-                    let names =
-                        ["variant", "load", "source"].into_iter().chain(Metric::ALL.map(Metric::name));
+                    let names = WHICH.iter().map(|key| key.name).chain(Metric::ALL.map(Metric::name));
                     let help = advice(written, "keys and metrics", names);
                     Diagnostic::new(
                         key.span.clone(),

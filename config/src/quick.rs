@@ -1,21 +1,48 @@
 //! `quick:`: smaller sizes for `--quick`.
 
 use super::{known, variant_list};
+use std::collections::BTreeMap;
 use threadcount_model::experiment::capacity::SHORTEST_STEP_S;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::experiment::{Experiment, LoadSpec, Protocol};
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, List, json_schema, map};
+use threadcount_model::parse::value_kinds::{AnyDuration, Count, LargeCount, PositiveDuration, Text, WarmUp};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
 
 /// Sizes where the file has no `quick:`.
 const DURATION_S: f64 = 10.0;
 const RUNS: u32 = 3;
 const STEP_S: f64 = 3.0;
 
-const KEYS: [&str; 8] =
-    ["duration", "requests", "runs", "warmup", "budget", "variants", "loads", "only_loads"];
+const KEYS: &[KeySpec] = keys! {
+    duration: PositiveDuration,
+    requests: LargeCount,
+    runs: Count,
+    warmup: WarmUp,
+    budget: PositiveDuration,
+    variants: List<Text>,
+    loads: BTreeMap<String, QuickLoadKeys>,
+    only_loads: Vec<Text>,
+};
+
+const LOAD: &[KeySpec] = keys! {
+    duration: PositiveDuration,
+    requests: LargeCount,
+    runs: Count,
+    variants: List<Text>,
+    warmup: AnyDuration,
+};
+
+value_kinds! {
+    /// Smaller sizes for --quick.
+    pub(super) QuickKeys = |generator| map(generator, KEYS, json_schema!({}));
+
+    QuickLoadKeys = |generator| map(generator, LOAD, json_schema!({"type": ["object", "null"]}));
+}
 
 /// What `--quick` changes.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +67,7 @@ struct Sizes {
 }
 
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagnostic> {
-    let fields = Fields::open(node, "`quick`", &KEYS)?;
+    let fields = Fields::open(node, "`quick`", KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
     if let Some(node) = fields.get("loads") {
@@ -55,8 +82,7 @@ pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagno
         for (key, node) in entries {
             let at = Node { span: key.span.clone(), kind: Kind::Null };
             known(&at, &key.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
-            let keys = ["duration", "requests", "runs", "variants", "warmup"];
-            let fields = Fields::open(node, "a load in `quick`", &keys)?;
+            let fields = Fields::open(node, "a load in `quick`", LOAD)?;
             let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
             loads.push((key.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
         }

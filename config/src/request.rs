@@ -8,10 +8,50 @@ use threadcount_model::experiment::{Body, RequestSpec, VariablesIn};
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, List, json_schema, map};
+use threadcount_model::parse::value_kinds::{Count, NamedTexts, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
 
 /// Placeholder of the address, which differs per variant.
 const SOMEWHERE: &str = "http://localhost";
+
+const KEYS: &[KeySpec] = keys! {
+    method: Method,
+    path: RequestPath,
+    headers: NamedTexts,
+    /// The text, or @FILE.
+    body: Text,
+    weight: Count,
+};
+
+const FROM_FILE: &[KeySpec] = keys! {
+    /// A file in the format of vegeta.
+    targets: Text,
+};
+
+value_kinds! {
+    /// What is requested: a path, a map, a list of both, or a file of targets.
+    pub(super) Requests = |generator| json_schema!({
+        "anyOf": [
+            generator.subschema_for::<SingleRequest>(),
+            generator.subschema_for::<List<SingleRequest>>(),
+            map(generator, FROM_FILE, json_schema!({"required": ["targets"]})),
+        ],
+    });
+
+    SingleRequest = |generator| json_schema!({
+        "anyOf": [
+            generator.subschema_for::<RequestPath>(),
+            map(generator, KEYS, json_schema!({"required": ["path"]})),
+        ],
+    });
+
+    /// A path with its query; each variant has an address of its own.
+    RequestPath = |_| json_schema!({"type": "string", "pattern": r"^/[^\s]*$", "not": {"pattern": "://"}});
+
+    Method = |_| json_schema!({"type": "string", "pattern": "^[A-Z-]+$"});
+}
 
 /// All requests, at least one. Files are relative to `folder`.
 pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
@@ -63,8 +103,7 @@ pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Resu
 }
 
 fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
-    let keys = ["method", "path", "headers", "body", "weight"];
-    let fields = Fields::open(node, "a request", &keys)?;
+    let fields = Fields::open(node, "a request", KEYS)?;
     let (body, is_checked) = fields.read("body", |node| body(node, folder))?.unzip();
     let headers = fields.read("headers", headers)?.unwrap_or_default();
     let path = path(fields.require("path", "path: /thread-info?sleep=50ms")?)?;
@@ -91,7 +130,7 @@ fn has_variables(text: &str) -> bool {
 
 /// A file in vegeta's format. The addresses in it are those of another server.
 fn targets(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
-    let fields = Fields::open(node, "a request from a file", &["targets"])?;
+    let fields = Fields::open(node, "a request from a file", FROM_FILE)?;
     let file = fields.require("targets", "targets: requests.txt")?;
     let wrong = |error: RequestError| {
         Diagnostic::new(file.span.clone(), error.to_string(), "this file")

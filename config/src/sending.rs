@@ -11,38 +11,65 @@ use threadcount_model::experiment::{Sending, Workload};
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, json_schema};
+use threadcount_model::parse::value_kinds::{AnyDuration, Count, Listed, PositiveDuration, Text, Whole};
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::{keys, value_kinds};
 
-pub(super) const KEYS: [&str; 28] = [
-    "poisson",
-    "seed",
-    "timeout",
-    "connect_timeout",
-    "expect",
-    "http",
-    "streams",
-    "insecure",
-    "threads",
-    "cores",
-    "driver",
-    "connect_to",
-    "resolve",
-    "unix_socket",
-    "sni",
-    "cacert",
-    "cert",
-    "key",
-    "tls_resumption",
-    "expect_body",
-    "capture",
-    "cookies",
-    "first_byte",
-    "follow",
-    "log",
-    "grace",
-    "lateness",
-    "lead_in",
-];
+pub(super) const KEYS: &[KeySpec] = keys! {
+    poisson: bool,
+    seed: Whole,
+    timeout: PositiveDuration,
+    connect_timeout: PositiveDuration,
+    /// Status codes of an expected response: 200, 2xx, 200-299.
+    expect: Listed,
+    http: Http,
+    streams: Count,
+    insecure: bool,
+    threads: Count,
+    cores: Listed,
+    driver: Driver,
+    /// Another host and port to connect to: host:port:host:port.
+    connect_to: Listed,
+    /// The address of a host: host:port:address.
+    resolve: Listed,
+    /// A Unix socket to connect to.
+    unix_socket: Text,
+    /// The name in the TLS handshake.
+    sni: Text,
+    /// PEM files of the authorities to trust.
+    cacert: Listed,
+    /// The client certificate, a PEM file.
+    cert: Text,
+    /// The private key of `cert`, a PEM file.
+    key: Text,
+    /// Resume TLS sessions.
+    tls_resumption: bool,
+    /// What the body of a response must contain: a text or regex:PATTERN.
+    expect_body: Text,
+    /// Values of responses that later requests send: id=json:/id.
+    capture: Listed,
+    /// Send the cookies that the server has set.
+    cookies: bool,
+    /// A response is complete with the first byte of its body.
+    first_byte: bool,
+    /// Follow redirects to the same host and port.
+    follow: bool,
+    /// The file of each run with one line per request.
+    log: Text,
+    /// How long requests in flight may still complete.
+    grace: AnyDuration,
+    /// How much later than due a request may be sent, to leave together with others.
+    lateness: AnyDuration,
+    /// How long the load goes on before it is measured; 2s by default for a steady load after a warm-up.
+    lead_in: AnyDuration,
+};
+
+value_kinds! {
+    Http = |_| json_schema!({"enum": [1, 1.1, 2, "1", "1.1", "2", "2.0"]});
+
+    Driver = |_| json_schema!({"enum": ["auto", "io_uring", "epoll"]});
+}
 
 /// All of them; missing keys have their defaults. Files are relative to `folder`.
 pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
@@ -81,7 +108,7 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
         let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
         Err(Diagnostic::new(span, message, label).help(help))
     };
-    let first = KEYS.into_iter().find(|key| is_there(key));
+    let first = KEYS.iter().map(|key| key.name).find(|key| is_there(key));
     match first {
         Some(key) if !workload.needs_server() => {
             let message = format!("a benchmark has no `{key}`");

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use threadcount_model::experiment::{ONLY_BACKEND, Server, Subject};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, Schema, at_most_one, map};
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::value_kinds;
 use threadcount_servers::keys::{Owner, WrittenServer};
 
 /// The one key of several kinds that belongs to what is started, and not to how: another kind does not inherit it.
@@ -19,16 +21,27 @@ pub(super) struct ServerParts {
     values: BTreeMap<&'static str, Node>,
 }
 
+value_kinds! {
+    /// What is measured; one of tomcat, jetty, jar, peer, benchmark, command and target_url.
+    pub(super) ServerKeys = |generator| map(generator, &keys(), one_kind());
+}
+
 /// The keys of a server: first those that name the kind.
-pub(super) fn keys() -> Vec<&'static str> {
+pub(super) fn keys() -> Vec<KeySpec> {
     let kinds = kinds();
-    let mut keys: Vec<&str> = kinds.iter().map(Kind::name).collect();
-    for (key, _) in kinds.iter().flat_map(Kind::own) {
-        if !keys.contains(key) {
-            keys.push(key);
+    let mut keys: Vec<KeySpec> = kinds.iter().map(|kind| kind.key().spec).collect();
+    for key in kinds.iter().flat_map(Kind::own) {
+        if keys.iter().all(|before| before.name != key.name()) {
+            keys.push(key.spec);
         }
     }
     keys
+}
+
+/// The rule that a server is of one kind.
+pub(super) fn one_kind() -> Schema {
+    let names: Vec<&str> = kinds().iter().map(Kind::name).collect();
+    at_most_one(&names)
 }
 
 pub(super) fn server(node: &Node) -> Result<ServerParts, Diagnostic> {
@@ -46,15 +59,15 @@ pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Diagnostic> {
     let mut parts = ServerParts::default();
     if let Some(kind) = first {
         let value = fields.read(kind.name(), |node| {
-            kind.check(node)?;
+            (kind.key().check)(node, kind.name())?;
             node.text(kind.name()).map(str::to_owned)
         })?;
         parts.kind = value.map(|value| (kind.name(), value));
     }
-    for &(key, check) in all.iter().flat_map(Kind::own) {
-        if let Some(node) = fields.get(key) {
-            check(node, key)?;
-            parts.values.insert(key, node.clone());
+    for key in all.iter().flat_map(Kind::own) {
+        if let Some(node) = fields.get(key.name()) {
+            (key.check)(node, key.name())?;
+            parts.values.insert(key.name(), node.clone());
         }
     }
     Ok(parts)
@@ -85,7 +98,7 @@ impl ServerParts {
     pub(super) fn with(mut self, other: Self) -> Self {
         if let Some((name, _)) = &other.kind {
             let understands =
-                |key: &str| named(name).is_some_and(|kind| kind.own().iter().any(|it| it.0 == key));
+                |key: &str| named(name).is_some_and(|kind| kind.own().iter().any(|own| own.name() == key));
             let is_another = self.kind.as_ref().is_some_and(|mine| mine.0 != *name);
             self.values.retain(|key, _| understands(key) && !(is_another && *key == ARGS));
         }

@@ -2,8 +2,7 @@
 
 use threadcount_model::experiment::{BenchmarkMethod, RemoteTarget, Server, Subject};
 use threadcount_model::parse::diagnostic::Diagnostic;
-use threadcount_model::parse::yaml::Node;
-use threadcount_servers::keys::{Check, Keys, WrittenServer};
+use threadcount_servers::keys::{CheckedKey, Keys, WrittenServer};
 use threadcount_servers::workload::jmh;
 use threadcount_servers::{kinds, target};
 
@@ -27,12 +26,16 @@ pub(super) fn named(name: &str) -> Option<Kind> {
 
 impl Kind {
     /// The key that names it.
-    pub(super) const fn name(&self) -> &'static str {
+    pub(super) const fn key(&self) -> CheckedKey {
         match self {
             Self::Server(keys) => keys.kind,
             Self::Benchmark(keys) => keys.kind,
             Self::Target(keys) => keys.kind,
         }
+    }
+
+    pub(super) const fn name(&self) -> &'static str {
+        self.key().name()
     }
 
     /// Plural in lists of needs.
@@ -45,20 +48,11 @@ impl Kind {
     }
 
     /// The other keys that it understands.
-    pub(super) const fn own(&self) -> &'static [(&'static str, Check)] {
+    pub(super) const fn own(&self) -> &'static [CheckedKey] {
         match self {
             Self::Server(keys) => keys.own,
             Self::Benchmark(keys) => keys.own,
             Self::Target(keys) => keys.own,
-        }
-    }
-
-    /// Checks the value of its key.
-    pub(super) fn check(&self, node: &Node) -> Result<(), Diagnostic> {
-        match self {
-            Self::Server(keys) => (keys.check)(node, keys.kind),
-            Self::Benchmark(keys) => (keys.check)(node, keys.kind),
-            Self::Target(keys) => (keys.check)(node, keys.kind),
         }
     }
 

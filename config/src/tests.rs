@@ -10,6 +10,7 @@ use threadcount_model::parse::diagnostic::shown;
 
 mod backends;
 mod mistakes;
+mod read_keys;
 pub(super) mod schema;
 
 const SMALL: &str = r#"question: Do virtual threads help?

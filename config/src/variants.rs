@@ -1,38 +1,68 @@
 //! `variants:` with what they inherit from the top of the file: server, backend, jdk, jvm, env.
 
-use super::around::Around;
+use super::around::{self, Around};
 use super::backends::{self, check_placeholders};
-use super::process::{env, jdk, jvm};
+use super::process::{self, env, jdk, jvm};
 use super::server::{self, ServerParts};
-use super::{known, name};
+use super::{known, name, project};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 use threadcount_model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, at_most_one, json_schema, map};
+use threadcount_model::parse::value_kinds::{Name, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
 use threadcount_servers::keys::Owner;
+use threadcount_servers::threads::ThreadsKeys;
 
-const KEYS: [&str; 17] = [
-    "threads",
-    "server",
-    "args",
-    "command",
-    "backend",
-    "backends",
-    "jdk",
-    "jvm",
-    "env",
-    "workdir",
-    "before",
-    "after",
-    "answers_on",
-    "probe",
-    "compare_with",
-    "label",
-    "note",
-];
+const KEYS: &[KeySpec] = keys! {
+    threads: ThreadsKeys,
+    server: server::ServerKeys,
+    /// Arguments of its jar or peer.
+    args: Text,
+    /// Any command; {port} stands for a free port.
+    command: Text,
+    backend: backends::BackendKeys,
+    backends: backends::BackendsByName,
+    jdk: process::Jdk,
+    jvm: process::Jvm,
+    env: process::Env,
+    workdir: around::WorkingFolder,
+    before: around::CommandBefore,
+    after: around::CommandAfter,
+    /// The kind of thread that requests must run on.
+    answers_on: ThreadKind,
+    /// How much the probe watches.
+    probe: Probe,
+    /// Another variant that it is compared with besides the baseline.
+    compare_with: Text,
+    /// At most 24 characters beside its name in tables; left out: derived from its threads.
+    label: Label,
+    /// One line for the reader.
+    note: Text,
+};
+
+value_kinds! {
+    pub(super) VariantsByName = |generator| json_schema!({
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": generator.subschema_for::<Name>(),
+        "additionalProperties": generator.subschema_for::<VariantKeys>(),
+    });
+
+    /// One way to run the server. What it leaves out it has from the top of the file.
+    VariantKeys = |generator| {
+        let rules = json_schema!({"type": ["object", "null"], "allOf": [at_most_one(&project::ALTERNATIVES)]});
+        map(generator, KEYS, rules)
+    };
+
+    Probe = |_| json_schema!({"enum": ["off", "light", "full", false]});
+
+    Label = |_| json_schema!({"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL});
+}
 
 /// What all variants share, or one of them sets.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +109,7 @@ pub(super) fn read(
     }
     let names: Vec<String> = variants.iter().map(|variant| variant.name.clone()).collect();
     for (variant, (_, node)) in variants.iter_mut().zip(entries) {
-        let fields = Fields::open(node, "a variant", &KEYS)?;
+        let fields = Fields::open(node, "a variant", KEYS)?;
         variant.compare_with =
             fields.read("compare_with", |node| compare_with(node, &variant.name, &names))?;
     }
@@ -93,7 +123,7 @@ fn variant(
     base: &Base<'_>,
     folder: &Path,
 ) -> Result<Variant, Diagnostic> {
-    let fields = Fields::open(node, "a variant", &KEYS)?;
+    let fields = Fields::open(node, "a variant", KEYS)?;
     let text = |key: &str| fields.read(key, |node| node.text(key).map(str::to_owned));
     let mut parts = base.server.clone().with(fields.read("server", server::server)?.unwrap_or_default());
     if let Some(command) = text("command")? {

@@ -3,24 +3,62 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use threadcount_model::experiment::health::TCP;
-use threadcount_model::experiment::{RequestSpec, Server};
+use threadcount_model::experiment::{RequestSpec, Server, Threads};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{JsonSchema, KeySpec, json_schema};
+use threadcount_model::parse::value_kinds::{Count, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::value_kinds;
 
 /// How the value of a key is checked where it stands, also if a variant writes another one later.
 pub type Check = fn(&Node, &str) -> Result<(), Diagnostic>;
 
+/// A key of a server, and how its value is checked.
+#[derive(Clone, Copy)]
+pub struct CheckedKey {
+    pub spec: KeySpec,
+    pub check: Check,
+}
+
+impl CheckedKey {
+    pub const fn of<T: JsonSchema>(name: &'static str, description: &'static str, check: Check) -> Self {
+        Self { spec: KeySpec::of::<T>(name, description), check }
+    }
+
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.spec.name
+    }
+}
+
+/// Keys of several kinds of servers.
+pub const APP: CheckedKey = CheckedKey::of::<Text>(
+    "app",
+    "The web application of a Tomcat or Jetty: a module of jvm/, or a path to a .war.",
+    text,
+);
+pub const ARGS: CheckedKey =
+    CheckedKey::of::<Text>("args", "Arguments of a jar or a peer; {port} stands for a free port.", text);
+pub const ACCEPT_COUNT: CheckedKey =
+    CheckedKey::of::<Count>("accept_count", "The Connector's acceptCount.", positive);
+pub const READY: CheckedKey = CheckedKey::of::<Ready>("ready", "", readiness);
+
+value_kinds! {
+    /// The path that is requested until the server is ready; tcp: it is ready when it accepts a connection.
+    pub Ready = |_| json_schema!({"type": "string", "pattern": "^(/|tcp$)"});
+
+    pub Version = |_| json_schema!({"type": ["string", "number"], "pattern": r"^[0-9]+\.[0-9]+(\..+)?$"});
+}
+
 /// The keys of one kind of thing that a variant can measure. `S` is what they become.
 pub struct Keys<S = Server> {
     /// The key that names the kind: `tomcat`.
-    pub kind: &'static str,
+    pub kind: CheckedKey,
     /// Plural in lists of needs: `Tomcat`, `jars`.
     pub plural: &'static str,
-    /// How its value is checked.
-    pub check: Check,
     /// The other keys it understands.
-    pub own: &'static [(&'static str, Check)],
+    pub own: &'static [CheckedKey],
     /// What they become, with what is left out filled in.
     pub read: fn(&WrittenServer<'_>) -> Result<S, Diagnostic>,
 }
@@ -66,6 +104,14 @@ impl WrittenServer<'_> {
     pub fn ready(&self) -> Result<String, Diagnostic> {
         let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         Ok(self.text("ready")?.unwrap_or_else(asked))
+    }
+
+    /// `threads:` of a variant; a backend has no such key.
+    pub fn threads(
+        &self,
+        read: impl FnOnce(&Node) -> Result<Threads, Diagnostic>,
+    ) -> Result<Option<Threads>, Diagnostic> {
+        if self.owner.backend { Ok(None) } else { self.owner.fields.read("threads", read) }
     }
 
     /// `threads:` has no effect on this kind of server.

@@ -1,18 +1,30 @@
 //! `server: {target_url: URL}`: a server that runs elsewhere. It is neither started nor observed.
 
 use super::http_get::BaseUrl;
-use super::keys::{Keys, WrittenServer};
+use super::keys::{CheckedKey, Keys, WrittenServer};
 use threadcount_model::environment;
 use threadcount_model::experiment::RemoteTarget;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::json_schema;
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::value_kinds;
 
 /// What configures a server that we start.
 const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
 
 /// Its keys.
 pub fn keys() -> Keys<RemoteTarget> {
-    Keys { kind: "target_url", plural: "targets", check: url, own: &[], read }
+    let description = "The base URL of a server that runs already, here or elsewhere.";
+    Keys {
+        kind: CheckedKey::of::<TargetUrl>("target_url", description, url),
+        plural: "targets",
+        own: &[],
+        read,
+    }
+}
+
+value_kinds! {
+    TargetUrl = |_| json_schema!({"type": "string", "pattern": "^https?://[^/]+/?$"});
 }
 
 fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {

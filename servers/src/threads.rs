@@ -3,7 +3,39 @@
 use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Threads};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, json_schema, map};
+use threadcount_model::parse::value_kinds::{AnyDuration, Count, Whole};
 use threadcount_model::parse::yaml::{Kind, Node};
+use threadcount_model::{keys, value_kinds};
+
+const POOL: &[KeySpec] = keys! {
+    platform: PoolThreads,
+    /// At most so many requests at once, on virtual threads; the others wait or get 503.
+    virtual: LimitKeys,
+    executor: Executor,
+};
+
+const LIMIT: &[KeySpec] = keys! {
+    bound: Count,
+    queue: Whole,
+    queue_timeout: AnyDuration,
+};
+
+value_kinds! {
+    /// How requests get their threads.
+    pub ThreadsKeys = |generator| json_schema!({
+        "anyOf": [
+            {"enum": ["platform", "virtual", "cached"]},
+            map(generator, POOL, json_schema!({"minProperties": 1, "maxProperties": 1})),
+        ],
+    });
+
+    PoolThreads = |generator| json_schema!({"anyOf": [{"const": "clients"}, generator.subschema_for::<Count>()]});
+
+    LimitKeys = |generator| map(generator, LIMIT, json_schema!({"required": ["bound"]}));
+
+    Executor = |_| json_schema!({"enum": ["virtual", "cached"]});
+}
 
 pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
     const HELP: &str = "write platform, virtual, cached or {platform: 400}. {platform: clients} has as many threads as \
@@ -18,7 +50,7 @@ pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
             _ => Err(helped(node.bad("threads", "a thread model"))),
         },
         _ => {
-            let fields = Fields::open(node, "a thread pool", &["platform", "virtual", "executor"])?;
+            let fields = Fields::open(node, "a thread pool", POOL)?;
             if let Some(executor) = fields.get("executor") {
                 return match executor.text("executor")? {
                     "virtual" => Ok(Threads::Executor(DropIn::Virtual)),
@@ -47,7 +79,7 @@ pub const DEFAULT_QUEUE: u32 = 1_000;
 pub const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
 
 fn request_limit(node: &Node) -> Result<RequestLimit, Diagnostic> {
-    let fields = Fields::open(node, "a limit on virtual threads", &["bound", "queue", "queue_timeout"])?;
+    let fields = Fields::open(node, "a limit on virtual threads", LIMIT)?;
     let bound =
         fields.require("bound", "threads: {virtual: {bound: 200, queue: 1000, queue_timeout: 1s}}")?;
     let queue_timeout_ms = fields.read("queue_timeout", |node| milliseconds(node, "queue_timeout"))?;

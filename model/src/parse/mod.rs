@@ -7,6 +7,7 @@ pub mod claim;
 mod cores;
 pub mod diagnostic;
 pub mod fields;
+pub mod key_spec;
 mod log_file;
 mod number;
 mod rate;
@@ -14,6 +15,7 @@ mod status;
 pub mod suggest;
 mod time;
 mod value;
+pub mod value_kinds;
 pub mod yaml;
 
 pub use cores::{Cores, cores};

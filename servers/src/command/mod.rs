@@ -2,26 +2,26 @@
 
 use super::command_line;
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, readiness, text};
+use super::keys::{CheckedKey, Keys, READY, WrittenServer, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LaunchContext, LaunchSpec, with_native_memory};
 use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::{CommandServer, Server};
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::value_kinds::Text;
 
 impl ServerKind for CommandServer {
     fn keys() -> Keys {
         Keys {
-            kind: "command",
+            kind: CheckedKey::of::<Text>("command", "Any command; {port} stands for a free port.", text),
             plural: "commands",
-            check: text,
-            own: &[("url", text), ("ready", readiness)],
+            own: const { &[CheckedKey::of::<Text>("url", "The base URL of a command's server.", text), READY] },
             read,
         }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some((Self::keys().kind, self.command.split_whitespace().next()?))
+        Some((Self::keys().kind.name(), self.command.split_whitespace().next()?))
     }
 
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {

@@ -2,7 +2,7 @@
 
 use super::command_line::{self, ServerCommand};
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, one_or_several, readiness, text, texts};
+use super::keys::{ARGS, CheckedKey, Keys, READY, WrittenServer, one_or_several, text, texts};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use std::path::Path;
@@ -11,6 +11,7 @@ use threadcount_machine::jdk_finder::choose;
 use threadcount_machine::spring_boot::{PROPERTIES_LAUNCHER, SpringBootJar};
 use threadcount_model::experiment::{JarServer, Server};
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::value_kinds::{Text, Texts};
 
 /// The key of the jars that are added to a class path.
 const CLASS_PATH: &str = "class_path";
@@ -18,16 +19,25 @@ const CLASS_PATH: &str = "class_path";
 impl ServerKind for JarServer {
     fn keys() -> Keys {
         Keys {
-            kind: "jar",
+            kind: CheckedKey::of::<Text>("jar", "A runnable jar: a module of jvm/, or a path.", text),
             plural: "jars",
-            check: text,
-            own: &[("args", text), ("ready", readiness), (CLASS_PATH, texts)],
+            own: const {
+                &[
+                    ARGS,
+                    READY,
+                    CheckedKey::of::<Texts>(
+                        CLASS_PATH,
+                        "Jars that are added to the class path of a Spring Boot application, as `jar` names one.",
+                        texts,
+                    ),
+                ]
+            },
             read,
         }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some((Self::keys().kind, &self.jar))
+        Some((Self::keys().kind.name(), &self.jar))
     }
 
     /// The command of the jar on the variant's Java, else on the newest.

@@ -7,7 +7,7 @@ use super::base_folder::BaseFolder;
 use super::command_line::ServerCommand;
 use super::distribution::{Distribution, DistributionStore};
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, positive, text, version};
+use super::keys::{self, APP, CheckedKey, Keys, Version, WrittenServer, version};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use super::threads::{FIRST_WITH_VIRTUAL_THREADS, threads};
@@ -20,7 +20,10 @@ use threadcount_machine::jdk::Jdk;
 use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::{JettyServer, PoolSize, Server, ThreadKind, Threads};
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::json_schema;
+use threadcount_model::parse::value_kinds::Count;
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::value_kinds;
 
 /// The key for `maxConcurrentTasks`.
 const TASKS: &str = "max_concurrent_tasks";
@@ -28,16 +31,29 @@ const TASKS: &str = "max_concurrent_tasks";
 impl ServerKind for JettyServer {
     fn keys() -> Keys {
         Keys {
-            kind: "jetty",
+            kind: CheckedKey::of::<Version>(
+                "jetty",
+                "A Jetty distribution: a line (12.1) or a version.",
+                |node, key| version(node, key, "12.1", "12.1.12"),
+            ),
             plural: "Jetty",
-            check: |node, key| version(node, key, "12.1", "12.1.12"),
-            own: &[("app", text), ("accept_count", positive), (TASKS, |node, _| tasks(node).map(drop))],
+            own: const {
+                &[
+                    APP,
+                    keys::ACCEPT_COUNT,
+                    CheckedKey::of::<Tasks>(
+                        TASKS,
+                        "The most requests at once of a Jetty's VirtualThreadPool.",
+                        |node, _| tasks(node).map(drop),
+                    ),
+                ]
+            },
             read,
         }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some((Self::keys().kind, &self.version))
+        Some((Self::keys().kind.name(), &self.version))
     }
 
     fn missing_download(&self, store: &DistributionStore) -> Option<String> {
@@ -94,7 +110,7 @@ impl ServerKind for JettyServer {
 
 fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a Jetty", "a jar or a peer")?;
-    let threads = written.owner.fields.read("threads", |node| match threads(node)? {
+    let threads = written.threads(|node| match threads(node)? {
         Threads::Executor(_) => Err(node
             .bad("threads", "a thread model of Jetty's")
             .help("write platform, virtual or {platform: 400}")),
@@ -111,6 +127,10 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
             .unwrap_or(ACCEPT_COUNT),
         max_concurrent_tasks: written.read(TASKS, tasks)?,
     }))
+}
+
+value_kinds! {
+    Tasks = |generator| json_schema!({"anyOf": [{"const": "unlimited"}, generator.subschema_for::<Count>()]});
 }
 
 /// A number, or 0 for `unlimited`, as Jetty counts.

@@ -4,25 +4,29 @@ pub mod build;
 
 use super::command::from_command_line;
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, readiness, text};
+use super::keys::{ARGS, CheckedKey, Keys, READY, WrittenServer, text};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use threadcount_model::experiment::{PeerServer, Server};
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::value_kinds::Text;
 
 impl ServerKind for PeerServer {
     fn keys() -> Keys {
         Keys {
-            kind: "peer",
+            kind: CheckedKey::of::<Text>(
+                "peer",
+                "A server in another language: a folder of peers/, or a path.",
+                text,
+            ),
             plural: "peers",
-            check: text,
-            own: &[("args", text), ("ready", readiness)],
+            own: &[ARGS, READY],
             read,
         }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some((Self::keys().kind, &self.peer))
+        Some((Self::keys().kind.name(), &self.peer))
     }
 
     fn prepare(&self, _: &LaunchContext<'_>) -> Result<(), LaunchError> {

@@ -6,7 +6,7 @@ pub mod server_xml;
 
 use super::distribution::{Distribution, DistributionStore};
 use super::error::LaunchError;
-use super::keys::{Keys, WrittenServer, positive, text, version};
+use super::keys::{self, APP, CheckedKey, Keys, Version, WrittenServer, positive, version};
 use super::kind::ServerKind;
 use super::launch_spec::{LOOPBACK, LaunchContext, LaunchSpec};
 use super::threads::{FIRST_WITH_VIRTUAL_THREADS, threads};
@@ -19,7 +19,10 @@ use threadcount_machine::jdk::Jdk;
 use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::{DropIn, PoolSize, Server, ThreadKind, Threads, TomcatServer};
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::key_spec::json_schema;
+use threadcount_model::parse::value_kinds::Count;
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::value_kinds;
 
 /// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
 /// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
@@ -35,21 +38,28 @@ const EXECUTORS: &str = "executors";
 impl ServerKind for TomcatServer {
     fn keys() -> Keys {
         Keys {
-            kind: "tomcat",
+            kind: CheckedKey::of::<Version>(
+                "tomcat",
+                "A Tomcat distribution: a line (11.0) or a version (11.0.24).",
+                |node, key| version(node, key, "11.0", "11.0.24"),
+            ),
             plural: "Tomcat",
-            check: |node, key| version(node, key, "11.0", "11.0.24"),
-            own: &[
-                ("app", text),
-                ("accept_count", positive),
-                ("max_connections", positive),
-                (CACHE, |node, _| processors(node).map(drop)),
-            ],
+            own: const {
+                &[
+                    APP,
+                    keys::ACCEPT_COUNT,
+                    CheckedKey::of::<Count>("max_connections", "The Connector's maxConnections.", positive),
+                    CheckedKey::of::<Processors>(CACHE, "The Connector's processorCache.", |node, _| {
+                        processors(node).map(drop)
+                    }),
+                ]
+            },
             read,
         }
     }
 
     fn needs(&self) -> Option<(&'static str, &str)> {
-        Some((Self::keys().kind, &self.version))
+        Some((Self::keys().kind.name(), &self.version))
     }
 
     fn missing_download(&self, store: &DistributionStore) -> Option<String> {
@@ -100,7 +110,7 @@ impl ServerKind for TomcatServer {
 
 fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a Tomcat", "a jar or a peer")?;
-    let threads = written.owner.fields.read("threads", threads)?;
+    let threads = written.threads(threads)?;
     let number = |key: &str| written.read(key, |node| node.positive_u32(key));
     Ok(Server::Tomcat(TomcatServer {
         version: written.kind.to_owned(),
@@ -110,6 +120,12 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
         max_connections: number("max_connections")?,
         processor_cache: written.read(CACHE, processors)?,
     }))
+}
+
+value_kinds! {
+    Processors = |generator| json_schema!({
+        "anyOf": [{"enum": ["unlimited", -1]}, generator.subschema_for::<Count>()],
+    });
 }
 
 /// A number, or -1 for `unlimited`, as Tomcat writes it.

@@ -4,10 +4,40 @@ use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, each_there, json_schema, map};
 use threadcount_model::parse::suggest::advice;
+use threadcount_model::parse::value_kinds::{PositiveDuration, Rate, Share};
 use threadcount_model::parse::yaml::{Key, Kind, Node};
+use threadcount_model::{keys, value_kinds};
 
-const KEYS: [&str; 4] = ["from", "to", "failures", "resolution"];
+const KEYS: &[KeySpec] = keys! {
+    from: Rate,
+    to: Rate,
+    failures: Share,
+    resolution: Share,
+};
+
+value_kinds! {
+    /// The response time that must be held, e.g. {p99: 200ms}, and where to search.
+    pub CapacityKeys = |generator| {
+        let limits: Vec<&str> = limits().iter().map(|key| key.name).collect();
+        map(generator, &keys(), json_schema!({"oneOf": each_there(&limits)}))
+    };
+}
+
+/// The response times that can be limited, each with and without its unit.
+fn limits() -> Vec<KeySpec> {
+    let names = times().flat_map(|metric| [metric.name(), metric.short_name()]);
+    names.map(|name| KeySpec::of::<PositiveDuration>(name, "")).collect()
+}
+
+fn times() -> impl Iterator<Item = Metric> {
+    Metric::ALL.into_iter().filter(|metric| metric.is_response_time())
+}
+
+fn keys() -> Vec<KeySpec> {
+    [&limits()[..], KEYS].concat()
+}
 
 /// `{p99: 200ms, from: 500/s, to: 20k/s, failures: 0.1%, resolution: 5%}`.
 pub fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Diagnostic> {
@@ -18,8 +48,8 @@ pub fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Diagnosti
     };
     let (metric, limit_ms) = limit(node, entries)?;
     let defaults = Capacity::under(metric, limit_ms);
-    let names: Vec<&str> = entries.iter().map(|(key, _)| key.name.as_str()).collect();
-    let fields = Fields::open(node, "`capacity`", &names)?;
+    let keys = keys();
+    let fields = Fields::open(node, "`capacity`", &keys)?;
     let rate = |key: &str| fields.read(key, |node| node.rate(key));
     let share = |key: &str| fields.read(key, |node| node.share(key));
     let capacity = Capacity {
@@ -35,13 +65,12 @@ pub fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Diagnosti
 }
 
 fn limit(node: &Node, entries: &[(Key, Node)]) -> Result<(Metric, f64), Diagnostic> {
-    let times = || Metric::ALL.into_iter().filter(|metric| metric.is_response_time());
     let mut found = None;
-    for (key, value) in entries.iter().filter(|(key, _)| !KEYS.contains(&key.name.as_str())) {
+    for (key, value) in entries.iter().filter(|(key, _)| KEYS.iter().all(|own| own.name != key.name)) {
         let metric = Metric::from_name(&key.name).filter(|metric| metric.is_response_time());
         let Some(metric) = metric else {
             let short = times().map(|metric| metric.short_name());
-            let known: Vec<&str> = short.chain(KEYS).collect();
+            let known: Vec<&str> = short.chain(KEYS.iter().map(|key| key.name)).collect();
             let message = format!("`{}` is no response time that can be limited", key.name);
             return Err(Diagnostic::new(key.span.clone(), message, "unknown key").help(advice(
                 &key.name,

@@ -3,11 +3,24 @@
 use threadcount_model::experiment::{ExternalTool, RequestSpec, Tool, Workload};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::{KeySpec, json_schema, map};
+use threadcount_model::parse::value_kinds::Count;
 use threadcount_model::parse::yaml::Node;
+use threadcount_model::{keys, value_kinds};
+
+const KEYS: &[KeySpec] = keys! {
+    /// Processes of ApacheBench.
+    ab: Count,
+};
+
+value_kinds! {
+    /// An external load tool.
+    pub ToolKeys = |generator| map(generator, KEYS, json_schema!({"required": ["ab"]}));
+}
 
 /// `{ab: 5}`: five processes of ApacheBench at once.
 pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result<Workload, Diagnostic> {
-    let fields = Fields::open(node, "a load generator", &["ab"])?;
+    let fields = Fields::open(node, "a load generator", KEYS)?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
     let count = processes.positive_u32("ab")?;
     let Some(clients) = workload.closed_clients() else {

@@ -1,12 +1,18 @@
 //! `server: {benchmark: JAR, method: Class.method}`.
 
-use crate::keys::{Keys, WrittenServer, text};
+use crate::keys::{CheckedKey, Keys, WrittenServer, text};
 use threadcount_model::experiment::BenchmarkMethod;
 use threadcount_model::parse::diagnostic::Diagnostic;
+use threadcount_model::parse::value_kinds::Text;
 
 /// The keys of a benchmark.
 pub fn keys() -> Keys<BenchmarkMethod> {
-    Keys { kind: "benchmark", plural: "benchmarks", check: text, own: &[("method", text)], read }
+    Keys {
+        kind: CheckedKey::of::<Text>("benchmark", "A jar of JMH's: a module of jvm/, or a path.", text),
+        plural: "benchmarks",
+        own: const { &[CheckedKey::of::<Text>("method", "The method that a benchmark measures.", text)] },
+        read,
+    }
 }
 
 fn read(written: &WrittenServer<'_>) -> Result<BenchmarkMethod, Diagnostic> {

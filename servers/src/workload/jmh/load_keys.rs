@@ -1,16 +1,29 @@
 //! The load of a microbenchmark: `{forks: 1, warmups: 1, iterations: 3, duration: 10s}`.
 
 use threadcount_model::experiment::benchmark::Benchmark;
+use threadcount_model::keys;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
+use threadcount_model::parse::key_spec::KeySpec;
+use threadcount_model::parse::value_kinds::Count;
 
 /// The keys that only such a load has.
-pub const KEYS: [&str; 3] = ["iterations", "warmups", "forks"];
+pub const KEYS: &[KeySpec] = keys! {
+    /// Measured iterations of a benchmark.
+    iterations: Count,
+    /// Iterations of a benchmark that are not measured.
+    warmups: Count,
+    /// JVMs of a benchmark, one after the other.
+    forks: Count,
+};
+
+/// The keys that only loads of servers have.
+pub const OF_SERVERS: [&str; 7] = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
 
 /// The size of a benchmark, with `iterations`; `None`: the load is of another kind.
 pub fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {
     let Some(iterations) = fields.read("iterations", |node| node.positive_u32("iterations"))? else {
-        return match KEYS.iter().find_map(|key| fields.key_span(key)) {
+        return match KEYS.iter().find_map(|key| fields.key_span(key.name)) {
             Some(span) => {
                 Err(Diagnostic::new(span, "a benchmark needs `iterations`", "how many are measured?")
                     .help("write, for example, `{forks: 1, warmups: 1, iterations: 3, duration: 10s}`"))
@@ -18,8 +31,7 @@ pub fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {
             None => Ok(None),
         };
     };
-    let of_servers = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
-    if let Some((key, span)) = of_servers.iter().find_map(|key| Some((key, fields.key_span(key)?))) {
+    if let Some((key, span)) = OF_SERVERS.iter().find_map(|key| Some((key, fields.key_span(key)?))) {
         return Err(Diagnostic::new(span, format!("a benchmark has no `{key}`"), "it needs no server").help(
             "keep `iterations`, `duration` (of each iteration), `warmups` and `forks` for a benchmark, or leave \
              `iterations` out for a server",
