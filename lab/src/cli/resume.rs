@@ -48,7 +48,7 @@ impl Earlier {
             ));
         }
         let cli = Cli::try_parse_from(words).map_err(|error| {
-            miette!("--resume {folder}: its command cannot be repeated: {}", error.to_string().trim())
+            miette!("--resume {folder} cannot repeat its command: {}", error.to_string().trim())
         })?;
         Ok(cli.command)
     }
@@ -100,7 +100,7 @@ impl Earlier {
         }
         Err(miette!(
             help = "run it as it was, or begin a new result without --resume",
-            "--resume {}: the session cannot go on, because something differs:\n  {}",
+            "--resume {} cannot go on, because something differs:\n  {}",
             self.folder.display(),
             differing.join("\n  ")
         ))

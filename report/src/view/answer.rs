@@ -110,9 +110,11 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
             Some(format!("{under}, {} has {as_good} ({}x){threads}", only.comparison.variant, ratio(only)))
         }
         several => {
+            // With more of them the sentence would be too long.
+            let are_all_named = several.len() <= MOST_EQUALS;
             let each = several.iter().map(|it| {
-                let threads =
-                    other_threads(it).map_or_else(String::new, |threads| format!(", {threads} OS threads"));
+                let threads = other_threads(it).filter(|_| are_all_named);
+                let threads = threads.map_or_else(String::new, |threads| format!(", {threads} OS threads"));
                 format!("{} ({}x{threads})", it.comparison.variant, ratio(it))
             });
             let mut each: Vec<String> = each.take(MOST_EQUALS).collect();
