@@ -85,10 +85,10 @@ impl ResultDocument {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
     }
 
-    /// What was compared inside one JVM, where there were no runs in fresh ones.
+    /// What was compared inside one JVM, where no session of runs in fresh ones has ended.
     #[must_use]
     pub fn crossover_alone(&self) -> Option<&CrossoverDocument> {
-        self.crossover.as_ref().filter(|_| self.records.is_empty())
+        self.crossover.as_ref().filter(|_| self.records.is_empty() && self.rounds.is_empty())
     }
 
     /// Was anything measured?

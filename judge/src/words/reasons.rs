@@ -44,7 +44,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
             "response times are those of a server that fell behind; below its capacity they are shorter"
         }
         DoubtReason::WideSpread { .. } => {
-            "the intervals of ratios include that spread; single figures may be others another time"
+            "the intervals of ratios include that spread; single figures may differ in another measurement"
         }
         DoubtReason::NotSteady { .. } => {
             "ratios hold for servers this warm; CPU per request may hold compilation"

@@ -1,12 +1,10 @@
 //! `threadcount compare --crossover`: kinds of thread compared inside one JVM, which runs already or is started for it.
 
 use super::attached_load::{self, Attachment};
-use super::experiment_args::ExperimentArgs;
+use super::experiment_args::{ExperimentArgs, tell_masked};
 use super::load_options::LoadOptions;
 use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
-use crate::run::Runner;
-use crate::run::sender::ThisProcess;
 use crate::run::session;
 use crate::run::silence::hang_diagnosis;
 use clap::Args;
@@ -127,25 +125,19 @@ pub(super) fn started(
     args: &ExperimentArgs,
 ) -> miette::Result<ExitCode> {
     let folder = args.folder(&experiment.name, false).into_diagnostic()?;
-    let earlier = args.earlier()?.and_then(|it| it.document.crossover);
-    if let Some(document) = earlier {
-        return finish(&document, options, ends.fail_above);
+    if let Some(earlier) = args.earlier()? {
+        earlier.check(experiment, args.instruments())?;
+        if let Some(document) = earlier.document.crossover {
+            return finish(&document, options, ends.fail_above);
+        }
     }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let command: Vec<String> = std::env::args().collect();
-    let begun = Runner {
-        experiment,
-        crossover: None,
-        command: &command,
-        launcher: &Launcher::of_this_machine(),
-        sender: &ThisProcess,
-        folder: &folder,
-        interrupted: &stop,
-    };
-    session::begin(&begun).into_diagnostic()?;
+    tell_masked(experiment, &command);
+    session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
     let document = masked(&document, &mut Masked::new());
-    session::begin(&Runner { crossover: Some(&document), ..begun }).into_diagnostic()?;
+    session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
     let code = finish(&document, options, ends.fail_above)?;
     anstream::eprintln!("The result is in {}.", folder.path().display());
     Ok(code)

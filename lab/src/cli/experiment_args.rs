@@ -192,17 +192,8 @@ impl ExperimentArgs {
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
-        let begun = Runner {
-            experiment: &experiment,
-            crossover: None,
-            command: &command,
-            launcher: &launcher,
-            sender: &ThisProcess,
-            folder: &folder,
-            interrupted: &interrupted,
-        };
         if earlier.is_none() {
-            session::begin(&begun).into_diagnostic()?;
+            session::begin(&experiment, None, &command, &folder).into_diagnostic()?;
         }
         let crossover = match experiment.crossover && !is_begun && !self.sends_elsewhere() {
             true if crossover_before.is_none() => {
@@ -213,9 +204,13 @@ impl ExperimentArgs {
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
+            experiment: &experiment,
             crossover: crossover.as_ref(),
+            command: &command,
+            launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
-            ..begun
+            folder: &folder,
+            interrupted: &interrupted,
         };
         let done = earlier.map(|earlier| earlier.document.records).unwrap_or_default();
         let document = session::resume(&runner, done, &mut progress).into_diagnostic()?;
@@ -285,7 +280,7 @@ impl ExperimentArgs {
 }
 
 /// A warning of what the result does not show.
-fn tell_masked(experiment: &Experiment, command: &[String]) {
+pub(super) fn tell_masked(experiment: &Experiment, command: &[String]) {
     let mut names = Masked::new();
     let _ = experiment.without_secrets(&mut names);
     let _ = masked(&command.to_vec(), &mut names);

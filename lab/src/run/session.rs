@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 use threadcount_judge::conclude::{Origin, conclude};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::FolderError;
+use threadcount_judge::result_folder::{FolderError, ResultFolder};
 use threadcount_machine::machine;
 use threadcount_model::environment;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
@@ -19,6 +19,7 @@ use threadcount_model::experiment::{Experiment, Protocol, Variant};
 use threadcount_model::masked::{Masked, masked, text_masked};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
+use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::decided::decided;
 use threadcount_stats::disturbance::disturbance;
 use threadcount_stats::runs::is_complete;
@@ -34,12 +35,18 @@ pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocum
     resume(runner, Vec::new(), watch)
 }
 
-/// Saves that a session has begun: whatever ends this process from now on, it can be resumed.
+/// Saves that a session has begun, and its crossover once there is one: whatever ends this process from now on, it can be resumed.
 ///
 /// # Errors
 /// A result that cannot be saved.
-pub fn begin(runner: &Runner<'_>) -> Result<(), FolderError> {
-    runner.folder.save(&of_runner(runner, Vec::new(), Vec::new())).map(drop)
+pub fn begin(
+    experiment: &Experiment,
+    crossover: Option<&CrossoverDocument>,
+    command: &[String],
+    folder: &ResultFolder,
+) -> Result<(), FolderError> {
+    let document = document(experiment, Vec::new(), Vec::new(), command);
+    folder.save(&ResultDocument { crossover: crossover.cloned(), ..document }).map(drop)
 }
 
 /// The same where runs of the experiment were done before, by a session that was broken off. One that was interrupted is done again.
@@ -53,10 +60,10 @@ pub fn resume(
 ) -> Result<ResultDocument, FolderError> {
     let has_ended = |record: &Record| record.failure.is_some() || is_complete(record);
     let done: VecDeque<_> = done.into_iter().filter(has_ended).collect();
-    if done.is_empty() {
-        begin(runner)?;
-    }
     let document = of_runner(runner, Vec::new(), Vec::new());
+    if done.is_empty() {
+        runner.folder.save(&document)?;
+    }
     let budget = Budget::new(runner.experiment);
     let mut session = Session { runner, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
     for load in 0..runner.experiment.loads.len() {

@@ -169,6 +169,12 @@ mod tests {
         let terminal = crate::terminal::terminal(&alone, None, crate::terminal::PLAIN);
         assert!(terminal.contains("virtual has 1.11x the throughput of own"), "{terminal}");
         assert!(!terminal.contains("No verdict") && !terminal.contains("never ran"), "{terminal}");
+        let mut without_verdict = alone;
+        without_verdict
+            .crossover
+            .iter_mut()
+            .for_each(|it| it.figures.iter_mut().for_each(|it| it.failed = it.ok));
+        assert_eq!(view(&without_verdict).trust.grade, TrustGrade::Poor);
     }
 
     #[test]

@@ -54,11 +54,16 @@ pub fn trust(document: &ResultDocument) -> Trust {
     }
 }
 
-/// What stands against a verdict is in its answer.
 fn of_crossover(alone: &CrossoverDocument) -> Trust {
+    let mut compared = alone.comparisons.iter();
+    let has_verdict = compared.any(|it| crossover::has_verdict(alone, it.treatment));
+    let (grade, lowered_by) = match has_verdict {
+        true => (TrustGrade::Good, Vec::new()),
+        false => (TrustGrade::Poor, vec!["the crossover has no verdict".to_owned()]),
+    };
     Trust {
-        grade: TrustGrade::Good,
-        lowered_by: Vec::new(),
+        grade,
+        lowered_by,
         requests: crossover::trust(&alone.crossover).trim_end_matches('.').to_owned(),
         basis: Vec::new(),
         remarks: Vec::new(),
