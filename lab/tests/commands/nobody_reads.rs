@@ -177,6 +177,12 @@ fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
 }
 
 #[test]
+fn a_terminal_of_100_columns_shows_the_whole_question_of_each_experiment() {
+    let (code, said) = on_a_terminal(100, &["list"]);
+    assert!(code == Some(0) && said.lines().count() > 20 && !said.contains('…'), "{said}");
+}
+
+#[test]
 fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
     let server = TinyServer::start();
     let (code, said) = on_a_terminal(80, &["load", &server.url("/"), "-n", "1"]);
