@@ -16,6 +16,9 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
 /// With more than this share of the requests on threads of a known server it is the server.
 const KNOWN_SERVER: f64 = 0.5;
+/// One look at the threads shows one moment: of 400 that began together all sleep in it, or none does.
+pub const FEWEST_SAMPLES: u32 = 3;
+
 /// More threads have a request than requests of the load are in flight: the JVM served others too, or requests that the load has given
 /// up go on, and whose threads are whose is not known.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,13 +50,14 @@ pub fn other_traffic(run: &Record) -> Option<OtherTraffic> {
     Observed::read(run)?.other_traffic()
 }
 
-/// Of each variant under each load whose threads were sampled.
+/// Of each variant under each load whose threads were sampled, and not in few moments only.
 #[must_use]
 pub fn request_times(experiment: &Experiment, records: &[Record]) -> Vec<RequestTime> {
     let mut times = Vec::new();
     for load in &experiment.loads {
         for variant in experiment.variants.iter().filter(|variant| load.includes(&variant.name)) {
-            times.extend(request_time(&complete(records, &variant.name, &load.name)));
+            let time = request_time(&complete(records, &variant.name, &load.name));
+            times.extend(time.filter(|it| it.samples >= FEWEST_SAMPLES));
         }
     }
     times
@@ -333,6 +337,18 @@ mod tests {
         let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![3.0; 4])]);
         assert_eq!(request_time(&[&record]).unwrap().parts[0].time.interval, None);
         assert_eq!(request_time(&[&run("it", "load", 1_000.0, 31.0)]), None);
+    }
+
+    #[test]
+    fn one_moment_has_no_parts_and_several_runs_of_one_moment_each_have() {
+        let record = observed(vec![group(ThreadRole::Request, ThreadState::Sleep, "a.A.a:1", vec![12.0])]);
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\nloads: [{name: load, clients: 31, duration: 1s}]\n";
+        let experiment = threadcount_config::parse("x", "x.yaml", text, false).expect("an experiment");
+        let samples = |runs: usize| {
+            let records = vec![record.clone(); runs];
+            request_times(&experiment, &records).iter().map(|time| time.samples).collect::<Vec<u32>>()
+        };
+        assert_eq!([samples(1), samples(2), samples(3)], [vec![], vec![], vec![3]]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_stats::hung_requests::HungRequests;
-use threadcount_stats::request_time::{NoParts, OtherTraffic, no_parts};
+use threadcount_stats::request_time::{FEWEST_SAMPLES, NoParts, OtherTraffic, no_parts};
 use threadcount_stats::runs::complete;
 
 /// Why threads were not sampled, or no longer, or say nothing of requests: a sentence without a full stop for each variant.
@@ -28,12 +28,22 @@ pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
 fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
     let runs = complete(&document.records, variant, &load.name);
     let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
-    let first = reasons.first()?;
+    let Some(first) = reasons.first() else { return too_few(variant, &runs) };
     let which = match reasons.len() {
         all if all == runs.len() => String::new(),
         some => format!(" in {some} of {} runs", runs.len()),
     };
     Some(format!("{variant} has no parts of the time of a request{which}: {first}"))
+}
+
+/// Threads were sampled, and not often enough for parts.
+fn too_few(variant: &str, runs: &[&Record]) -> Option<String> {
+    let profiles = runs.iter().filter_map(|run| run.jvm.as_ref()?.wait_profile.as_ref());
+    let samples: u32 = profiles.map(|profile| profile.samples).sum();
+    (1..FEWEST_SAMPLES).contains(&samples).then(|| {
+        let samples = figures::plural(samples, "sample");
+        format!("{variant} has no parts of the time of a request: {samples} of its threads, and {FEWEST_SAMPLES} are needed")
+    })
 }
 
 /// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
@@ -111,6 +121,24 @@ mod tests {
         let one = format!("virtual has no parts of the time of a request in 1 of 2 runs: {reason}");
         assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
         assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
+    }
+
+    #[test]
+    fn too_few_samples_are_counted_and_none_is_no_reason() {
+        use threadcount_model::record::jvm::JvmReadings;
+        use threadcount_model::record::wait_profile::WaitProfile;
+        let said = |samples: u32| {
+            let mut record = threadcount_model::sample::run("virtual", "c4", 1_000.0, 10.0);
+            let wait_profile = Some(WaitProfile { samples, ..WaitProfile::default() });
+            record.jvm = Some(JvmReadings { wait_profile, ..JvmReadings::default() });
+            let document =
+                crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", &[record]);
+            not_sampled(&document, &document.experiment.loads[0])
+        };
+        let expected =
+            "virtual has no parts of the time of a request: 1 sample of its threads, and 3 are needed";
+        assert_eq!(said(1), [expected]);
+        assert_eq!([said(0), said(3)], [Vec::<String>::new(), Vec::new()]);
     }
 
     #[test]
