@@ -101,19 +101,30 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     is_limit.then_some(Fact::PoolCeiling(ceiling))
 }
 
+impl PoolCeiling {
+    /// How long a request has a thread, where all are busy: Little's law.
+    fn held_ms(&self, rate_per_s: f64) -> f64 {
+        self.threads * 1_000.0 / rate_per_s
+    }
+
+    /// `200 / 50.2 ms = 3,984/s`. Clients measure the fastest response with its way to them: a request has its thread no longer.
+    fn maximum(&self, fastest_ms: f64) -> String {
+        let held_ms = self.rate_per_s.map_or(fastest_ms, |rate| self.held_ms(rate).min(fastest_ms));
+        let most_per_s = self.threads * 1_000.0 / as_shown(held_ms);
+        format!("{} / {} = {}/s", whole(self.threads), ms(held_ms), whole(most_per_s))
+    }
+}
+
 impl Words for PoolCeiling {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let threads = whole(self.threads);
         let mut sentence = format!("all {threads} pool threads are busy");
         match (self.shown_by, self.rate_per_s, self.fastest_ms) {
-            (PoolEvidence::Arithmetic, _, Some(fastest_ms)) => sentence.push_str(&format!(
-                ": {threads} / {} = {}/s at most",
-                ms(fastest_ms),
-                whole(self.threads * 1_000.0 / as_shown(fastest_ms)),
-            )),
+            (PoolEvidence::Arithmetic, _, Some(fastest_ms)) => {
+                sentence.push_str(&format!(": {} at most", self.maximum(fastest_ms)));
+            }
             (PoolEvidence::Counters, Some(rate), _) => {
-                // Little's law the other way round.
-                let held = ms(self.threads * 1_000.0 / rate);
+                let held = ms(self.held_ms(rate));
                 sentence.push_str(&format!(", {held} per request: {threads} / {held} = {}/s", whole(rate)));
             }
             _ => {}
@@ -127,12 +138,7 @@ impl Words for PoolCeiling {
     fn brief(&self) -> Option<String> {
         let threads = whole(self.threads);
         let fastest_ms = self.fastest_ms.filter(|_| self.shown_by == PoolEvidence::Arithmetic)?;
-        let most_per_s = self.threads * 1_000.0 / as_shown(fastest_ms);
-        // The fastest response was measured by the clients: the rate may be a little higher.
-        let is = if self.rate_per_s.is_some_and(|rate| rate > most_per_s) { "≈" } else { "=" };
-        let arithmetic =
-            format!("{threads} / {} {is} {}/s is their maximum", ms(fastest_ms), whole(most_per_s));
-        Some(format!("all {threads} pool threads are busy. {arithmetic}"))
+        Some(format!("all {threads} pool threads are busy. {} is their maximum", self.maximum(fastest_ms)))
     }
 
     fn advice(&self) -> Option<String> {
@@ -181,6 +187,13 @@ mod tests {
         assert_eq!(sentence(&finding), expected);
         assert_eq!(finding.runs, Some(RunsShowing { showing: 3, complete: 3 }));
         assert!(advice(&finding).contains("maxThreads"));
+    }
+
+    #[test]
+    fn the_maximum_is_no_lower_than_the_throughput_where_the_fastest_response_had_a_way_to_go() {
+        let faster = with_pool(run(4_000.0, 50.1, 257.0, 0.9), Some(200), 223);
+        let finding = found(find, "clients: 1000", faster).expect("a finding");
+        assert_eq!(sentence(&finding), "all 200 pool threads are busy: 200 / 50.0 ms = 4,000/s at most");
     }
 
     /// The pool's own readings: busy in so many of 20.
