@@ -2,7 +2,9 @@
 
 use threadcount_load::plan::{Arrivals, ProtocolChoice};
 use threadcount_model::experiment::capacity::Capacity;
-use threadcount_model::experiment::{ExternalTool, LoadKind, LoadSpec, Shape, ShapeStep, Tool, Workload};
+use threadcount_model::experiment::{
+    Experiment, ExternalTool, LoadKind, LoadSpec, Shape, ShapeStep, Tool, Workload,
+};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 
@@ -35,6 +37,16 @@ pub fn load_words(load: &LoadSpec) -> String {
     let connections = if load.keep_alive { "" } else { ", a connection for each request" };
     let http = if load.sending.http == ProtocolChoice::Http2 { ", HTTP/2" } else { "" };
     format!("{size}{http}{connections}")
+}
+
+/// Of which runs something is true: `virtual, 400 clients`; with one load `virtual`.
+#[must_use]
+pub fn runs_words(experiment: &Experiment, variant: &str, load: &str) -> String {
+    if experiment.loads.len() <= 1 {
+        return variant.to_owned();
+    }
+    let words = experiment.load(load).map_or_else(|| load.to_owned(), load_words);
+    format!("{variant}, {words}")
 }
 
 /// The limit of a search: `p99 within 200 ms`.

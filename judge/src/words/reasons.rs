@@ -35,28 +35,16 @@ pub const fn grade(grade: TrustGrade) -> &'static str {
 #[must_use]
 pub const fn allows(reason: &DoubtReason) -> &'static str {
     match reason {
-        DoubtReason::SingleRun => "they show directions, not how sure they are",
-        DoubtReason::RunInterrupted | DoubtReason::NeverRan => {
-            "they rest on the complete runs, and leave out what did not run"
-        }
-        DoubtReason::NoOverload => "they are those of servers that keep up, not of an overload",
-        DoubtReason::RateMissed { .. } => {
-            "response times are those of a server that fell behind; below its capacity they are shorter"
-        }
-        DoubtReason::WideSpread { .. } => {
-            "the intervals of ratios include that spread; single figures may differ in another measurement"
-        }
-        DoubtReason::NotSteady { .. } => {
-            "ratios hold for servers this warm; CPU per request may hold compilation"
-        }
-        DoubtReason::UnequallyWarm { .. } => "a difference may be that of a warm and a cold JVM",
-        DoubtReason::CompilerBusy { .. } => {
-            "CPU per request holds compilation; rates and response times are those that were served"
-        }
-        DoubtReason::SharedMachine { .. } => {
-            "the intervals include what the neighbour did; a quiet machine may have better figures"
-        }
-        _ => "figures rest on the runs without interference",
+        DoubtReason::SingleRun => "it shows directions only",
+        DoubtReason::RunInterrupted | DoubtReason::NeverRan => "the figures are those of complete runs",
+        DoubtReason::NoOverload => "these servers keep up",
+        DoubtReason::RateMissed { .. } => "below its capacity the server responds faster",
+        DoubtReason::WideSpread { .. } => "the intervals of ratios include it",
+        DoubtReason::NotSteady { .. } => "ratios hold for servers this warm",
+        DoubtReason::UnequallyWarm { .. } => "a difference may be that of a cold JVM",
+        DoubtReason::CompilerBusy { .. } => "CPU per request includes it",
+        DoubtReason::SharedMachine { .. } => "the intervals include it",
+        _ => "the figures are those of the other runs",
     }
 }
 

@@ -229,6 +229,23 @@ impl<'a> Headline<'a> {
         alike.collect()
     }
 
+    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`: of variants that may be as good, and are not near.
+    pub fn overlapping(&self, document: &'a ResultDocument) -> Vec<String> {
+        let is_open = |it: &Headline<'_>| {
+            it.is_decided()
+                && it.direction() == self.direction()
+                && overlap(it.ratio, self.ratio)
+                && !is_tied(it, self)
+        };
+        let open = of_load(document, self.load).into_iter().filter(|it| self.is_decided() && is_open(it));
+        let best = &self.comparison.variant;
+        let line = |it: Self| {
+            let load = load_words(self.load);
+            format!("{best} vs {}, {load}: not decided, their intervals overlap", it.comparison.variant)
+        };
+        open.map(line).collect()
+    }
+
     /// What the ratio rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
     pub fn basis(&self) -> Vec<String> {
         let basis = &self.ratio.basis;

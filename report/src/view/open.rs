@@ -1,7 +1,7 @@
 //! What is still open: ratios without a verdict, two things that differ at once.
 
 use super::distinct;
-use super::headline::{Headline, asked_for, of_load};
+use super::headline::{Headline, asked_for, headline, of_load};
 use threadcount_judge::result::ResultDocument;
 
 /// A line each, without a full stop; what limits the answer most first.
@@ -20,6 +20,7 @@ pub fn open(document: &ResultDocument) -> Vec<String> {
     } else {
         lines.extend(undecided.iter().filter_map(|it| it.inconclusive()));
     }
+    lines.extend(loads().filter_map(|load| headline(document, load)).flat_map(|it| it.overlapping(document)));
     lines.extend(distinct(all().flat_map(Headline::basis)));
     lines
 }

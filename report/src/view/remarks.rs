@@ -1,6 +1,7 @@
 //! Problems of runs, each kind once.
 
 use super::distinct;
+use crate::load_words::runs_words;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
@@ -14,7 +15,7 @@ const FEW: usize = 2;
 /// One kind of problem of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// Which: `platform and virtual under c400`, `every run`.
+    /// Which: `platform, 400 clients`, `every run`.
     pub runs: String,
     /// What, with the figures of the worst of them.
     pub text: String,
@@ -47,16 +48,17 @@ fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     }
 }
 
-/// `every run`, `7 of 9 runs`, `platform under c400`; for all runs of a variant each place.
+/// `every run`, `7 of 9 runs`, `platform, 400 clients`; for all runs of a variant each place.
 fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
-    let places = distinct(kind.iter().map(|doubt| format!("{} under {}", doubt.variant, doubt.load)));
-    let ran = document.records.iter().map(|record| format!("{} under {}", record.variant, record.load));
+    let places =
+        distinct(kind.iter().map(|doubt| runs_words(&document.experiment, &doubt.variant, &doubt.load)));
+    let ran = document.records.iter().map(|it| runs_words(&document.experiment, &it.variant, &it.load));
     let ran = distinct(ran);
     let (count, all) = (kind.len(), document.records.len());
     match places.as_slice() {
-        _ if places.len() <= FEW && count < all => places.join(", "),
+        _ if places.len() <= FEW && count < all => places.join("; "),
         _ if !kind[0].reason.is_about_a_run() && places.len() == ran.len() => "every variant".to_owned(),
-        _ if !kind[0].reason.is_about_a_run() => places.join(", "),
+        _ if !kind[0].reason.is_about_a_run() => places.join("; "),
         _ if count == all => "every run".to_owned(),
         _ => format!("{count} of {all} runs"),
     }
@@ -70,7 +72,7 @@ fn warnings(document: &ResultDocument) -> Option<Remark> {
         let expects_losses = of_load.is_some_and(|load| load.workload.expects_losses());
         let load = record.measured.as_ref().filter(|_| !expects_losses)?;
         let text = load.own_warnings().next()?;
-        Some((format!("{} under {}", record.variant, record.load), text.to_owned()))
+        Some((runs_words(&document.experiment, &record.variant, &record.load), text.to_owned()))
     });
     let warned: Vec<(String, String)> = warned.collect();
     let (who, text) = warned.first()?;

@@ -2,7 +2,7 @@
 
 use super::remarks::{Remark, remarks};
 use crate::crossover;
-use crate::load_words::load_words;
+use crate::load_words::{load_words, runs_words};
 use crate::observing::observations;
 use crate::shares::shares;
 use serde::Serialize;
@@ -25,8 +25,8 @@ use threadcount_stats::trust::doubts;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trust {
     pub grade: TrustGrade,
-    /// What lowers it and what the figures allow to conclude, a sentence each without a full stop; empty: it is good.
-    pub lowered_by: Vec<String>,
+    /// What lowers it and what the figures allow to conclude, without a full stop; `None`: it is good.
+    pub lowered_by: Option<String>,
     /// How many requests, and how many failed: a sentence without a full stop.
     pub requests: String,
     /// The generator's health and the spread, requests in flight, rounds, who shared the cores, what was not seen.
@@ -58,8 +58,8 @@ fn of_crossover(alone: &CrossoverDocument) -> Trust {
     let mut compared = alone.comparisons.iter();
     let has_verdict = compared.any(|it| crossover::has_verdict(alone, it.treatment));
     let (grade, lowered_by) = match has_verdict {
-        true => (TrustGrade::Good, Vec::new()),
-        false => (TrustGrade::Poor, vec!["the crossover has no verdict".to_owned()]),
+        true => (TrustGrade::Good, None),
+        false => (TrustGrade::Poor, Some("the crossover has no verdict".to_owned())),
     };
     Trust {
         grade,
@@ -84,22 +84,22 @@ fn of_runs(document: &ResultDocument) -> Trust {
         requests: sent.sentence(&document.records),
         basis: basis.chain(rounds(document)).chain(shares(document)).collect(),
         remarks: remarks(document),
-        all_remarks: document.why_not.iter().map(reasons::doubt).chain(warnings(&document.records)).collect(),
+        all_remarks: document.why_not.iter().map(reasons::doubt).chain(warnings(document)).collect(),
         observation: observations(document),
     }
 }
 
 /// The gravest doubt with its runs, and what follows from it.
-fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) -> Vec<String> {
+fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) -> Option<String> {
     let first = match grade {
         TrustGrade::Good => None,
         TrustGrade::Fair => limiting(doubts).and_then(|it| doubts.iter().find(|doubt| doubt.reason == *it)),
         TrustGrade::Poor => document.why_not.first(),
     };
-    let Some(first) = first else { return Vec::new() };
+    let first = first?;
     let alike = || doubts.iter().filter(|it| it.reason.rank() == first.reason.rank());
     let who = match alike().count() {
-        0 | 1 => format!("{} under {}", first.variant, first.load),
+        0 | 1 => runs_words(&document.experiment, &first.variant, &first.load),
         all if all >= document.records.len() => "every run".to_owned(),
         all if first.reason.is_about_a_run() => format!("{all} of {} runs", document.records.len()),
         _ => {
@@ -110,8 +110,11 @@ fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) ->
             }
         }
     };
-    let allows = (grade == TrustGrade::Fair).then(|| reasons::allows(&first.reason).to_owned());
-    std::iter::once(format!("{} ({who})", reasons::in_short(&first.reason))).chain(allows).collect()
+    let what = format!("{} ({who})", reasons::in_short(&first.reason));
+    Some(match grade {
+        TrustGrade::Fair => format!("{what}; {}", reasons::allows(&first.reason)),
+        _ => what,
+    })
 }
 
 /// `3 of at most 10 rounds with 400 clients and 1,000 clients, each comparison is decided`.
@@ -216,9 +219,9 @@ impl<'a> Sent<'a> {
 }
 
 /// Each warning once, with its variants and loads, or every run.
-fn warnings(records: &[Record]) -> Vec<String> {
+fn warnings(document: &ResultDocument) -> Vec<String> {
     let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
-    for record in records {
+    for record in &document.records {
         let failure = record.failure.iter().map(|failure| failure.why.as_str());
         let measured = record.measured.iter().flat_map(|load| &load.warnings).map(String::as_str);
         for text in failure.chain(measured) {
@@ -226,7 +229,7 @@ fn warnings(records: &[Record]) -> Vec<String> {
                 warnings.push((text, Vec::new(), 0));
                 warnings.len() - 1
             });
-            let who = format!("{} under {}", record.variant, record.load);
+            let who = runs_words(&document.experiment, &record.variant, &record.load);
             let (_, speakers, runs) = &mut warnings[known];
             *runs += 1;
             if !speakers.contains(&who) {
@@ -235,8 +238,8 @@ fn warnings(records: &[Record]) -> Vec<String> {
         }
     }
     let words = |(text, speakers, runs): (&str, Vec<String>, usize)| match runs {
-        runs if runs == records.len() => format!("every run: {text}"),
-        _ => format!("{}: {text}", speakers.join(", ")),
+        runs if runs == document.records.len() => format!("every run: {text}"),
+        _ => format!("{}: {text}", speakers.join("; ")),
     };
     warnings.into_iter().map(words).collect()
 }
@@ -290,7 +293,10 @@ mod tests {
     #[test]
     fn a_warning_is_said_once_with_all_who_said_it() {
         let records = [failed("a", "late"), failed("a", "late"), failed("b", "late"), failed("b", "lost")];
-        assert_eq!(warnings(&records), ["a under c400, b under c400: late", "b under c400: lost"]);
-        assert_eq!(warnings(&records[..3]), ["every run: late"]);
+        let warned = |records: &[Record]| {
+            warnings(&document("{a: {}, b: {}}", "[{clients: [400, 1000], duration: 1s}]", records))
+        };
+        assert_eq!(warned(&records), ["a, 400 clients; b, 400 clients: late", "b, 400 clients: lost"]);
+        assert_eq!(warned(&records[..3]), ["every run: late"]);
     }
 }

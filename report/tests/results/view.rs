@@ -367,7 +367,7 @@ fn a_session_that_the_user_ended_has_its_answer_and_says_that_it_was_interrupted
     let text = terminal(&document, REPORT, STYLE);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Trust fair: a run was interrupted"), "{text}");
-    assert!(text.contains("They rest on the complete runs"), "{text}");
+    assert!(text.contains("the figures are those of complete runs"), "{text}");
 }
 
 #[test]
