@@ -18,10 +18,9 @@ pub fn tables(rows: &ProtocolRows, of: &Comparison, title: &str, protocols: &[Pr
     }
     let mut text = format!(
         "## {title}: cost, truth and memory\n\n\
-         The server is {}, with a self-signed certificate that no tool verifies. Where cost is measured it responds itself, and \
-         responses/s are those that it counted, divided by the time of the load. Elsewhere it stands before our own server, \
-         which stalls or takes 300 ms and counts; *the server itself* is that one. k6 has no h2c, and one stream per \
-         virtual user.\n",
+         The server is {}, with a self-signed certificate that no tool verifies. In the rows of cost it responds itself, and \
+         responses/s are those that it counted, divided by the time of the load. Elsewhere it stands before *the server \
+         itself*, our own, which stalls or takes 300 ms and counts. The tool k6 has no h2c, and one stream per virtual user.\n",
         rows.server
     );
     for &protocol in protocols {
