@@ -127,16 +127,16 @@ impl<'a> Headline<'a> {
         let Comparison { variant, baseline, .. } = self.comparison;
         let noun = noun(self.load.workload);
         if let Some(why) = self.unreadable {
-            return format!("inconclusive, {why}: no ratio of {variant} to {baseline}");
+            return format!("Inconclusive, {why}: no ratio of {variant} to {baseline}");
         }
         match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => format!("{variant} has {}", self.times()),
             (Verdict::NoDifference, _) => {
                 format!("{variant} has the same {noun} as {baseline}{}", self.within())
             }
-            (Verdict::NotEnoughRuns, Some(_)) => format!("inconclusive: {variant} has {}", self.times()),
+            (Verdict::NotEnoughRuns, Some(_)) => format!("Inconclusive: {variant} has {}", self.times()),
             (Verdict::NotEnoughRuns, None) => {
-                format!("inconclusive, {}: {variant} has {}", self.without_interval(), self.times())
+                format!("Inconclusive, {}: {variant} has {}", self.without_interval(), self.times())
             }
         }
     }

@@ -385,7 +385,7 @@ fn a_ratio_without_an_interval_says_which_runs_are_missing() {
         ((3, 2), "fewer than 2 rounds with a valid run of both"),
     ] {
         let expected =
-            format!("inconclusive, {why}: virtual has 2.00x the throughput of platform with 400 clients.");
+            format!("Inconclusive, {why}: virtual has 2.00x the throughput of platform with 400 clients.");
         assert_eq!(answer_of(runs), expected);
     }
     let mut document = with(&[]);
