@@ -278,7 +278,7 @@ impl CrossoverProgress {
                     anstream::eprintln!(
                         "warming up with few clients: {} s, {}",
                         self.warming_s,
-                        figures::rate(second.ok as f64 / second.length_s)
+                        figures::rate(second.counts.ok as f64 / second.length_s)
                     );
                 }
             }
