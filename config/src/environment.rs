@@ -6,7 +6,7 @@ use threadcount_model::parse::yaml::Node;
 
 /// Refuses a variable that is not set, or whose value is no text.
 pub(super) fn check(node: &Node, text: &str) -> Result<(), Diagnostic> {
-    match environment::names(text).find(|name| std::env::var(name).is_err()) {
+    match environment::first_unset(text) {
         None => Ok(()),
         Some(name) => {
             let why = std::env::var_os(name).map_or("is not set", |_| "is not UTF-8");

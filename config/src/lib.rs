@@ -15,7 +15,6 @@ mod published;
 mod quick;
 mod request;
 mod same_kind;
-pub mod saved;
 pub mod schema;
 pub mod select;
 mod sending;
@@ -24,7 +23,7 @@ mod subjects;
 mod variants;
 
 use loads::Shared;
-use threadcount_model::experiment::{Experiment, Study, warm_up};
+use threadcount_model::experiment::{Experiment, RequestSpec, Study, warm_up};
 use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};
 use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::key_spec::{KeySpec, List, OneOrMore, at_most_one, json_schema, map};
@@ -149,32 +148,45 @@ fn text_of(path: &Path) -> Result<String, ReadError> {
 /// The first mistake in the text.
 pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    experiment(name, text, folder, quick).map_err(|diagnostic| diagnostic.within(file, text))
+    let source = Source { name, text, folder, quick, requests: None };
+    source.experiment().map_err(|diagnostic| diagnostic.within(file, text))
 }
 
-fn experiment(name: &str, text: &str, folder: &Path, quick: bool) -> Result<Experiment, Diagnostic> {
-    experiment_of(&yaml::parse(text)?, name, text, folder, quick)
-}
-
-fn experiment_of(
-    root: &Node,
-    name: &str,
-    text: &str,
-    folder: &Path,
+/// A document and what is not in it.
+struct Source<'a> {
+    name: &'a str,
+    text: &'a str,
+    /// What the document names is looked for in it.
+    folder: &'a Path,
+    /// With the sizes of `quick:`.
     quick: bool,
-) -> Result<Experiment, Diagnostic> {
+    /// Those of flags instead of the key `request`.
+    requests: Option<Vec<RequestSpec>>,
+}
+
+impl Source<'_> {
+    fn experiment(&self) -> Result<Experiment, Diagnostic> {
+        experiment(self, &yaml::parse(self.text)?)
+    }
+}
+
+fn experiment(source: &Source<'_>, root: &Node) -> Result<Experiment, Diagnostic> {
+    let Source { name, text, folder, quick, requests } = source;
     if root.kind == Kind::Null {
         return Err(Diagnostic::new(root.span.clone(), "the file has nothing in it", "empty").help(
             "begin with `question: Do virtual threads help?`; docs/reference/experiment-file.md has the other keys",
         ));
     }
     let fields = Fields::open(root, "an experiment", KEYS)?;
-    let requests = fields.read("request", |node| request::read(node, folder))?;
+    let requests = match requests {
+        Some(requests) => Some(requests.clone()),
+        None => fields.read("request", |node| request::read(node, folder))?,
+    };
     let (variants, variant_names) =
         variants::read(&fields, requests.as_deref().and_then(<[_]>::first), folder)?;
     let shared = Shared { requests: requests.as_deref(), variants: &variant_names, folder };
     let mut experiment = Experiment {
-        name: name.to_owned(),
+        name: (*name).to_owned(),
         question: fields
             .require("question", "question: Do virtual threads help?")?
             .text("question")?
@@ -204,7 +216,7 @@ fn experiment_of(
     experiment.claims =
         fields.read("claims", |node| claims::read(node, text, &experiment))?.unwrap_or_default();
     let sizes = fields.read("quick", |node| quick::read(node, &experiment))?.unwrap_or_default();
-    if quick {
+    if *quick {
         sizes.apply(&mut experiment);
     }
     Ok(experiment)

@@ -1,6 +1,6 @@
 //! The file of a project, `threadcount.yaml`: an experiment, or several that share what stands at its top.
 
-use super::{KEYS, REQUIRED, ReadError, experiment_of, name, text_of};
+use super::{KEYS, REQUIRED, ReadError, Source, experiment, name, text_of};
 use std::path::{Path, PathBuf};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::parse::diagnostic::Diagnostic;
@@ -72,11 +72,12 @@ fn experiments(
     quick: bool,
 ) -> Result<Vec<Experiment>, Diagnostic> {
     let root = yaml::parse(text)?;
+    let source = Source { name: own_name, text, folder, quick, requests: None };
     let Kind::Map(entries) = &root.kind else {
-        return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
+        return Ok(vec![experiment(&source, &root)?]);
     };
     let Some((_, node)) = entries.iter().find(|(key, _)| key.name == EXPERIMENTS) else {
-        return Ok(vec![experiment_of(&root, own_name, text, folder, quick)?]);
+        return Ok(vec![experiment(&source, &root)?]);
     };
     let span = &node.span;
     let Kind::Map(several) = &node.kind else {
@@ -94,7 +95,7 @@ fn experiments(
         .iter()
         .map(|(key, node)| {
             let checked = name(&key.name, &key.span, "experiment")?;
-            experiment_of(&merged(node, &shared)?, &checked, text, folder, quick)
+            experiment(&Source { name: &checked, requests: None, ..source }, &merged(node, &shared)?)
         })
         .collect()
 }

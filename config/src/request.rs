@@ -4,6 +4,7 @@ use super::{environment, sending};
 use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::request::{RequestError, RequestSource, vegeta};
+use threadcount_model::environment::has_names;
 use threadcount_model::experiment::{Body, RequestSpec, VariablesIn};
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
@@ -71,7 +72,7 @@ fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic>
     let request = match node.kind {
         Kind::Scalar(_) => {
             let path = path(node)?;
-            let variables = VariablesIn { path: has_variables(path), ..VariablesIn::default() };
+            let variables = VariablesIn { path: has_names(path), ..VariablesIn::default() };
             RequestSpec { variables, ..RequestSpec::get(path) }
         }
         _ => from_map(node, folder)?,
@@ -108,9 +109,9 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let headers = fields.read("headers", headers)?.unwrap_or_default();
     let path = path(fields.require("path", "path: /thread-info?sleep=50ms")?)?;
     let variables = VariablesIn {
-        path: has_variables(path),
-        headers: headers.iter().filter_map(|(_, value)| value.as_deref()).any(has_variables),
-        body: is_checked == Some(true) && matches!(&body, Some(Body::Text(text)) if has_variables(text)),
+        path: has_names(path),
+        headers: headers.iter().filter_map(|(_, value)| value.as_deref()).any(has_names),
+        body: is_checked == Some(true) && matches!(&body, Some(Body::Text(text)) if has_names(text)),
     };
     let by_default = if body.is_some() { "POST" } else { "GET" };
     let weight = |node: &Node| node.parsed("weight", "a whole number from 1", parse::positive_u32);
@@ -122,10 +123,6 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
         weight: fields.read("weight", weight)?.unwrap_or(NonZeroU32::MIN),
         ..RequestSpec::get(path)
     })
-}
-
-fn has_variables(text: &str) -> bool {
-    threadcount_model::environment::names(text).next().is_some()
 }
 
 /// A file in vegeta's format. The addresses in it are those of another server.

@@ -1,7 +1,7 @@
 //! What the command line changes in an experiment: variants, where their servers run, numbers of runs, durations, JDKs.
 
 use super::for_compare::error::CompareError;
-use super::for_compare::target;
+use super::for_compare::targets::target;
 use miette::Diagnostic;
 use thiserror::Error;
 use threadcount_model::experiment::warm_up::WarmUpTime;

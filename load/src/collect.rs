@@ -48,9 +48,7 @@ pub(crate) fn close(
         index: slice.index,
         length_s: 1.0,
         offset_s: 0.0,
-        sent: slice.sent,
-        ok: slice.ok,
-        failed: slice.failed,
+        counts: slice.counts,
         response_ms: (!times.is_empty()).then(|| SecondTimes {
             p50: ms(times.value_at_quantile(0.5)),
             p99: ms(times.value_at_quantile(0.99)),
@@ -89,7 +87,7 @@ mod tests {
         short.finish();
         let (report, reported) = channel();
         let collector = std::thread::spawn(move || {
-            let told = |second: &Second| (second.index, second.ok, second.ends_load);
+            let told = |second: &Second| (second.index, second.counts.ok, second.ends_load);
             seconds(&received, 2, &mut |second| report.send(told(second)).unwrap())
         });
         complete(&mut long, 0);

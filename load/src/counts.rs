@@ -70,6 +70,26 @@ impl Counts {
     }
 }
 
+/// What became of requests within one second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondCounts {
+    /// Requests sent in it.
+    pub sent: u64,
+    /// Expected responses completed in it.
+    pub ok: u64,
+    /// Failures in it.
+    pub failed: u64,
+}
+
+impl SecondCounts {
+    /// Adds those of another thread.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.sent += other.sent;
+        self.ok += other.ok;
+        self.failed += other.failed;
+    }
+}
+
 /// Bytes on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the names are the definition")]

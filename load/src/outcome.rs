@@ -1,7 +1,7 @@
 //! Everything that happened during one load, before it is turned into figures.
 
 use crate::clock::{NANOS_PER_S, Nanos};
-pub use crate::counts::{Bytes, ConnectionsAtStart, Counts};
+pub use crate::counts::{Bytes, ConnectionsAtStart, Counts, SecondCounts};
 use crate::failure::FailureCause;
 use crate::log::LogCounts;
 use crate::pods::PodReport;
@@ -100,34 +100,14 @@ pub struct LoadOutcome {
 impl LoadOutcome {
     /// Adds one worker's account.
     pub fn add(&mut self, worker: Recorder) {
-        self.counts.add(worker.counts);
-        self.in_flight_at_start_ns += worker.in_flight_at_start_ns;
-        self.in_flight_at_end_ns += worker.in_flight_at_end_ns;
-        self.response_time.merge(&worker.response_time);
-        self.slowest.merge(worker.slowest);
-        self.service_time.merge(&worker.service_time);
-        self.first_byte_time.merge(&worker.first_byte_time);
-        self.failed_time.merge(&worker.failed_time);
-        self.send_lag.merge(&worker.send_lag);
-        self.own_lag.merge(&worker.own_lag);
-        self.unfinished_age.merge(&worker.unfinished_age);
-        self.not_sent_age.merge(&worker.not_sent_age);
-        for (status, &count) in (0..).zip(worker.status.iter()).filter(|&(_, &count)| count > 0) {
+        let Recorder { total, status, .. } = worker;
+        self.add_requests(&total);
+        for (status, &count) in (0..).zip(status.iter()).filter(|&(_, &count)| count > 0) {
             *self.status.entry(status).or_default() += count;
         }
-        for (cause, count) in worker.failures {
-            *self.failures.entry(cause).or_default() += count;
-        }
-        self.first_failing_body = self.first_failing_body.take().or(worker.first_failing_body);
-        self.bytes.sent += worker.bytes.sent;
-        self.bytes.received += worker.bytes.received;
-        self.connections_opened += worker.connections_opened;
-        self.unsolicited += worker.unsolicited;
-        self.begun_unfinished += worker.begun_unfinished;
-        self.waited_for_connection += worker.waited_for_connection;
-        self.stamped += worker.stamped;
-        self.last_sent_ns = self.last_sent_ns.max(worker.last_sent_ns);
-        self.last_response_ns = self.last_response_ns.max(worker.last_response_ns);
+        self.slowest.merge(total.slowest);
+        self.last_sent_ns = self.last_sent_ns.max(total.last_sent_ns);
+        self.last_response_ns = self.last_response_ns.max(total.last_response_ns);
     }
 
     /// Adds what others counted of their requests, at the same time or later: all that is a sum or a histogram.
@@ -213,12 +193,7 @@ pub struct Second {
     pub length_s: f64,
     /// How long after the whole second it begins: not zero only behind a window whose length is no whole number of seconds.
     pub offset_s: f64,
-    /// Requests sent in it.
-    pub sent: u64,
-    /// Expected responses that were completed in it.
-    pub ok: u64,
-    /// Failures in it.
-    pub failed: u64,
+    pub counts: SecondCounts,
     /// Response times of the responses completed in it, in ms: p50, p99, max; `None` where there was no response.
     pub response_ms: Option<SecondTimes>,
     /// The load ended in it, so that only a part of it may have passed. Known of the loads of one process.

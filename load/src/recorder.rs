@@ -3,14 +3,14 @@
 //! No allocation per request; one slice a second leaves the thread through a channel.
 
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::counts::{Bytes, Counts};
+use crate::counts::SecondCounts;
 use crate::failure::FailureCause;
 use crate::log::{LogRow, LogSender, RowOutcome};
+use crate::outcome::LoadOutcome;
 use crate::periods::PeriodRecorder;
 use crate::slowest::{SlowRequest, Slowest};
 use crate::times::Times;
 use hdrhistogram::Histogram;
-use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 
 /// The moments a request carries until it ends.
@@ -37,12 +37,7 @@ pub struct Exchange {
 pub struct Slice {
     /// Which second since the start, from 0.
     pub index: u32,
-    /// Requests sent in it.
-    pub sent: u64,
-    /// Expected responses completed in it.
-    pub ok: u64,
-    /// Failures in it.
-    pub failed: u64,
+    pub counts: SecondCounts,
     /// Response times in it, in microseconds at two digits.
     pub response_us: Histogram<u64>,
 }
@@ -57,14 +52,12 @@ impl Slice {
         let (low, high, digits) = Self::BOUNDS;
         #[expect(clippy::expect_used, reason = "constant bounds are valid")]
         let response_us = Histogram::new_with_bounds(low, high, digits).expect("constant bounds are valid");
-        Self { index, sent: 0, ok: 0, failed: 0, response_us }
+        Self { index, counts: SecondCounts::default(), response_us }
     }
 
     /// Adds another worker's slice of the same second.
     pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.ok += other.ok;
-        self.failed += other.failed;
+        self.counts.add(other.counts);
         #[expect(clippy::expect_used, reason = "all slices share the same bounds")]
         self.response_us.add(&other.response_us).expect("same bounds");
     }
@@ -99,59 +92,16 @@ pub struct Recorder {
     /// Dropped after the last slice, which ends the collecting loop.
     progress: Option<Sender<Progress>>,
     slice: Slice,
-    /// What became of the requests.
-    pub counts: Counts,
-    /// How long those in flight at the start had been on their way then, added up.
-    pub in_flight_at_start_ns: u128,
-    /// How long unfinished requests had been on their way at the end, added up.
-    pub in_flight_at_end_ns: u128,
-    /// See [`crate::outcome::LoadOutcome`], whose fields of the same name are the sums of these.
-    pub response_time: Times,
-    /// Of expected responses: when the slowest were due and complete.
-    pub slowest: Slowest,
-    /// Sent → last byte.
-    pub service_time: Times,
-    /// Sent → first byte received; complete after [`finish`](Self::finish).
-    pub first_byte_time: Times,
+    /// What it measured. [`LoadOutcome::add`] adds up those of all threads.
+    pub total: LoadOutcome,
     /// Of the responses whose first byte arrived before the last: sent → first and last byte. All others have their service time.
     split_first_byte: Times,
     split_last_byte: Times,
-    /// Due → failure.
-    pub failed_time: Times,
-    /// Due → sent; complete after [`finish`](Self::finish).
-    pub send_lag: Times,
-    /// Ready → sent: the generator's own part of it; complete after [`finish`](Self::finish).
-    pub own_lag: Times,
-    /// Both of the requests that waited for a connection, which are few or none in most loads.
+    /// Due → sent, and ready → sent, of the requests that waited for a connection, which are few or none in most loads.
     waited_send_lag: Times,
     waited_own_lag: Times,
-    /// Ages of unfinished requests.
-    pub unfinished_age: Times,
-    /// Ages of requests that were due and not sent.
-    pub not_sent_age: Times,
-    /// Answers by status.
+    /// Responses by status.
     pub status: Box<[u64; 1000]>,
-    /// Failures by cause.
-    pub failures: BTreeMap<FailureCause, u64>,
-    /// The body of the first response with an unexpected status.
-    pub first_failing_body: Option<String>,
-    /// Bytes on the wire.
-    pub bytes: Bytes,
-    /// Connections established.
-    pub connections_opened: u64,
-    /// Connections that were closed because bytes came over them while they had no request, other than a response that ends
-    /// them.
-    pub unsolicited: u64,
-    /// Requests whose response had begun when they timed out or the load ended.
-    pub begun_unfinished: u64,
-    /// Requests of an open load that found every connection busy when they were due.
-    pub waited_for_connection: u64,
-    /// Answers whose last byte has the kernel's own receive stamp.
-    pub stamped: u64,
-    /// When the last request was sent.
-    pub last_sent_ns: Nanos,
-    /// When the last response was complete; 0: there was none.
-    pub last_response_ns: Nanos,
 }
 
 /// What must be known of the requests before counting begins.
@@ -178,33 +128,12 @@ impl Recorder {
             thread,
             progress: None,
             slice: Slice::new(0),
-            counts: Counts::default(),
-            in_flight_at_start_ns: 0,
-            in_flight_at_end_ns: 0,
-            response_time: Times::default(),
-            slowest: Slowest::with_room(),
-            service_time: Times::default(),
-            first_byte_time: Times::default(),
+            total: LoadOutcome { slowest: Slowest::with_room(), ..LoadOutcome::default() },
             split_first_byte: Times::default(),
             split_last_byte: Times::default(),
-            failed_time: Times::default(),
-            send_lag: Times::default(),
-            own_lag: Times::default(),
             waited_send_lag: Times::default(),
             waited_own_lag: Times::default(),
-            unfinished_age: Times::default(),
-            not_sent_age: Times::default(),
             status: Box::new([0; 1000]),
-            failures: BTreeMap::new(),
-            first_failing_body: None,
-            bytes: Bytes::default(),
-            connections_opened: 0,
-            unsolicited: 0,
-            begun_unfinished: 0,
-            waited_for_connection: 0,
-            stamped: 0,
-            last_sent_ns: 0,
-            last_response_ns: 0,
         }
     }
 
@@ -232,7 +161,7 @@ impl Recorder {
             log.start(started_ns);
         }
         self.started_ns = started_ns;
-        self.last_sent_ns = started_ns;
+        self.total.last_sent_ns = started_ns;
         self.lead_in = (began_ns < started_ns).then(LeadIn::default);
     }
 
@@ -245,7 +174,7 @@ impl Recorder {
     /// Counting begins, with what is in flight.
     pub(crate) fn end_lead_in(&mut self) {
         let Some(lead_in) = self.lead_in.take() else { return };
-        let in_flight = self.counts.sent - self.counts.ok - self.counts.failed;
+        let in_flight = self.total.counts.sent - self.total.counts.ok - self.total.counts.failed;
         let ages_ns = u128::from(self.started_ns) * u128::from(in_flight);
         let counted = Self {
             log: self.log.take(),
@@ -253,13 +182,14 @@ impl Recorder {
             progress: self.progress.take(),
             started_ns: self.started_ns,
             has_schedule: self.has_schedule,
-            last_sent_ns: self.started_ns,
-            connections_opened: self.connections_opened,
-            counts: Counts { in_flight_at_start: in_flight, ..Counts::default() },
-            in_flight_at_start_ns: ages_ns.saturating_sub(lead_in.sent_sum_ns),
             ..Self::empty(self.thread)
         };
+        let connections_opened = self.total.connections_opened;
         *self = counted;
+        self.total.last_sent_ns = self.started_ns;
+        self.total.connections_opened = connections_opened;
+        self.total.counts.in_flight_at_start = in_flight;
+        self.total.in_flight_at_start_ns = ages_ns.saturating_sub(lead_in.sent_sum_ns);
     }
 
     /// A request was begun.
@@ -268,17 +198,17 @@ impl Recorder {
         if let Some(lead_in) = &mut self.lead_in {
             lead_in.sent_sum_ns += u128::from(exchange.sent_ns);
         }
-        self.counts.sent += 1;
-        self.counts.waiting_at_start += u64::from(self.was_waiting(exchange.due_ns));
-        self.slice.sent += 1;
-        self.last_sent_ns = exchange.sent_ns;
+        self.total.counts.sent += 1;
+        self.total.counts.waiting_at_start += u64::from(self.was_waiting(exchange.due_ns));
+        self.slice.counts.sent += 1;
+        self.total.last_sent_ns = exchange.sent_ns;
         let lag_ns = exchange.sent_ns.saturating_sub(exchange.due_ns);
         if exchange.ready_ns > exchange.due_ns {
-            self.waited_for_connection += 1;
+            self.total.waited_for_connection += 1;
             self.waited_send_lag.record_ns(lag_ns);
             self.waited_own_lag.record_ns(exchange.sent_ns.saturating_sub(exchange.ready_ns));
         } else {
-            self.send_lag.record_ns(lag_ns);
+            self.total.send_lag.record_ns(lag_ns);
         }
     }
 
@@ -287,13 +217,15 @@ impl Recorder {
         self.turn_to(now_ns);
         self.leaves_lead_in(exchange);
         let response_ns = now_ns.saturating_sub(exchange.due_ns);
-        self.counts.ok += 1;
-        self.slice.ok += 1;
-        self.last_response_ns = now_ns;
+        self.total.counts.ok += 1;
+        self.slice.counts.ok += 1;
+        self.total.last_response_ns = now_ns;
         self.slice.response_us.saturating_record(response_ns / 1_000);
-        self.response_time.record_ns(response_ns);
-        self.slowest.offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.response_time);
-        self.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
+        self.total.response_time.record_ns(response_ns);
+        self.total
+            .slowest
+            .offer(SlowRequest { due_ns: exchange.due_ns, ended_ns: now_ns }, &self.total.response_time);
+        self.total.service_time.record_ns(now_ns.saturating_sub(exchange.sent_ns));
         if let Some(period) = &mut self.period {
             period.ok(exchange.due_ns, response_ns);
         }
@@ -312,33 +244,33 @@ impl Recorder {
     pub fn failed(&mut self, exchange: Exchange, cause: FailureCause, status: Option<u16>, now_ns: Nanos) {
         self.turn_to(now_ns);
         self.leaves_lead_in(exchange);
-        self.counts.failed += 1;
-        self.slice.failed += 1;
-        self.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
-        *self.failures.entry(cause).or_default() += 1;
+        self.total.counts.failed += 1;
+        self.slice.counts.failed += 1;
+        self.total.failed_time.record_ns(now_ns.saturating_sub(exchange.due_ns));
+        *self.total.failures.entry(cause).or_default() += 1;
         if let Some(period) = &mut self.period {
             period.failed(exchange.due_ns);
         }
         if let Some(status) = status {
             self.count_status(status);
-            self.last_response_ns = now_ns;
+            self.total.last_response_ns = now_ns;
         }
         self.log(exchange, RowOutcome::Failed(cause), status, Some(now_ns));
     }
 
     /// The time is up and it was still in flight.
     pub fn unfinished(&mut self, exchange: Exchange, now_ns: Nanos) {
-        self.counts.unfinished += 1;
-        self.in_flight_at_end_ns += u128::from(now_ns.saturating_sub(exchange.sent_ns));
-        self.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
+        self.total.counts.unfinished += 1;
+        self.total.in_flight_at_end_ns += u128::from(now_ns.saturating_sub(exchange.sent_ns));
+        self.total.unfinished_age.record_ns(now_ns.saturating_sub(exchange.due_ns));
         self.log(exchange, RowOutcome::Unfinished, None, None);
     }
 
     /// The time is up and a request due at `due_ns` was never begun.
     pub fn not_sent(&mut self, due_ns: Nanos, now_ns: Nanos) {
-        self.counts.not_sent += 1;
-        self.counts.waiting_at_start += u64::from(self.was_waiting(due_ns));
-        self.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
+        self.total.counts.not_sent += 1;
+        self.total.counts.waiting_at_start += u64::from(self.was_waiting(due_ns));
+        self.total.not_sent_age.record_ns(now_ns.saturating_sub(due_ns));
         if let Some(log) = &mut self.log {
             log.record(LogRow {
                 due_ns,
@@ -375,12 +307,12 @@ impl Recorder {
         if let Some(mut period) = self.period.take() {
             period.hand_over();
         }
-        self.first_byte_time = self.service_time.clone();
-        self.first_byte_time.remove(&self.split_last_byte);
-        self.first_byte_time.merge(&self.split_first_byte);
-        self.own_lag = self.send_lag.clone();
-        self.own_lag.merge(&self.waited_own_lag);
-        self.send_lag.merge(&self.waited_send_lag);
+        self.total.first_byte_time = self.total.service_time.clone();
+        self.total.first_byte_time.remove(&self.split_last_byte);
+        self.total.first_byte_time.merge(&self.split_first_byte);
+        self.total.own_lag = self.total.send_lag.clone();
+        self.total.own_lag.merge(&self.waited_own_lag);
+        self.total.send_lag.merge(&self.waited_send_lag);
     }
 
     /// Makes the slice of `now_ns` the current one. A slice of a past second is handed over; events that come

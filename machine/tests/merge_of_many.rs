@@ -61,7 +61,7 @@ fn outcome(kind: u64) -> LoadOutcome {
             slice.response_us.saturating_record(ns / 1_000);
         }
         let mut second = Second::default();
-        (second.index, second.sent, second.ok) = (index, PER_SECOND, PER_SECOND);
+        (second.index, second.counts.sent, second.counts.ok) = (index, PER_SECOND, PER_SECOND);
         second.response_us = Some(slice.response_us);
         outcome.seconds.push(second);
     }
@@ -120,7 +120,7 @@ fn a_thousand_histograms_and_series_need_less_than_200_mb() {
     let all = u64::from(PODS) * u64::from(SECONDS) * PER_SECOND;
     assert_eq!((merged.outcome.counts.sent, merged.outcome.response_time.count()), (all, all));
     assert_eq!(merged.outcome.response_time.summary(), expected.summary());
-    let seconds: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.ok).collect();
+    let seconds: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.counts.ok).collect();
     assert_eq!(seconds, vec![u64::from(PODS) * PER_SECOND; SECONDS as usize]);
     assert_eq!(merged.outcome.pods.len(), PODS as usize);
     assert!(needed < MOST_BYTES, "{needed} bytes");

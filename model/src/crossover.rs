@@ -101,15 +101,12 @@ pub struct Crossover {
     /// Of the whole load, the time between periods included.
     pub requests: CrossoverRequests,
     /// Why the load generator was the bottleneck; `None`: it was not.
-    #[serde(default)]
     pub generator_limit: Option<String>,
     /// Why it ended before its time, as a sentence; `None`: it did not.
     pub ended_early: Option<String>,
     /// After the periods, a run of some seconds per treatment with the probe in the JVM: reasons, and no figures to compare.
-    #[serde(default)]
     pub explaining: Vec<Record>,
     /// Why there are none, as a sentence.
-    #[serde(default)]
     pub unexplained: Option<String>,
 }
 

@@ -14,6 +14,18 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|it| is_name(it))
 }
 
+/// Does a text name any?
+#[must_use]
+pub fn has_names(text: &str) -> bool {
+    names(text).next().is_some()
+}
+
+/// The first variable of a text that is not set, or whose value is not UTF-8.
+#[must_use]
+pub fn first_unset(text: &str) -> Option<&str> {
+    names(text).find(|name| std::env::var(name).is_err())
+}
+
 /// The text with the value of each variable. One that is not set stays as it is written: whoever reads the file has refused it.
 #[must_use]
 pub fn filled_in(text: &str) -> String {

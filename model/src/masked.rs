@@ -328,7 +328,7 @@ fn plain(name: &str) -> String {
 
 /// It is a variable or a placeholder, and not the secret itself.
 fn stands_for_one(value: &str) -> bool {
-    environment::names(value).next().is_some() || value.starts_with('{') && value.ends_with('}')
+    environment::has_names(value) || value.starts_with('{') && value.ends_with('}')
 }
 
 /// `http://me:password@host/` with the password masked.

@@ -31,7 +31,7 @@ pub struct RequestTime {
     /// sampling did not see. Negative: the threads found were more than the requests measured.
     pub without_thread: TimeShare,
     /// The threads in whose queue they wait meanwhile; `None`: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queue: Option<String>,
 }
 

@@ -30,7 +30,7 @@ value_kinds! {
 fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let help = "write its base URL, like http://10.0.0.7:8080; paths stand in `request`";
     let url = node.text(key)?;
-    if let Some(name) = environment::names(url).find(|name| std::env::var(name).is_err()) {
+    if let Some(name) = environment::first_unset(url) {
         let message = format!("the environment variable `{name}` is not set");
         return Err(Diagnostic::new(node.span.clone(), message, "its value belongs here")
             .help(format!("set it for this command: {name}=... threadcount run")));

@@ -36,9 +36,7 @@ pub(super) struct TimeInFlight {
 impl TimeInFlight {
     pub fn of(load: &LoadReport, service_time_ms: f64) -> Self {
         let requests = load.requests;
-        // Results of older versions have only their ages since they were due.
-        let age_ms = load.in_flight_at_end_age_ms.or(load.unfinished_age_ms.map(|age| age.mean));
-        let age_ms = age_ms.unwrap_or_default();
+        let age_ms = load.in_flight_at_end_age_ms.unwrap_or_default();
         let before_ms =
             load.in_flight_at_start_age_ms.map_or(0.0, |age_ms| requests.in_flight_at_start as f64 * age_ms);
         Self {

@@ -200,7 +200,7 @@ mod tests {
         let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![10.0; 10])]);
         let record = with_load(record, |load| {
             load.service_time_ms = Some(times(400.0));
-            load.unfinished_age_ms = Some(times(200.0));
+            load.in_flight_at_end_age_ms = Some(200.0);
             (load.requests.ok, load.requests.unfinished) = (150, 10);
             load.rate_per_s.completed = 150.0 / 6.2;
         });
@@ -215,7 +215,7 @@ mod tests {
         let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![10.0; 10])]);
         let record = with_load(record, |load| {
             load.service_time_ms = Some(times(400.0));
-            load.unfinished_age_ms = Some(times(100.0));
+            load.in_flight_at_end_age_ms = Some(100.0);
             load.in_flight_at_start_age_ms = Some(100.0);
             (load.requests.ok, load.requests.unfinished, load.requests.in_flight_at_start) = (150, 10, 10);
             load.rate_per_s.completed = 150.0 / 6.0;

@@ -16,10 +16,6 @@ impl Tool for Ab {
         "ab"
     }
 
-    fn program(&self) -> &'static str {
-        "ab"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::Argument("-V")
     }

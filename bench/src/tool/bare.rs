@@ -4,7 +4,7 @@ use crate::bare::BareResult;
 use crate::protocol::Protocol;
 use crate::server::answer::BODY;
 use crate::span;
-use crate::tool::{Call, Claim, Condition, Job, Load, Tool, VersionBy, unreadable};
+use crate::tool::{Call, Claim, Condition, Job, Load, Tool, unreadable};
 
 /// The file name of the program that holds it: this one.
 pub const PROGRAM: &str = "threadcount-bench";
@@ -47,10 +47,6 @@ impl Tool for Bare {
 
     fn program(&self) -> &'static str {
         PROGRAM
-    }
-
-    fn version(&self) -> VersionBy {
-        VersionBy::Argument("--version")
     }
 
     fn speaks(&self, protocol: Protocol) -> bool {

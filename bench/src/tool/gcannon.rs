@@ -23,10 +23,6 @@ impl Tool for Gcannon {
         "gcannon"
     }
 
-    fn program(&self) -> &'static str {
-        "gcannon"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::Nothing
     }

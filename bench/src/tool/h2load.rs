@@ -1,7 +1,7 @@
 //! h2load of nghttp2. It verifies no certificate. It prints the extremes and the mean, but no percentile.
 
 use crate::protocol::Protocol;
-use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, number_after, time_ms, unreadable};
+use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, number_after, time_ms, unreadable};
 
 /// `h2load`, over HTTP/1.1 with `--h1`.
 #[derive(Clone, Copy, Debug)]
@@ -10,14 +10,6 @@ pub struct H2load;
 impl Tool for H2load {
     fn name(&self) -> &'static str {
         "h2load"
-    }
-
-    fn program(&self) -> &'static str {
-        "h2load"
-    }
-
-    fn version(&self) -> VersionBy {
-        VersionBy::Argument("--version")
     }
 
     fn speaks(&self, _: Protocol) -> bool {

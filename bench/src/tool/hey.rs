@@ -12,10 +12,6 @@ impl Tool for Hey {
         "hey"
     }
 
-    fn program(&self) -> &'static str {
-        "hey"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::GoModule("github.com/rakyll/hey")
     }

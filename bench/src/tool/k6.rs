@@ -20,10 +20,6 @@ impl Tool for K6 {
         "k6"
     }
 
-    fn program(&self) -> &'static str {
-        "k6"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::Argument("version")
     }

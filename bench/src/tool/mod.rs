@@ -174,10 +174,14 @@ pub trait Tool {
     fn name(&self) -> &'static str;
 
     /// The file name of its program.
-    fn program(&self) -> &'static str;
+    fn program(&self) -> &'static str {
+        self.name()
+    }
 
     /// Where it prints its version.
-    fn version(&self) -> VersionBy;
+    fn version(&self) -> VersionBy {
+        VersionBy::Argument("--version")
+    }
 
     /// Can it speak this at all?
     fn speaks(&self, protocol: Protocol) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::protocol::Protocol;
 use crate::span;
-use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
+use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, unreadable};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -37,10 +37,6 @@ impl Tool for Oha {
 
     fn program(&self) -> &'static str {
         "oha"
-    }
-
-    fn version(&self) -> VersionBy {
-        VersionBy::Argument("--version")
     }
 
     fn speaks(&self, _: Protocol) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::protocol::Protocol;
 use crate::span;
-use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, VersionBy, unreadable};
+use crate::tool::{Call, Claim, Job, Load, Quantiles, Tool, unreadable};
 use threadcount_load::report::LoadReport;
 
 /// `threadcount load`.
@@ -48,10 +48,6 @@ impl Tool for Threadcount {
 
     fn program(&self) -> &'static str {
         Self::PROGRAM
-    }
-
-    fn version(&self) -> VersionBy {
-        VersionBy::Argument("--version")
     }
 
     fn speaks(&self, protocol: Protocol) -> bool {

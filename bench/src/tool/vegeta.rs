@@ -21,10 +21,6 @@ impl Tool for Vegeta {
         "vegeta"
     }
 
-    fn program(&self) -> &'static str {
-        "vegeta"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::GoModule("github.com/tsenart/vegeta/v12")
     }

@@ -11,10 +11,6 @@ impl Tool for Wrk {
         "wrk"
     }
 
-    fn program(&self) -> &'static str {
-        "wrk"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::Argument("-v")
     }

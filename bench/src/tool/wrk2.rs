@@ -15,10 +15,6 @@ impl Tool for Wrk2 {
         "wrk2"
     }
 
-    fn program(&self) -> &'static str {
-        "wrk2"
-    }
-
     fn version(&self) -> VersionBy {
         VersionBy::Argument("-v")
     }

@@ -56,6 +56,12 @@ pub enum CompareError {
         "leave out `{{port}}`: the server gets its port when it starts, and does not run during this command"
     ))]
     PortOutside(&'static str),
+    /// A placeholder that only a file can fill.
+    #[error("{flag}: `{text}` is the address of a backend, and compare starts none")]
+    #[diagnostic(help(
+        "write the address itself, or a file with `backends` for `threadcount run` (docs/reference/experiment-file.md)"
+    ))]
+    Backend { flag: &'static str, text: String },
     /// A flag that this kind of service cannot follow.
     #[error("{flag} has no effect with {kind}")]
     #[diagnostic(help("{help}"))]
@@ -75,4 +81,7 @@ pub enum CompareError {
     #[error("--jdk {0}: this version is written twice")]
     #[diagnostic(help("write each version once, for example --jdk 21,25"))]
     JdkTwice(u16),
+    /// What no check of a flag found.
+    #[error("these flags make no experiment: {0}")]
+    NotRead(String),
 }

@@ -1,16 +1,16 @@
 //! `--jdk 21,25`: each variant on each of them.
 
 use super::error::CompareError;
-use threadcount_model::experiment::Variant;
+use super::variant_keys::VariantKeys;
 
-/// Multiplies the variants: `virtual-21`, `virtual-25`. On each version they are also compared with its first one.
-pub(super) fn on_each(variants: Vec<Variant>, jdks: &[u16]) -> Result<Vec<Variant>, CompareError> {
+/// Multiplies the variants: `virtual-21`, `virtual-25`. On each version they are also compared with its first one. One version is a key
+/// that all variants share.
+pub(super) fn on_each(variants: Vec<VariantKeys>, jdks: &[u16]) -> Result<Vec<VariantKeys>, CompareError> {
     if let Some(twice) = (1..jdks.len()).find(|&place| jdks[..place].contains(&jdks[place])) {
         return Err(CompareError::JdkTwice(jdks[twice]));
     }
     if let [] | [_] = jdks {
-        let jdk = jdks.first().copied();
-        return Ok(variants.into_iter().map(|variant| Variant { jdk, ..variant }).collect());
+        return Ok(variants);
     }
     let Some(first) = variants.first().map(|variant| variant.name.clone()) else { return Ok(variants) };
     let on = |name: &str, jdk: u16| format!("{name}-{jdk}");
@@ -18,7 +18,7 @@ pub(super) fn on_each(variants: Vec<Variant>, jdks: &[u16]) -> Result<Vec<Varian
         let first = &first;
         variants.iter().map(move |variant| {
             let beside = (place > 0 && variant.name != *first).then(|| on(first, jdk));
-            Variant {
+            VariantKeys {
                 name: on(&variant.name, jdk),
                 jdk: Some(jdk),
                 compare_with: variant.compare_with.as_ref().map(|other| on(other, jdk)).or(beside),
@@ -32,20 +32,17 @@ pub(super) fn on_each(variants: Vec<Variant>, jdks: &[u16]) -> Result<Vec<Varian
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::experiment::{CommandServer, Server};
 
-    fn variants() -> Vec<Variant> {
-        let server = CommandServer { command: "x".into(), url: "http://h".into(), ready: "/".into() };
-        let variant = |name: &str| Variant::new(name, Server::Command(server.clone()));
-        let bounded = Variant { compare_with: Some("virtual".into()), ..variant("bounded") };
+    fn variants() -> Vec<VariantKeys> {
+        let variant = |name: &str| VariantKeys::new(name, "");
+        let bounded = VariantKeys { compare_with: Some("virtual".into()), ..variant("bounded") };
         vec![variant("platform"), variant("virtual"), bounded]
     }
 
     #[test]
-    fn one_jdk_changes_no_name_and_two_compare_within_each() {
-        let one = on_each(variants(), &[25]).unwrap();
-        assert!(one.iter().all(|it| it.jdk == Some(25)) && one[1].name == "virtual");
-        assert!(on_each(variants(), &[]).unwrap().iter().all(|it| it.jdk.is_none()));
+    fn one_jdk_changes_no_variant_and_two_compare_within_each() {
+        assert_eq!(on_each(variants(), &[25]), Ok(variants()));
+        assert_eq!(on_each(variants(), &[]), Ok(variants()));
         let two = on_each(variants(), &[21, 25]).unwrap();
         let known: Vec<_> =
             two.iter().map(|it| (it.name.as_str(), it.jdk, it.compare_with.as_deref())).collect();

@@ -1,124 +1,107 @@
-//! `threadcount compare`: an experiment without a file.
+//! `threadcount compare`: the document of an experiment, made of flags. `run` reads the same document from a file.
 
 pub mod asked;
+mod commands;
+pub mod document;
 pub mod error;
+mod flow;
 mod jdks;
+mod load;
 mod other_frameworks;
 #[cfg(test)]
 mod sample;
 mod service;
-mod service_variant;
+pub(super) mod targets;
+mod variant_keys;
 
 use asked::{CompareAsked, Compared, Surroundings};
+use document::CompareDocument;
 use error::CompareError;
+use flow::{Entry, entry, scalar, seconds};
 use std::borrow::Cow;
 use std::path::Path;
-use threadcount_model::experiment::protocol::AT_MOST;
-use threadcount_model::experiment::{
-    CommandServer, Experiment, LoadSpec, Protocol, RequestSpec, Server, Subject, Variant,
-};
-use threadcount_servers::placeholders::PORT;
+use threadcount_model::experiment::RequestSpec;
+use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_servers::placeholders::{BACKEND, PORT, unknown_backend};
+use variant_keys::{VariantKeys, Variants};
 
-/// The experiment that `threadcount compare` runs.
+/// The document of what `threadcount compare` runs.
 ///
 /// # Errors
 /// Too few variants, names that are none or written twice, a URL that is none, a service that has no choice of threads.
-pub fn experiment(asked: CompareAsked) -> Result<Experiment, CompareError> {
+pub fn document(asked: &CompareAsked) -> Result<CompareDocument, CompareError> {
     check_commands_around(&asked.surroundings)?;
     if let Some(ready) = asked.ready.as_ref().filter(|ready| !is_path(ready)) {
         return Err(CompareError::Ready(ready.clone()));
     }
-    let variants = match &asked.compared {
-        Compared::Commands(commands) => of_commands(commands, &asked)?,
-        Compared::Targets(targets) => of_targets(targets, &asked)?,
-        service => of_service(service, &asked)?,
+    let around = &asked.surroundings;
+    if asked.compared.is_service() {
+        check_path(asked)?;
+        service::check(&asked.compared, around)?;
+    }
+    let Variants { mut server, port_variable, each } = match &asked.compared {
+        Compared::Commands(commands) => commands::variants(commands, asked)?,
+        Compared::Targets(targets) => targets::variants(targets, asked)?,
+        Compared::SpringBoot(jar) => service::spring_boot(jar, around)?,
+        Compared::War(war) => service::war(war, asked.ready.is_some(), around)?,
+        Compared::Quarkus(builds) => other_frameworks::quarkus(builds, around)?,
+        Compared::Helidon(jar) => other_frameworks::helidon(jar, around)?,
     };
-    let question = question(&asked.compared, &variants);
-    let variants = jdks::on_each(variants, &asked.surroundings.jdks)?;
-    let variants = variants.into_iter().map(|variant| surrounded(variant, &asked)).collect();
-    let load = LoadSpec {
-        runs: asked.runs.unwrap_or(AT_MOST),
-        protocol: asked.runs.map_or(Protocol::adaptive(false), |_| Protocol::Fixed { drop: 0 }),
-        ..asked.load
-    };
-    let mut experiment = Experiment {
-        name: "compare".to_owned(),
-        question,
-        study: None,
-        variants,
-        loads: vec![load],
-        warmup_s: 0.0,
-        warmup_auto: false,
-        crossover: asked.crossover,
-        budget_s: asked.budget_s,
-        published: Vec::new(),
-        claims: Vec::new(),
-        unavailable: Vec::new(),
-        cores: None,
-        quick: false,
-    };
-    experiment.set_warmup(asked.warmup);
-    Ok(experiment)
+    check_no_backend(asked)?;
+    server.extend(ready(asked).map(|path| entry("ready", scalar(&path))));
+    let mut env = around.env.clone();
+    env.extend(port_variable.map(|name| (name.to_owned(), PORT.to_owned())));
+    Ok(CompareDocument {
+        question: question(&asked.compared, &each),
+        shared: shared(&server, around, &env.into_iter().collect::<Vec<_>>()),
+        variants: jdks::on_each(each, &around.jdks)?,
+        session: session(asked),
+        load: asked.load.clone(),
+        has_health: asked.ready.is_some(),
+    })
 }
 
-fn of_commands(commands: &[(String, String)], asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
-    check_names(commands, &asked.url)?;
-    let no_effect =
-        |flag: &'static str, help: &'static str| CompareError::NoEffect { flag, kind: "--variant", help };
-    if asked.surroundings.args.is_some() {
-        return Err(no_effect("--args", "write the arguments in each command"));
-    }
-    let (base, path) = split_url(&asked.url).ok_or_else(|| CompareError::Url(asked.url.clone()))?;
-    let ready = asked.ready.clone().unwrap_or_else(|| RequestSpec::get(&path).sample_path());
-    if !is_path(&ready) {
-        return Err(CompareError::Ready(ready));
-    }
-    let variant = |(name, command): &(String, String)| Variant {
-        note: Some(command.clone()),
-        ..Variant::new(
-            name,
-            Server::Command(CommandServer {
-                command: command.clone(),
-                url: base.clone(),
-                ready: ready.clone(),
-            }),
-        )
+/// What stands above the variants.
+fn shared(server: &[Entry], around: &Surroundings, env: &[Entry]) -> Vec<Entry> {
+    let jdk = match around.jdks[..] {
+        [jdk] => Some(entry("jdk", jdk.to_string())),
+        _ => None,
     };
-    Ok(commands.iter().map(variant).collect())
+    variant_keys::server(server)
+        .into_iter()
+        .chain(jdk)
+        .chain(variant_keys::surroundings(around))
+        .chain(variant_keys::environment(env))
+        .collect()
 }
 
-fn of_targets(targets: &[(String, String)], asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
-    let Surroundings { jdks, jvm, args, env, .. } = &asked.surroundings;
-    let of_a_start = [
-        ("--jdk", !jdks.is_empty()),
-        ("--jvm", !jvm.is_empty()),
-        ("--args", args.is_some()),
-        ("--env", !env.is_empty()),
-        ("--health", asked.ready.is_some()),
+/// Warm-up, rounds and budget, each with a comment.
+fn session(asked: &CompareAsked) -> Vec<(Entry, &'static str)> {
+    let warmup = match asked.warmup {
+        WarmUpTime::Auto => "auto".to_owned(),
+        WarmUpTime::AtMost(longest_s) => seconds(longest_s),
+    };
+    let budget = asked.budget_s.map(|budget_s| entry("budget", seconds(budget_s)));
+    let runs = asked.runs.map(|runs| entry("runs", runs.to_string()));
+    let keys = [
+        (Some(entry("warmup", warmup)), "how long each server is warmed up, at most"),
+        (asked.crossover.then(|| entry("crossover", "true")), "kinds of thread inside one JVM come first"),
+        (budget, "no round begins that would end later"),
+        (runs, "exactly so many rounds"),
+        (asked.runs.map(|_| entry("drop", "0")), "no round is left out"),
     ];
-    if let Some((flag, _)) = of_a_start.into_iter().find(|(_, is_written)| *is_written) {
-        let (kind, help) = ("--target-url", "leave it out: these servers run already");
-        return Err(CompareError::NoEffect { flag, kind, help });
-    }
-    check_path(asked)?;
-    let names: Vec<&str> = targets.iter().map(|(name, _)| name.as_str()).collect();
-    check_distinct("--target-url", &names)?;
-    let twice = |place: &usize| targets[..*place].iter().any(|(_, url)| url == &targets[*place].1);
-    if let Some(place) = (0..targets.len()).find(twice)
-        && asked.surroundings.before.is_none()
-    {
-        return Err(CompareError::SameTarget(targets[place].1.clone()));
-    }
-    targets.iter().map(|(name, url)| Ok(Variant::new(name, target(url)?))).collect()
+    keys.into_iter().filter_map(|(key, comment)| Some((key?, comment))).collect()
 }
 
-/// A server that runs at this address.
-///
-/// # Errors
-/// It is no base URL.
-pub(crate) fn target(url: &str) -> Result<Subject, CompareError> {
-    let known = threadcount_servers::target::at(url).filter(|_| !url.contains(PORT));
-    known.map(Subject::Target).ok_or_else(|| CompareError::Target(url.to_owned()))
+/// The readiness path, where it is not the one that follows from the requests: with `--targets` these are not those of the URL.
+fn ready(asked: &CompareAsked) -> Option<String> {
+    let path = match &asked.compared {
+        Compared::Targets(_) | Compared::War(_) => return None,
+        Compared::Commands(_) => commands::split_url(&asked.url)?.1,
+        Compared::SpringBoot(_) | Compared::Quarkus(_) | Compared::Helidon(_) => asked.url.clone(),
+    };
+    let of_url = || Some(RequestSpec::get(&path).sample_path());
+    asked.ready.clone().or_else(|| of_url().filter(|path| *path != asked.load.request.sample_path()))
 }
 
 fn check_path(asked: &CompareAsked) -> Result<(), CompareError> {
@@ -126,21 +109,28 @@ fn check_path(asked: &CompareAsked) -> Result<(), CompareError> {
     if is_path(&asked.url) { Ok(()) } else { Err(CompareError::NoPath { url: asked.url.clone(), flag }) }
 }
 
-fn of_service(service: &Compared, asked: &CompareAsked) -> Result<Vec<Variant>, CompareError> {
-    check_path(asked)?;
-    let path = RequestSpec::get(&asked.url).sample_path();
-    service::variants(service, asked.ready.as_deref(), &path, &asked.surroundings)
+/// What a file understands as the address of a backend. No flag starts one.
+fn check_no_backend(asked: &CompareAsked) -> Result<(), CompareError> {
+    let Surroundings { jvm, args, env, before, after, .. } = &asked.surroundings;
+    let commands: &[(String, String)] = match &asked.compared {
+        Compared::Commands(commands) => commands,
+        _ => &[],
+    };
+    let texts = (commands.iter().map(|(_, command)| ("--variant", command)))
+        .chain(args.iter().map(|args| ("--args", args)))
+        .chain(env.values().map(|value| ("--env", value)))
+        .chain(jvm.iter().map(|jvm| ("--jvm", jvm)))
+        .chain(before.iter().map(|command| ("--before", command)))
+        .chain(after.iter().map(|command| ("--after", command)));
+    let named = |text: &str| {
+        let only = text.contains(BACKEND).then(|| BACKEND.to_owned());
+        only.or_else(|| Some(format!("{{{}}}", unknown_backend(text, &[])?)))
+    };
+    let mut found = texts.filter_map(|(flag, text)| Some(CompareError::Backend { flag, text: named(text)? }));
+    found.next().map_or(Ok(()), Err)
 }
 
-/// With what all variants share; what a variant sets itself has precedence.
-fn surrounded(mut variant: Variant, asked: &CompareAsked) -> Variant {
-    let Surroundings { jvm, env, workdir, before, after, .. } = asked.surroundings.clone();
-    let own = std::mem::replace(&mut variant.env, env);
-    variant.env.extend(own);
-    Variant { jvm, workdir, before, after, ready_is_written: asked.ready.is_some(), ..variant }
-}
-
-fn question(compared: &Compared, variants: &[Variant]) -> String {
+fn question(compared: &Compared, variants: &[VariantKeys]) -> String {
     match compared {
         Compared::Commands(_) | Compared::Targets(_) | Compared::Quarkus(_) => {
             let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
@@ -157,17 +147,6 @@ fn question(compared: &Compared, variants: &[Variant]) -> String {
 
 fn file_name(archive: &Path) -> Cow<'_, str> {
     archive.file_name().unwrap_or(archive.as_os_str()).to_string_lossy()
-}
-
-fn check_names(commands: &[(String, String)], url: &str) -> Result<(), CompareError> {
-    let names: Vec<&str> = commands.iter().map(|(name, _)| name.as_str()).collect();
-    check_distinct("--variant", &names)?;
-    for (name, command) in commands {
-        if url.contains(PORT) && !command.contains(PORT) {
-            return Err(CompareError::PortUnsaid(name.clone()));
-        }
-    }
-    Ok(())
 }
 
 /// At least two names, each of which is one and its own.
@@ -196,63 +175,52 @@ fn is_path(text: &str) -> bool {
     text.starts_with('/') && !text.contains(char::is_whitespace)
 }
 
-/// `http://user@host:port/path?query` → (`http://host:port`, `/path?query`).
-fn split_url(url: &str) -> Option<(String, String)> {
-    let (scheme, rest) = url.split_once("://")?;
-    let end = rest.find(['/', '?']).unwrap_or(rest.len());
-    let (authority, path) = rest.split_at(end);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    if !matches!(scheme, "http" | "https") || host.is_empty() || url.contains(char::is_whitespace) {
-        return None;
-    }
-    let slash = if path.starts_with('/') { "" } else { "/" };
-    Some((format!("{scheme}://{host}"), format!("{slash}{path}")))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::sample::experiment;
     use super::*;
     use std::collections::BTreeMap;
-    use threadcount_model::experiment::LoadKind;
-    use threadcount_model::experiment::warm_up::WarmUpTime;
+    use threadcount_model::experiment::{CommandServer, Server};
 
     fn asked(url: &str, variants: &[(&str, &str)]) -> CompareAsked {
         let commands = variants.iter().map(|&(name, command)| (name.into(), command.into())).collect();
-        CompareAsked {
-            url: url.into(),
-            compared: Compared::Commands(commands),
-            surroundings: Surroundings::default(),
-            load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/a?b=c")),
-            runs: None,
-            crossover: false,
-            budget_s: None,
-            warmup: WarmUpTime::AtMost(10.0),
-            ready: None,
-        }
+        let mut asked = sample::asked(url, Compared::Commands(commands));
+        asked.load.request = RequestSpec::get("/a?b=c");
+        asked
     }
 
     #[test]
     fn the_path_of_the_url_is_what_is_asked_and_what_says_ready() {
         let variants = [("before", "run --port {port}"), ("after", "run --new --port {port}")];
-        let experiment =
-            super::experiment(asked("http://127.0.0.1:{port}/a?b=c", &variants)).expect("an experiment");
-        assert_eq!(experiment.loads[0].request.path, "/a?b=c");
-        assert_eq!(experiment.loads[0].name, "c64");
+        let made = experiment(&asked("http://127.0.0.1:{port}/a?b=c", &variants)).expect("an experiment");
+        assert_eq!(made.loads[0].request.path, "/a?b=c");
+        assert_eq!(made.loads[0].name, "c64");
         let expected = Server::Command(CommandServer {
             command: "run --port {port}".into(),
             url: "http://127.0.0.1:{port}".into(),
             ready: "/a?b=c".into(),
         });
-        assert_eq!(experiment.variants[0].server(), Some(&expected));
-        assert_eq!(experiment.question, "What changes between before and after?");
+        assert_eq!(made.variants[0].server(), Some(&expected));
+        assert_eq!(made.question, "What changes between before and after?");
+    }
+
+    #[test]
+    fn the_path_of_a_url_beside_other_requests_may_respond_with_anything_and_that_of_health_may_not() {
+        let mut asked = asked("http://127.0.0.1:{port}/up", &[("a", "x {port}"), ("b", "y {port}")]);
+        let ready = |asked: &CompareAsked| {
+            let variant = experiment(asked).unwrap().variants.remove(0);
+            (variant.server().and_then(Server::ready).map(str::to_owned), variant.ready_is_written)
+        };
+        assert_eq!(ready(&asked), (Some("/up".to_owned()), false));
+        asked.ready = Some("/health".to_owned());
+        assert_eq!(ready(&asked), (Some("/health".to_owned()), true));
     }
 
     #[test]
     fn what_cannot_be_compared_is_refused() {
         let url = "http://127.0.0.1:8080";
-        let error = |url: &str, variants: &[(&str, &str)]| {
-            super::experiment(asked(url, variants)).expect_err("an error")
-        };
+        let error =
+            |url: &str, variants: &[(&str, &str)]| experiment(&asked(url, variants)).expect_err("an error");
         assert_eq!(error(url, &[("a", "x")]), CompareError::TooFew);
         assert_eq!(
             error(url, &[("a", "x"), ("a", "y")]),
@@ -278,12 +246,11 @@ mod tests {
             CompareAsked { compared: Compared::Targets(targets), ..asked(url, &[]) }
         };
         let two = [("old", "http://10.0.0.7:8080/"), ("new", "https://new.test")];
-        let experiment = super::experiment(at("/a?b=c", &two)).expect("an experiment");
-        let urls: Vec<_> =
-            experiment.variants.iter().map(|it| it.target().unwrap().target_url.as_str()).collect();
+        let made = experiment(&at("/a?b=c", &two)).expect("an experiment");
+        let urls: Vec<_> = made.variants.iter().map(|it| it.target().unwrap().target_url.as_str()).collect();
         assert_eq!(urls, ["http://10.0.0.7:8080", "https://new.test"]);
-        assert_eq!(experiment.question, "What changes between old and new?");
-        let error = |asked| super::experiment(asked).expect_err("an error").to_string();
+        assert_eq!(made.question, "What changes between old and new?");
+        let error = |asked: CompareAsked| experiment(&asked).expect_err("an error").to_string();
         assert!(error(at("http://h/", &two)).contains("with --target-url it is a path"));
         assert!(error(at("/", &[two[0], ("new", "new.test")])).contains("--target-url new.test"));
         assert!(error(at("/", &[two[0], ("new", "http://h/path")])).contains("http://h/path"));
@@ -306,20 +273,24 @@ mod tests {
         };
         let commands = [("a", "x {port}"), ("b", "y {port}")];
         let asked = CompareAsked { surroundings: around.clone(), ..asked("http://h:{port}/", &commands) };
-        let experiment = super::experiment(asked.clone()).unwrap();
-        let names: Vec<&str> = experiment.variants.iter().map(|it| it.name.as_str()).collect();
+        let made = experiment(&asked).unwrap();
+        let names: Vec<&str> = made.variants.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["a-21", "b-21", "a-25", "b-25"]);
-        for variant in &experiment.variants {
+        for variant in &made.variants {
             assert_eq!(
                 (&variant.jvm, &variant.env, &variant.workdir),
                 (&around.jvm, &around.env, &around.workdir)
             );
             assert_eq!((&variant.before, &variant.after), (&around.before, &around.after));
         }
-        let with =
-            |surroundings| super::experiment(CompareAsked { surroundings, ..asked.clone() }).unwrap_err();
+        let with = |surroundings| experiment(&CompareAsked { surroundings, ..asked.clone() }).unwrap_err();
         let before = Surroundings { before: Some("wait {port}".into()), ..Surroundings::default() };
         assert_eq!(with(before), CompareError::PortOutside("--before"));
+        let backend = Surroundings { jvm: vec!["-Durl={shop.url}".into()], ..Surroundings::default() };
+        assert_eq!(
+            with(backend).to_string(),
+            "--jvm: `{shop.url}` is the address of a backend, and compare starts none"
+        );
         let args = Surroundings { args: Some("--x".into()), ..Surroundings::default() };
         assert_eq!(with(args).to_string(), "--args has no effect with --variant");
     }

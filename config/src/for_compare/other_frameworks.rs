@@ -3,18 +3,17 @@
 use super::asked::Surroundings;
 use super::check_distinct;
 use super::error::CompareError;
-use super::service_variant::{BOUND, jar_server, service_variant};
+use super::flow::entry;
+use super::variant_keys::{BOUND, VariantKeys, Variants, arguments, jar};
 use std::path::{Path, PathBuf};
 use threadcount_machine::framework::Framework;
-use threadcount_model::experiment::Variant;
 use threadcount_model::experiment::thread_settings::HELIDON_LIMIT_VARIABLE;
 
 /// Each build is a variant; which threads it has was chosen when it was built.
 pub(super) fn quarkus(
     builds: &[(String, PathBuf)],
-    ready: &str,
     surroundings: &Surroundings,
-) -> Result<Vec<Variant>, CompareError> {
+) -> Result<Variants, CompareError> {
     for (_, jar) in builds {
         check(Framework::Quarkus, "--quarkus", jar)?;
     }
@@ -23,32 +22,28 @@ pub(super) fn quarkus(
     }
     let names: Vec<&str> = builds.iter().map(|(name, _)| name.as_str()).collect();
     check_distinct("--quarkus", &names)?;
-    let of_build = |(name, jar): &(String, PathBuf)| {
-        let mut variant =
-            service_variant(name, &jar.display().to_string(), jar_server(jar, ready, surroundings, &[]));
-        variant.env.insert("QUARKUS_HTTP_PORT".to_owned(), "{port}".to_owned());
-        variant
+    let variant = |(name, archive): &(String, PathBuf)| VariantKeys {
+        server: vec![jar(archive)],
+        ..VariantKeys::new(name, &archive.display().to_string())
     };
-    Ok(builds.iter().map(of_build).collect())
+    Ok(Variants {
+        server: arguments(surroundings).into_iter().collect(),
+        port_variable: Some("QUARKUS_HTTP_PORT"),
+        each: builds.iter().map(variant).collect(),
+    })
 }
 
 /// Without a limit of the requests at once, which is how it comes, and with one; by its configuration, which reads the environment.
-pub(super) fn helidon(
-    jar: &Path,
-    ready: &str,
-    surroundings: &Surroundings,
-) -> Result<Vec<Variant>, CompareError> {
-    check(Framework::Helidon, "--helidon", jar)?;
-    let with = |name: &str, note: &str| {
-        let mut variant = service_variant(name, note, jar_server(jar, ready, surroundings, &[]));
-        variant.env.insert("SERVER_PORT".to_owned(), "{port}".to_owned());
-        variant
-    };
-    let unlimited = with("virtual", "a virtual thread per request, as Helidon comes");
-    let mut bounded =
-        with("virtual-bounded", "the same, at most 200 requests at once (server.max-concurrent-requests)");
-    bounded.env.insert(HELIDON_LIMIT_VARIABLE.to_owned(), BOUND.to_string());
-    Ok(vec![unlimited, bounded])
+pub(super) fn helidon(archive: &Path, surroundings: &Surroundings) -> Result<Variants, CompareError> {
+    check(Framework::Helidon, "--helidon", archive)?;
+    let note = "the same, at most 200 requests at once (server.max-concurrent-requests)";
+    let mut bounded = VariantKeys::new("virtual-bounded", note);
+    bounded.env.push(entry(HELIDON_LIMIT_VARIABLE, BOUND.to_string()));
+    Ok(Variants {
+        server: std::iter::once(jar(archive)).chain(arguments(surroundings)).collect(),
+        port_variable: Some("SERVER_PORT"),
+        each: vec![VariantKeys::new("virtual", "a virtual thread per request, as Helidon comes"), bounded],
+    })
 }
 
 fn check(framework: Framework, flag: &'static str, jar: &Path) -> Result<(), CompareError> {
@@ -67,7 +62,7 @@ fn check(framework: Framework, flag: &'static str, jar: &Path) -> Result<(), Com
 #[cfg(test)]
 mod tests {
     use super::super::asked::Compared;
-    use super::super::sample::asked;
+    use super::super::sample::{asked, experiment};
     use super::*;
     use tempfile::TempDir;
     use threadcount_machine::sample::jar;
@@ -82,7 +77,7 @@ mod tests {
     }
 
     fn compared(compared: Compared) -> Result<Experiment, CompareError> {
-        crate::for_compare::experiment(asked("/orders/1", compared))
+        experiment(&asked("/orders/1", compared))
     }
 
     #[test]

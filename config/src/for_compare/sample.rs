@@ -1,20 +1,29 @@
 //! What tests ask `threadcount compare` for.
 
 use super::asked::{CompareAsked, Compared, Surroundings};
+use super::document;
+use super::error::CompareError;
+use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::experiment::{LoadKind, LoadSpec, RequestSpec};
 
 /// With 64 clients, and nothing else said.
 pub(super) fn asked(url: &str, compared: Compared) -> CompareAsked {
+    let load = LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1"));
     CompareAsked {
         url: url.to_owned(),
         compared,
         surroundings: Surroundings::default(),
-        load: LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1")),
+        load: LoadSpec { duration_s: Some(10.0), ..load },
         runs: None,
         crossover: false,
         budget_s: None,
         warmup: WarmUpTime::Auto,
         ready: None,
     }
+}
+
+/// What runs.
+pub(super) fn experiment(asked: &CompareAsked) -> Result<Experiment, CompareError> {
+    document(asked)?.experiment()
 }

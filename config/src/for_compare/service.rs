@@ -2,16 +2,14 @@
 
 use super::asked::{Compared, Surroundings};
 use super::error::CompareError;
-use super::other_frameworks;
-use super::service_variant::{BOUND, jar_server, service_variant};
+use super::flow::{entry, list, scalar};
+use super::variant_keys::{BOUND, VariantKeys, Variants, arguments, jar};
 use std::path::Path;
 use threadcount_machine::app;
 use threadcount_machine::spring_boot::{EmbeddedServer, SpringBootJar};
 use threadcount_model::experiment::thread_settings::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
-use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Server, Threads, TomcatServer, Variant};
 use threadcount_servers::placeholders::PORT;
 use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS, FIRST_WITH_VIRTUAL_THREADS};
-use threadcount_servers::tomcat::ACCEPT_COUNT;
 
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
@@ -19,23 +17,11 @@ const TOMCAT: &str = "11.0";
 const BOUND_NOTE: &str =
     "virtual threads, at most 200 requests at once (docs/how-to/limit-virtual-threads.md)";
 
-/// All variants, the baseline first.
-pub(super) fn variants(
-    compared: &Compared,
-    ready: Option<&str>,
-    path: &str,
-    surroundings: &Surroundings,
-) -> Result<Vec<Variant>, CompareError> {
-    if let Some(&jdk) = surroundings.jdks.iter().find(|&&jdk| jdk < FIRST_WITH_VIRTUAL_THREADS) {
-        return Err(CompareError::JdkTooOld(jdk));
-    }
-    check_port(compared, surroundings)?;
-    match compared {
-        Compared::SpringBoot(jar) => spring_boot(jar, ready.unwrap_or(path), surroundings),
-        Compared::War(war) => self::war(war, ready, surroundings),
-        Compared::Quarkus(builds) => other_frameworks::quarkus(builds, ready.unwrap_or(path), surroundings),
-        Compared::Helidon(jar) => other_frameworks::helidon(jar, ready.unwrap_or(path), surroundings),
-        Compared::Commands(_) | Compared::Targets(_) => Ok(Vec::new()),
+/// Refuses a Java without virtual threads, and a port that the user chooses.
+pub(super) fn check(compared: &Compared, surroundings: &Surroundings) -> Result<(), CompareError> {
+    match surroundings.jdks.iter().find(|&&jdk| jdk < FIRST_WITH_VIRTUAL_THREADS) {
+        Some(&jdk) => Err(CompareError::JdkTooOld(jdk)),
+        None => check_port(compared, surroundings),
     }
 }
 
@@ -58,23 +44,26 @@ fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), Co
 }
 
 /// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
-fn spring_boot(jar: &Path, ready: &str, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
-    let application = readable(jar)?;
-    let with = |name: &str, note: &str, class_path: &[&str], settings: &[(&str, String)]| {
-        let mut variant = service_variant(name, note, jar_server(jar, ready, surroundings, class_path));
-        let port = ("SERVER_PORT", "{port}".to_owned());
-        let settings = std::iter::once(&port).chain(settings);
-        variant.env.extend(settings.map(|(name, value)| ((*name).to_owned(), value.clone())));
-        variant
+pub(super) fn spring_boot(archive: &Path, surroundings: &Surroundings) -> Result<Variants, CompareError> {
+    let application = readable(archive)?;
+    let with = |name: &str, note: &str, are_virtual: bool| VariantKeys {
+        env: vec![entry(SPRING_VARIABLE, are_virtual.to_string())],
+        ..VariantKeys::new(name, note)
     };
-    let threads = |are_virtual: bool| (SPRING_VARIABLE, are_virtual.to_string());
-    let limit = (LIMIT_VARIABLE, BOUND.to_string());
-    let bounded = with("virtual-bounded", BOUND_NOTE, &[LIMIT_JAR], &[threads(true), limit]);
-    Ok(vec![
-        with("platform", "platform threads, as the application configures them", &[], &[threads(false)]),
-        with("virtual", "the same with spring.threads.virtual.enabled=true", &[], &[threads(true)]),
-        Variant { compare_with: Some("virtual".to_owned()), skipped: why_no_limit(&application), ..bounded },
-    ])
+    let mut bounded = with("virtual-bounded", BOUND_NOTE, true);
+    bounded.env.push(entry(LIMIT_VARIABLE, BOUND.to_string()));
+    bounded.server.push(entry("class_path", list([scalar(LIMIT_JAR)])));
+    bounded.compare_with = Some("virtual".to_owned());
+    bounded.skipped = why_no_limit(&application);
+    Ok(Variants {
+        server: std::iter::once(jar(archive)).chain(arguments(surroundings)).collect(),
+        port_variable: Some("SERVER_PORT"),
+        each: vec![
+            with("platform", "platform threads, as the application configures them", false),
+            with("virtual", "the same with spring.threads.virtual.enabled=true", true),
+            bounded,
+        ],
+    })
 }
 
 /// What is in the jar, if the property makes a difference to it.
@@ -119,13 +108,17 @@ fn why_no_limit(application: &SpringBootJar) -> Option<String> {
 }
 
 /// On a Tomcat of ours, whose connector the variants configure.
-fn war(war: &Path, ready: Option<&str>, surroundings: &Surroundings) -> Result<Vec<Variant>, CompareError> {
+pub(super) fn war(
+    war: &Path,
+    has_ready: bool,
+    surroundings: &Surroundings,
+) -> Result<Variants, CompareError> {
     let no_effect =
         |flag: &'static str, help: &'static str| Err(CompareError::NoEffect { flag, kind: "--war", help });
     if surroundings.args.is_some() {
         return no_effect("--args", "configure the application with --env or --jvm");
     }
-    if ready.is_some() {
+    if has_ready {
         return no_effect(
             "--health",
             "leave it out: Tomcat is ready when it responds, with the application deployed",
@@ -140,34 +133,27 @@ fn war(war: &Path, ready: Option<&str>, surroundings: &Surroundings) -> Result<V
             help: "write the path of a web application for Jakarta EE (Tomcat 11); `mvn package` makes it",
         });
     }
-    let server = |threads: Threads| {
-        Server::Tomcat(TomcatServer {
-            version: TOMCAT.to_owned(),
-            app: war.display().to_string(),
-            threads,
-            accept_count: ACCEPT_COUNT,
-            max_connections: None,
-            processor_cache: None,
-        })
+    let with = |name: &str, note: &str, threads: &str| VariantKeys {
+        threads: Some(threads.to_owned()),
+        ..VariantKeys::new(name, note)
     };
-    let limit = RequestLimit {
-        max_concurrent: BOUND,
-        max_queue: DEFAULT_QUEUE,
-        queue_timeout_ms: DEFAULT_QUEUE_TIMEOUT_MS,
-    };
-    let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
-    Ok(vec![
-        service_variant(
-            "platform",
-            "200 platform threads, Tomcat's default",
-            server(Threads::Platform(PoolSize::Default)),
-        ),
-        service_variant("virtual", "a virtual thread per request", server(Threads::Virtual)),
-        Variant {
-            compare_with: Some("virtual".to_owned()),
-            ..service_variant("virtual-bounded", BOUND_NOTE, server(bounded))
-        },
-    ])
+    let limit = format!(
+        "{{virtual: {{bound: {BOUND}, queue: {DEFAULT_QUEUE}, queue_timeout: {DEFAULT_QUEUE_TIMEOUT_MS}ms}}}}"
+    );
+    let mut bounded = with("virtual-bounded", BOUND_NOTE, &limit);
+    bounded.compare_with = Some("virtual".to_owned());
+    Ok(Variants {
+        server: vec![
+            entry("tomcat", format!("\"{TOMCAT}\"")),
+            entry("app", scalar(&war.display().to_string())),
+        ],
+        port_variable: None,
+        each: vec![
+            with("platform", "200 platform threads, Tomcat's default", "platform"),
+            with("virtual", "a virtual thread per request", "virtual"),
+            bounded,
+        ],
+    })
 }
 
 #[cfg(test)]

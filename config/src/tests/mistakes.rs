@@ -93,6 +93,13 @@ fn a_benchmark_and_a_load_for_servers_do_not_go_together() {
     let known = [
         ("iterations: 3", "warmups: 3", "warmups", "a benchmark needs `iterations` | write, for example"),
         ("iterations: 3", "iterations: 3, clients: 4", "clients", "a benchmark has no `clients`"),
+        ("iterations: 3", "iterations: 3, capacity: {p99: 1s}", "capacity", "a benchmark has no `capacity`"),
+        (
+            "iterations: 3",
+            "iterations: 3, keep_alive: false",
+            "keep_alive",
+            "a benchmark has no `keep_alive`",
+        ),
         (", duration: 10s", "", "{forks", "how long is this load?"),
         ("method: Sort.small", "", "small", "which benchmark is `small`? | write `server: {method"),
         (

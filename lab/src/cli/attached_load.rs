@@ -33,7 +33,6 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::{Record, WarmUp};
 use threadcount_report::{attached as reasons, live as words};
 use threadcount_servers::http_get::BaseUrl;
-use threadcount_servers::workload::load_plan::load_plan;
 use threadcount_stats::request_time::other_traffic;
 
 /// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
@@ -151,8 +150,7 @@ pub(super) fn planned(
     if load.requests.is_none() && load.shape.is_none() {
         load.sending.lead_in_s.get_or_insert(LEAD_IN_S);
     }
-    let plan =
-        load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+    let plan = plan_flags::planned(&load, &origin)?;
     options.check_target(&plan)?;
     Ok((load, plan, origin))
 }

@@ -15,13 +15,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 use threadcount_config::for_compare::asked::{CompareAsked, Compared};
+use threadcount_config::for_compare::document;
+use threadcount_config::for_compare::document::CompareDocument;
 use threadcount_config::for_compare::error::CompareError;
-use threadcount_config::saved;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::masked::Masked;
 use threadcount_model::parse;
-use threadcount_servers::workload::load_plan::load_plan;
 
 /// A first answer for a service, in this time: two cores, a start of ten seconds.
 const BUDGET_OF_A_SERVICE_S: f64 = 300.0;
@@ -97,7 +97,8 @@ impl CompareCommand {
             }
             return attached_load::run(service, &self.urls, &self.load, self.args.fail_above);
         }
-        let experiment = self.experiment()?;
+        let document = self.document()?;
+        let experiment = document.experiment()?;
         if self.crossover.crossover {
             if !self.can_switch() {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
@@ -105,7 +106,7 @@ impl CompareCommand {
             return crossover::started(&experiment, &self.crossover, self.ends(), &self.args);
         }
         if let Some(file) = &self.save {
-            save(&experiment, file)?;
+            save(&document, &experiment, file)?;
             return Ok(ExitCode::SUCCESS);
         }
         if self.args.is_dry_run(&[&experiment])? {
@@ -136,7 +137,7 @@ impl CompareCommand {
         self
     }
 
-    fn experiment(&self) -> miette::Result<Experiment> {
+    fn document(&self) -> miette::Result<CompareDocument> {
         if self.load.has_target_file() && self.urls.len() > 1 {
             return Err(miette!(
                 "--targets and several --url: the file has the requests, one --url has the address"
@@ -164,12 +165,10 @@ impl CompareCommand {
             _ => vec![origin],
         };
         for origin in origins {
-            let plan = load_plan(&load, &origin);
-            let plan = plan.map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
-            self.load.check_target(&plan)?;
+            self.load.check_target(&plan_flags::planned(&load, &origin)?)?;
         }
         let budget_s = self.budget.map(|budget| budget.as_secs_f64());
-        Ok(threadcount_config::for_compare::experiment(CompareAsked {
+        Ok(document(&CompareAsked {
             url: self.urls.first().cloned().unwrap_or_default(),
             compared,
             surroundings: self.service.surroundings(),
@@ -184,8 +183,8 @@ impl CompareCommand {
 }
 
 /// Writes the experiment instead of running it; a file that is there already stays.
-fn save(experiment: &Experiment, file: &Path) -> miette::Result<()> {
-    let text = saved::text(experiment)?;
+fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> miette::Result<()> {
+    let text = document.file()?;
     for variant in &experiment.variants {
         if let Some(why) = &variant.skipped {
             anstream::eprintln!("{} is left out: {why}", variant.name);

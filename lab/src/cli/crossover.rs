@@ -23,7 +23,6 @@ use threadcount_model::masked::{Masked, masked};
 use threadcount_report::crossover as words;
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::launcher::Launcher;
-use threadcount_servers::workload::load_plan::load_plan;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// Two minutes after it is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
@@ -202,8 +201,7 @@ fn of_server(
     budget: Option<Duration>,
     stop: &AtomicBool,
 ) -> miette::Result<CrossoverDocument> {
-    let plan =
-        load_plan(load, &server.url).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+    let plan = plan_flags::planned(load, &server.url)?;
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
@@ -280,7 +278,7 @@ impl CrossoverProgress {
                     anstream::eprintln!(
                         "warming up with few clients: {} s, {}",
                         self.warming_s,
-                        figures::rate(second.ok as f64 / second.length_s)
+                        figures::rate(second.counts.ok as f64 / second.length_s)
                     );
                 }
             }

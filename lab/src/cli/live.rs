@@ -76,7 +76,7 @@ impl Live {
                 bar.set_message(window.in_words(f64::from(second.index) + 1.0));
                 match unit {
                     Unit::Seconds => bar.set_position(u64::from(second.index) + 1),
-                    Unit::Requests => bar.inc(second.ok + second.failed),
+                    Unit::Requests => bar.inc(second.counts.ok + second.counts.failed),
                 }
             }
             Self::Lines(window) => print(window.passed(second)),
@@ -127,8 +127,8 @@ impl Window {
     }
 
     fn add(&mut self, second: &Second) {
-        self.ok += second.ok;
-        self.failed += second.failed;
+        self.ok += second.counts.ok;
+        self.failed += second.counts.failed;
         if let Some(times) = second.response_ms {
             self.seconds += 1;
             let worst = self.worst.get_or_insert(times);
@@ -161,13 +161,14 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use threadcount_load::outcome::SecondCounts;
 
     fn second(index: u32, ok: u64, failed: u64, p99: f64) -> Second {
         let mut times = SecondTimes::default();
         (times.p50, times.p99, times.max) = (p99 / 2.0, p99, p99 * 2.0);
         let mut second = Second::default();
         (second.index, second.length_s) = (index, 1.0);
-        (second.sent, second.ok, second.failed) = (ok + failed, ok, failed);
+        second.counts = SecondCounts { sent: ok + failed, ok, failed };
         second.response_ms = (ok > 0).then_some(times);
         second
     }
@@ -227,7 +228,7 @@ mod tests {
                 if index + 1 == count { last(one) } else { one }
             });
             // Nothing comes of a second in which nothing happened.
-            let seconds = seconds.filter(|it| it.ok + it.failed > 0 || it.ends_load).collect();
+            let seconds = seconds.filter(|it| it.counts.ok + it.counts.failed > 0 || it.ends_load).collect();
             (seconds, f64::from(count - 1) + part_s)
         })
     }
@@ -241,8 +242,8 @@ mod tests {
                     let began_s = f64::from(it.index);
                     from_s <= began_s && began_s < until_s
                 };
-                let ok: u64 = seconds.iter().filter(is_in).map(|it| it.ok).sum();
-                let failed: u64 = seconds.iter().filter(is_in).map(|it| it.failed).sum();
+                let ok: u64 = seconds.iter().filter(is_in).map(|it| it.counts.ok).sum();
+                let failed: u64 = seconds.iter().filter(is_in).map(|it| it.counts.failed).sum();
                 let rate = ok as f64 / (until_s - from_s);
                 let shown = figure(&line, "/s").unwrap();
                 prop_assert!((shown - rate).abs() <= rate * 0.006 + 0.5, "{line}: {rate}/s");
@@ -261,7 +262,7 @@ mod tests {
                 check(line, elapsed_s)?;
             }
             prop_assert!(elapsed_s - from_s < 1.0, "{from_s} of {elapsed_s} s");
-            prop_assert!(shown_failed <= seconds.iter().map(|it| it.failed).sum());
+            prop_assert!(shown_failed <= seconds.iter().map(|it| it.counts.failed).sum());
         }
     }
 }

@@ -18,7 +18,6 @@ use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
 use threadcount_model::masked::{Masked, text_masked};
-use threadcount_servers::workload::load_plan::load_plan;
 
 /// Send requests to a URL and measure throughput and response times
 ///
@@ -62,8 +61,7 @@ impl LoadCommand {
         }
         let AskedLoad { origin, load } = self.options.load(&self.urls)?;
         let share = self.share.share()?;
-        let plan =
-            load_plan(&load, &origin).map_err(|error| miette!("{}", plan_flags::load_plan_error(&error)))?;
+        let plan = plan_flags::planned(&load, &origin)?;
         let plan = plan.with(|plan| plan.share = share.unwrap_or_default());
         plan.check().map_err(|error| miette!("{}", plan_flags::load_error(&error.into())))?;
         self.options.check_target(&plan)?;

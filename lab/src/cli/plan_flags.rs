@@ -1,12 +1,14 @@
 //! The generator's messages about fields of its plan, with the flag instead of the field.
 
+use miette::miette;
 use std::path::Path;
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
-use threadcount_load::plan::{LearnedField, PlanError, TlsField, TlsFile};
+use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
 use threadcount_load::run::LoadError;
 use threadcount_load::setting::Setting;
-use threadcount_servers::workload::load_plan::LoadPlanError;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 
 /// Why a load cannot be started.
 pub(super) fn load_error(error: &LoadError) -> String {
@@ -26,12 +28,15 @@ pub(super) fn load_error(error: &LoadError) -> String {
     }
 }
 
-/// Why flags make no plan.
-pub(super) fn load_plan_error(error: &LoadPlanError) -> String {
-    match error {
-        LoadPlanError::Plan(error) => plan_error(error),
-        other => other.to_string(),
-    }
+/// The plan of a load that flags made.
+///
+/// # Errors
+/// What cannot be sent; the message names the flag.
+pub(super) fn planned(load: &LoadSpec, origin: &str) -> miette::Result<LoadPlan> {
+    load_plan(load, origin).map_err(|error| match error {
+        LoadPlanError::Plan(error) => miette!("{}", plan_error(&error)),
+        other => miette!("{other}"),
+    })
 }
 
 fn plan_error(error: &PlanError) -> String {

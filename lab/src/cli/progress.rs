@@ -193,7 +193,7 @@ fn may_end_early(experiment: &Experiment) -> bool {
 }
 
 fn rate(second: &Second) -> String {
-    figures::rate(second.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
+    figures::rate(second.counts.ok as f64 / second.length_s.max(f64::MIN_POSITIVE))
 }
 
 fn one_line(record: &Record, doing: &str, limited: Metric) -> String {

@@ -119,9 +119,9 @@ impl RequestOptions {
     /// `${NAME}` in a path, a header and a body is filled in when it is sent. Those in files are text.
     fn request(&self, target: &Target) -> RequestSpec {
         let variables = VariablesIn {
-            path: !self.has_target_file() && has_variables(target.path()),
-            headers: self.headers.iter().filter_map(Header::value).any(has_variables),
-            body: self.text_of_body().is_some_and(has_variables),
+            path: !self.has_target_file() && environment::has_names(target.path()),
+            headers: self.headers.iter().filter_map(Header::value).any(environment::has_names),
+            body: self.text_of_body().is_some_and(environment::has_names),
         };
         RequestSpec { variables, ..RequestSpec::of(target) }
     }
@@ -156,12 +156,8 @@ impl RequestOptions {
     }
 }
 
-fn has_variables(text: &str) -> bool {
-    environment::names(text).next().is_some()
-}
-
 fn environment_is_set(place: &str, text: &str) -> miette::Result<()> {
-    match environment::names(text).find(|name| std::env::var(name).is_err()) {
+    match environment::first_unset(text) {
         None => Ok(()),
         Some(unset) => Err(miette!(
             help = "set it for this command, or write the value instead",

@@ -155,7 +155,7 @@ fn env(written: &str) -> Result<(String, String), String> {
     let Some((name, value)) = written.split_once('=').filter(|(name, _)| !name.is_empty()) else {
         return Err("write NAME=VALUE, for example SPRING_PROFILES_ACTIVE=prod".to_owned());
     };
-    match environment::names(value).find(|name| std::env::var(name).is_err()) {
+    match environment::first_unset(value) {
         Some(unset) => Err(format!("the environment variable `{unset}` is not set: set it for this command")),
         None => Ok((name.to_owned(), value.to_owned())),
     }

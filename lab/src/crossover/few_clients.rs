@@ -33,7 +33,7 @@ pub(super) fn warm_up(
             let kind = |passed: u32| (passed / SECONDS_PER_TREATMENT) as usize % kinds;
             let ends = few_clients.passed_on(kind(passed), second);
             passed += 1;
-            silent_s = if second.ok > 0 { 0 } else { silent_s + 1 };
+            silent_s = if second.counts.ok > 0 { 0 } else { silent_s + 1 };
             if passed % SECONDS_PER_TREATMENT == 0 {
                 switched = session.switch_to(order.treatments[kind(passed)], order.port).map(drop);
             }

@@ -281,7 +281,7 @@ fn send(
     });
     limits::raise_descriptor_limit();
     let mut on_second = |second: &Second| {
-        let silent = if second.ok > 0 { 0 } else { silent_s.load(Ordering::Relaxed) + 1 };
+        let silent = if second.counts.ok > 0 { 0 } else { silent_s.load(Ordering::Relaxed) + 1 };
         silent_s.store(silent, Ordering::Relaxed);
     };
     run::run(&plan, Control::new(over, &mut on_second).with_periods(Arc::clone(periods)))

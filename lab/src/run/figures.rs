@@ -77,7 +77,8 @@ fn load_series(outcome: &LoadOutcome) -> Vec<LoadSample> {
     if is_of_one_piece {
         let mut in_flight = outcome.counts.in_flight_at_start;
         for (sample, second) in series.iter_mut().zip(&outcome.seconds) {
-            in_flight = (in_flight + second.sent).saturating_sub(second.ok + second.failed);
+            in_flight =
+                (in_flight + second.counts.sent).saturating_sub(second.counts.ok + second.counts.failed);
             sample.in_flight = Some(in_flight);
         }
     }
@@ -92,8 +93,8 @@ pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
 fn load_sample(second: &Second) -> Option<LoadSample> {
     (second.length_s >= SHORTEST_SECOND_S).then(|| LoadSample {
         t_s: second.began_s() + second.length_s / 2.0,
-        rate_per_s: second.ok as f64 / second.length_s,
-        failed_per_s: second.failed as f64 / second.length_s,
+        rate_per_s: second.counts.ok as f64 / second.length_s,
+        failed_per_s: second.counts.failed as f64 / second.length_s,
         p50_ms: second.response_ms.map(|times| times.p50),
         p99_ms: second.response_ms.map(|times| times.p99),
         max_ms: second.response_ms.map(|times| times.max),
@@ -182,7 +183,7 @@ mod tests {
 
     fn second(index: u32, length_s: f64, ok: u64) -> Second {
         let mut second = Second::default();
-        (second.index, second.length_s, second.ok) = (index, length_s, ok);
+        (second.index, second.length_s, second.counts.ok) = (index, length_s, ok);
         second
     }
 
@@ -204,7 +205,7 @@ mod tests {
     fn requests_in_flight_are_those_at_the_start_and_sent_without_the_ended_ones() {
         let of = |index, length_s, sent, ok, failed| {
             let mut second = second(index, length_s, ok);
-            (second.sent, second.failed) = (sent, failed);
+            (second.counts.sent, second.counts.failed) = (sent, failed);
             second
         };
         let seconds = vec![of(0, 1.0, 100, 90, 2), of(1, 1.0, 100, 60, 0), of(2, 0.5, 50, 100, 1)];
@@ -216,7 +217,7 @@ mod tests {
     #[test]
     fn a_second_without_answers_has_no_latency() {
         let mut second = second(0, 1.0, 0);
-        second.failed = 3;
+        second.counts.failed = 3;
         let sample = load_sample(&second).unwrap();
         assert_eq!((sample.rate_per_s, sample.failed_per_s, sample.p99_ms), (0.0, 3.0, None));
         let mut times = SecondTimes::default();

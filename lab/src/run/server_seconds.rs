@@ -42,7 +42,7 @@ impl ServerSeconds {
         let cores = |used_ns: u64| used_ns as f64 / passed_ns;
         let loaded = after.classes.zip(before.classes).map(|(after, before)| after.saturating_sub(before));
         WarmUpSecond {
-            rate_per_s: second.ok as f64,
+            rate_per_s: second.counts.ok as f64,
             cpu_cores: cores(after.used.cpu_ns.saturating_sub(before.used.cpu_ns)),
             compiler_cores: cores(after.used.jvm.jit_ns.saturating_sub(before.used.jvm.jit_ns)),
             compiler_waiting_threads: cores(

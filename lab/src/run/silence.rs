@@ -65,7 +65,8 @@ impl Silence {
             return Some(Self { lasted_s: window_s, ..whole });
         }
         let may_be_responses = outcome.failures.keys().any(is_response);
-        let responded = |second: &&Second| second.ok > 0 || (may_be_responses && second.failed > 0);
+        let responded =
+            |second: &&Second| second.counts.ok > 0 || (may_be_responses && second.counts.failed > 0);
         let last = outcome.seconds.iter().rev().find(responded)?;
         // Loads of several machines have whole seconds only.
         let responded_s = match outcome.last_response_ns {
@@ -75,7 +76,7 @@ impl Silence {
         let lasted_s = window_s - responded_s;
         let failed_since = outcome.seconds.iter().rev().take_while(|second| !responded(second));
         let is_waited_for =
-            counts.unfinished > 0 || failed_since.map(|second| second.failed).sum::<u64>() > 0;
+            counts.unfinished > 0 || failed_since.map(|second| second.counts.failed).sum::<u64>() > 0;
         let slowest_s = outcome.response_time.summary().map_or(0.0, |times| times.max / 1e3);
         let is_silent = lasted_s >= window_s / 2.0 && lasted_s > SLOWEST_RESPONSES * slowest_s;
         (is_waited_for && is_silent).then_some(Self { lasted_s, ..whole })
@@ -200,7 +201,7 @@ mod tests {
         outcome.ended_ns = per_second.len() as u64 * 1_000_000_000;
         for (index, &ok) in (0..).zip(per_second) {
             let mut second = Second::default();
-            (second.index, second.length_s, second.ok) = (index, 1.0, ok);
+            (second.index, second.length_s, second.counts.ok) = (index, 1.0, ok);
             outcome.seconds.push(second);
             outcome.counts.ok += ok;
             (0..ok).for_each(|_| outcome.response_time.record_ns(response_ms * 1_000_000));
@@ -243,7 +244,7 @@ mod tests {
     #[test]
     fn requests_that_time_out_in_the_last_half_are_no_responses_and_a_503_is_one() {
         let mut outcome = window(&[90, 20, 0, 0], 1, 0);
-        outcome.seconds[3].failed = 4;
+        outcome.seconds[3].counts.failed = 4;
         outcome.counts.failed = 4;
         outcome.failures.insert(FailureCause::RequestTimeout, 4);
         assert!(Silence::of(&outcome).is_some());
@@ -255,7 +256,7 @@ mod tests {
     fn a_server_whose_responses_are_malformed_or_refused_is_not_said_to_hang() {
         let mut failing = window(&[3, 0, 0], 1, 0);
         for second in &mut failing.seconds[1..] {
-            second.failed = 2_475;
+            second.counts.failed = 2_475;
         }
         (failing.counts.sent, failing.counts.failed) = (4_953, 4_950);
         failing.failures.insert(FailureCause::ConnectionRefused, 4_900);

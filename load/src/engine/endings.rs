@@ -111,7 +111,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Sends the request again on a fresh connection, with its first due and sent times.
     pub(super) fn resend(&mut self, place: Place, now_ns: Nanos) {
-        self.recorder.counts.resent += 1;
+        self.recorder.total.counts.resent += 1;
         self.wait_for_another_connection(place, now_ns);
     }
 
@@ -157,7 +157,7 @@ impl<D: Driver> Worker<'_, D> {
             return;
         }
         let is_http2 = connection.is_http2();
-        self.recorder.begun_unfinished += u64::from(self.has_begun_response(place));
+        self.recorder.total.begun_unfinished += u64::from(self.has_begun_response(place));
         if !is_http2 {
             return self.fail(place, FailureCause::RequestTimeout, None, now_ns);
         }

@@ -20,6 +20,7 @@
 mod arrival;
 mod connection;
 mod deadlines;
+mod due;
 mod endings;
 mod feeding;
 mod free;
@@ -29,11 +30,13 @@ mod late_looks;
 mod opening;
 mod pace;
 mod patience;
+mod peers;
 mod redirects;
 mod requests;
 mod responses;
 #[cfg(test)]
 mod tests;
+mod window;
 mod work;
 mod worker;
 

@@ -66,7 +66,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// The connection can carry requests: those that wait for it leave, and the other streams are free.
     fn on_opened(&mut self, slot: Slot, streams: u32, now_ns: Nanos) {
-        self.recorder.connections_opened += 1;
+        self.recorder.total.connections_opened += 1;
         let connection = &mut self.connections[slot as usize];
         connection.refusals = 0;
         connection.refused = None;

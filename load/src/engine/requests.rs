@@ -173,7 +173,7 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn write_session(&mut self, slot: Slot) {
         let Some(session) = &mut self.connections[slot as usize].session else { return };
         self.outgoing.clear();
-        self.recorder.bytes.sent += session.take_outgoing(&mut self.outgoing);
+        self.recorder.total.bytes.sent += session.take_outgoing(&mut self.outgoing);
         if !self.outgoing.is_empty() {
             self.driver.write(slot, &self.outgoing);
         }
@@ -202,7 +202,7 @@ impl<D: Driver> Worker<'_, D> {
             self.fail(place, broken.cause, broken.status, now_ns);
             return;
         }
-        self.recorder.counts.resent += u64::from(broken.again != Again::Send);
+        self.recorder.total.counts.resent += u64::from(broken.again != Again::Send);
         self.wait_for_another_connection(place, now_ns);
     }
 

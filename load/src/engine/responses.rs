@@ -21,8 +21,8 @@ const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request")
 /// Of the first response with an unexpected status.
 fn keep_failing_body(recorder: &mut Recorder, plan: &LoadPlan, fed: &Fed, response: &[u8]) {
     let Fed::Complete { answer, .. } = fed else { return };
-    if !plan.expected_status.accepts(answer.status) && recorder.first_failing_body.is_none() {
-        recorder.first_failing_body = failing_body::of(response);
+    if !plan.expected_status.accepts(answer.status) && recorder.total.first_failing_body.is_none() {
+        recorder.total.first_failing_body = failing_body::of(response);
     }
 }
 
@@ -52,7 +52,7 @@ impl<D: Driver> Worker<'_, D> {
             let is_farewell = is_farewell(bytes);
             return self.on_idle_bytes(slot, is_farewell, now_ns);
         }
-        self.recorder.bytes.received += bytes.len() as u64;
+        self.recorder.total.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
         let (fed, taken) = feed(connection, bytes, self.plan.first_byte);
         self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
@@ -72,7 +72,7 @@ impl<D: Driver> Worker<'_, D> {
     /// Bytes of a body that is not inspected.
     fn on_skipped(&mut self, slot: Slot, bytes: u64, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         let place = self.width.place(slot, 0);
-        self.recorder.bytes.received += bytes;
+        self.recorder.total.bytes.received += bytes;
         self.streams[place as usize].exchange.received_bytes += bytes;
         let fed = match self.connections[slot as usize].parser.skip(bytes) {
             Parsed::More => Fed::More { is_first: false },
@@ -90,7 +90,7 @@ impl<D: Driver> Worker<'_, D> {
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
         match session.receive(bytes, stamp_ns.unwrap_or(now_ns)) {
-            Ok(inside_bytes) => self.recorder.bytes.received += inside_bytes,
+            Ok(inside_bytes) => self.recorder.total.bytes.received += inside_bytes,
             Err(cause) if is_opening => return self.on_connect_failed(slot, cause, now_ns),
             Err(cause) => return self.fail_all(slot, cause, now_ns),
         }
@@ -223,7 +223,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Bytes on a connection that awaits none: it is not used again. `is_farewell`: they announce its end.
     fn on_idle_bytes(&mut self, slot: Slot, is_farewell: bool, now_ns: Nanos) {
-        self.recorder.unsolicited += u64::from(!is_farewell);
+        self.recorder.total.unsolicited += u64::from(!is_farewell);
         self.on_lost(slot, now_ns);
     }
 
@@ -265,7 +265,7 @@ impl<D: Driver> Worker<'_, D> {
         let came_ns = came_ns.max(exchange.sent_ns);
         // First: this response may be the one with which counting begins.
         self.recorder.turn_to(came_ns);
-        self.recorder.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
+        self.recorder.total.stamped += u64::from(arrival.is_stamped && came_ns == arrival.came_ns);
         let cause = match (self.plan.expected_status.accepts(status), fault) {
             (true, None) => {
                 self.recorder.ok(exchange, status, came_ns);

@@ -64,15 +64,15 @@ fn a_thread_that_comes_back_late_says_so_and_does_not_blame_the_connections() {
     let (done, _) = run_alone(&open_plan(1_000.0, 1_000, requests(600)), habits);
     let recorder = done.recorder;
     assert_eq!(
-        (recorder.counts.ok, recorder.waited_for_connection),
+        (recorder.total.counts.ok, recorder.total.waited_for_connection),
         (600, 0),
         "1,000 connections, 600 requests"
     );
     // What was due at t while it was away left 300 ms - t late.
-    let own_lag = |quantile| recorder.own_lag.at_quantile(quantile);
-    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.own_lag.summary());
-    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.own_lag.summary());
-    assert_eq!(recorder.own_lag.count(), 600);
+    let own_lag = |quantile| recorder.total.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.total.own_lag.summary());
+    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.total.own_lag.summary());
+    assert_eq!(recorder.total.own_lag.count(), 600);
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn a_thread_that_comes_back_late_to_few_connections_says_so_too() {
     let (done, _) = run_alone(&open_plan(1_000.0, 10, requests(600)), habits);
     let recorder = done.recorder;
     // Those that were due meanwhile found all connections busy, with the late ones before them.
-    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (600, 0));
-    let own_lag = |quantile| recorder.own_lag.at_quantile(quantile);
-    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.own_lag.summary());
-    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.own_lag.summary());
+    assert_eq!((recorder.total.counts.ok, recorder.total.waited_for_connection), (600, 0));
+    let own_lag = |quantile| recorder.total.own_lag.at_quantile(quantile);
+    assert!(own_lag(1.0) >= Duration::from_millis(295), "{:?}", recorder.total.own_lag.summary());
+    assert!(own_lag(0.7) >= Duration::from_millis(100), "{:?}", recorder.total.own_lag.summary());
 }
 
 #[test]
@@ -94,9 +94,10 @@ fn a_request_that_finds_every_connection_busy_waited_for_one() {
     let habits = Habits { answers_after: Duration::from_millis(10), ..Habits::default() };
     let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
     let recorder = done.recorder;
-    assert_eq!(recorder.counts.ok, 200);
-    assert!(recorder.waited_for_connection >= 150, "{}", recorder.waited_for_connection);
-    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(0.5), recorder.send_lag.at_quantile(0.5));
+    assert_eq!(recorder.total.counts.ok, 200);
+    assert!(recorder.total.waited_for_connection >= 150, "{}", recorder.total.waited_for_connection);
+    let (own_lag, send_lag) =
+        (recorder.total.own_lag.at_quantile(0.5), recorder.total.send_lag.at_quantile(0.5));
     assert!(own_lag < send_lag / 4, "{own_lag:?} of {send_lag:?}");
 }
 
@@ -107,9 +108,10 @@ fn of_a_long_wait_for_a_connection_no_more_is_the_threads_than_it_was_late() {
     let habits = Habits { late_after: Some((20, late)), answers_after, ..Habits::default() };
     let (done, _) = run_alone(&open_plan(1_000.0, 2, requests(200)), habits);
     let recorder = done.recorder;
-    assert_eq!(recorder.counts.ok, 200);
-    assert!(recorder.waited_for_connection >= 100, "{}", recorder.waited_for_connection);
-    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(1.0), recorder.send_lag.at_quantile(1.0));
+    assert_eq!(recorder.total.counts.ok, 200);
+    assert!(recorder.total.waited_for_connection >= 100, "{}", recorder.total.waited_for_connection);
+    let (own_lag, send_lag) =
+        (recorder.total.own_lag.at_quantile(1.0), recorder.total.send_lag.at_quantile(1.0));
     assert!(own_lag >= late.mul_f64(0.8) && own_lag < send_lag / 2, "{own_lag:?} of {send_lag:?}");
 }
 
@@ -120,8 +122,9 @@ fn a_thread_that_comes_back_late_while_there_is_nothing_to_do_before_the_next_re
     let habits = Habits { late_after, answers_after, ..Habits::default() };
     let (done, _) = run_alone(&open_plan(4.0, 1, requests(2)), habits);
     let recorder = done.recorder;
-    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (2, 1));
-    let (own_lag, send_lag) = (recorder.own_lag.at_quantile(1.0), recorder.send_lag.at_quantile(1.0));
+    assert_eq!((recorder.total.counts.ok, recorder.total.waited_for_connection), (2, 1));
+    let (own_lag, send_lag) =
+        (recorder.total.own_lag.at_quantile(1.0), recorder.total.send_lag.at_quantile(1.0));
     assert!(own_lag < Duration::from_millis(600), "{own_lag:?} of {send_lag:?}");
     let loop_lag = done.loop_lag.at_quantile(1.0);
     assert!(loop_lag < Duration::from_millis(600), "{loop_lag:?}");
@@ -134,7 +137,7 @@ fn a_closed_loop_that_only_waits_for_responses_is_not_late_before_they_arrive() 
         let answers_after = Duration::from_millis(answers_after_ms);
         let late_after = Some((2, Duration::from_secs(1)));
         let (done, _) = run_alone(&plan, Habits { late_after, answers_after, ..Habits::default() });
-        assert_eq!(done.recorder.counts.ok, 2);
+        assert_eq!(done.recorder.total.counts.ok, 2);
         done.loop_lag.at_quantile(1.0)
     };
     let (before, meanwhile) = (loop_lag(1_200), loop_lag(300));
@@ -145,8 +148,8 @@ fn a_closed_loop_that_only_waits_for_responses_is_not_late_before_they_arrive() 
 #[test]
 fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
     let (done, account) = run_alone(&open_plan(100_000.0, 3, requests(3_000)), Habits::default());
-    assert_eq!(done.recorder.counts.ok, 3_000);
-    assert!(done.recorder.waited_for_connection > 0, "three connections cannot carry that much");
+    assert_eq!(done.recorder.total.counts.ok, 3_000);
+    assert!(done.recorder.total.waited_for_connection > 0, "three connections cannot carry that much");
     let busy = account.waits.iter().filter(|wait| wait.all_busy && wait.sent < 3_000);
     let blind = busy.clone().filter(|wait| wait.wake == Wake::OnTime && wait.at_most.as_micros() > 10);
     assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 µs waits for a response");
@@ -155,7 +158,7 @@ fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
 #[test]
 fn all_connections_carry_the_same() {
     let (done, account) = run_alone(&open_plan(40_000.0, 1_000, requests(4_000)), Habits::default());
-    assert_eq!(done.recorder.counts.ok, 4_000);
+    assert_eq!(done.recorder.total.counts.ok, 4_000);
     let most = account.carried.iter().max();
     assert!(most <= Some(&8), "one of 1,000 connections carried {most:?} of 4,000 requests");
     assert_eq!(account.carried.iter().sum::<u64>(), 4_000);
@@ -166,7 +169,7 @@ fn the_cpu_of_opening_the_connections_is_not_the_loads() {
     let habits = Habits { connect_costs: Duration::from_millis(20), ..Habits::default() };
     let plan = open_plan(1_000.0, 20, requests(20));
     let (done, _) = run_alone(&plan, habits);
-    assert_eq!(done.recorder.counts.ok, 20);
+    assert_eq!(done.recorder.total.counts.ok, 20);
     let cpu = Duration::from_nanos(done.cpu_ns);
     assert!(cpu < Duration::from_millis(200), "20 requests after 400 ms of connecting cost {cpu:?}");
 }
@@ -178,9 +181,9 @@ fn a_request_that_needs_a_connection_is_sent_when_that_is_begun_and_not_with_the
     plan.keep_alive = false;
     let (done, _) = run_alone(&plan, habits);
     let recorder = done.recorder;
-    assert_eq!((recorder.counts.ok, recorder.waited_for_connection), (50, 0));
+    assert_eq!((recorder.total.counts.ok, recorder.total.waited_for_connection), (50, 0));
     // All are due within 50 µs, and each connect takes a millisecond before the next.
-    let (middle, last) = (recorder.own_lag.at_quantile(0.5), recorder.own_lag.at_quantile(1.0));
+    let (middle, last) = (recorder.total.own_lag.at_quantile(0.5), recorder.total.own_lag.at_quantile(1.0));
     assert!(middle >= Duration::from_millis(23) && last >= Duration::from_millis(48), "{middle:?} {last:?}");
 }
 
@@ -190,7 +193,7 @@ fn no_more_connections_are_opened_at_once_than_a_small_backlog_takes() {
         let plan = open_plan(100_000.0, 960, requests(10));
         let gate = Gate::new(1);
         let (done, account) = run_share(&plan, Share::new(0, threads, 960), &gate, Habits::default());
-        assert_eq!(done.unwrap().recorder.connections_opened, u64::from(960_u32.div_ceil(threads)));
+        assert_eq!(done.unwrap().recorder.total.connections_opened, u64::from(960_u32.div_ceil(threads)));
         let over_all = account.most_connecting * threads;
         assert!((1..=48).contains(&over_all), "{over_all} over {threads} threads");
     }
@@ -203,8 +206,8 @@ fn a_stamp_that_is_too_early_makes_no_time_shorter_by_more_than_a_millisecond() 
         let stamps_early = Duration::from_micros(early_us);
         let habits = Habits { answers_after, stamps_early, is_out_of_order, ..Habits::default() };
         let (done, _) = run_alone(&open_plan(500.0, 50, requests(200)), habits);
-        assert_eq!(done.recorder.counts.ok, 200);
-        (done.recorder.service_time.at_quantile(0.0), done.recorder.stamped)
+        assert_eq!(done.recorder.total.counts.ok, 200);
+        (done.recorder.total.service_time.at_quantile(0.0), done.recorder.total.stamped)
     };
     for early_us in [0, 300, 900, 1_100, 4_000, 7_000] {
         let (least, _) = run(early_us, true);
@@ -221,7 +224,7 @@ fn a_load_that_begins_with_a_part_of_its_connections_reports_how_many() {
         let mut plan = open_plan(1_000.0, 10, requests(20));
         plan.connect_timeout = connect_timeout;
         let (done, _) = run_alone(&plan, Habits { accepts, ..Habits::default() });
-        assert_eq!(done.recorder.counts.sent, 20);
+        assert_eq!(done.recorder.total.counts.sent, 20);
         done.connections_at_start.map(|at_start| (at_start.open, at_start.wanted))
     };
     assert_eq!(at_start(Some(3), Duration::from_millis(100)), Some((3, 10)));
@@ -253,7 +256,7 @@ fn with_a_lead_in_the_connections_that_were_opened_by_its_end_are_reported() {
 fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
     let habits = Habits { splits: Some(100), ..Habits::default() };
     let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);
-    assert_eq!(done.recorder.counts.ok, 600);
+    assert_eq!(done.recorder.total.counts.ok, 600);
     let mut wakes: Vec<Wake> = account.waits.iter().map(|wait| wait.wake).collect();
     wakes.dedup();
     let granted_lost_regained = [Wake::AtOnce, Wake::OnTime, Wake::AtOnce, Wake::OnTime];
@@ -273,7 +276,7 @@ fn a_worker_that_breaks_stops_the_others() {
             assert!(crate::run::or_break_off(gate, work).is_err());
         });
         let (done, _) = run_share(plan, Share::new(1, 2, 2), gate, Habits::default());
-        assert!(done.unwrap().recorder.counts.ok < 10_000);
+        assert!(done.unwrap().recorder.total.counts.ok < 10_000);
     });
     assert!(now_ns() - begun_ns < 120_000_000_000, "it did not go on for its 600 s");
 }
@@ -289,7 +292,7 @@ fn a_worker_that_breaks_before_the_start_stops_those_that_wait_for_it() {
             let _ = std::panic::catch_unwind(|| crate::run::or_break_off(gate, failing));
         });
         let (done, _) = run_share(plan, Share::new(1, 2, 2), gate, Habits::default());
-        assert_eq!(done.unwrap().recorder.counts.sent, 0, "its part alone would be another load");
+        assert_eq!(done.unwrap().recorder.total.counts.sent, 0, "its part alone would be another load");
     });
     assert!(gate.is_broken());
 }

@@ -1,6 +1,6 @@
 //! One thread's event loop.
 
-use super::connection::{Connection, Place, State, Stream, StreamState, Width};
+use super::connection::{Connection, Place, Stream, Width};
 use super::deadlines::Deadlines;
 use super::free::Free;
 use super::gate::{Gate, LOOK_EVERY_NS};
@@ -8,6 +8,8 @@ use super::inspection::Inspection;
 use super::late_looks::{LateLooks, Rest};
 use super::pace::Pace;
 use super::patience::Patience;
+use super::peers::Peers;
+use super::window::LoadWindow;
 use super::work::{Done, Work};
 use crate::clock::{Nanos, now_ns};
 use crate::counts::ConnectionsAtStart;
@@ -19,16 +21,13 @@ use crate::schedule::Share;
 use crate::secure::SessionKind;
 use crate::times::Times;
 use std::io;
-use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Longest wait of the loop, which then checks the stop flag and passes on a finished second.
 const HEARTBEAT_NS: Nanos = 100_000_000;
 /// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
 /// of the server, must not hold up what is due.
 const LOOK_AFTER: u32 = 16;
-/// A server that ends a connection is noticed when the kernel is asked. What is known of it from longer ago is not relied on.
-const STALE_NS: Nanos = 1_000_000;
 /// Connections of all threads (and processes) that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
 /// (50), since what overflows it waits a second for the kernel to try again.
 const OPENING_AT_ONCE: u32 = 48;
@@ -54,7 +53,7 @@ pub(super) struct Worker<'a, D> {
     /// Connections whose session is being set up: each step of it waits for the one before.
     pub(super) setting_up: u32,
     opening_at_once: u32,
-    share: Share,
+    pub(super) share: Share,
     pub(super) peers: Peers<'a>,
     /// The shortest time of a connect so far: a round trip.
     pub(super) connect_ns: Nanos,
@@ -68,54 +67,20 @@ pub(super) struct Worker<'a, D> {
     pub(super) inspection: Option<Box<Inspection<'a>>>,
     /// Bytes of sessions for the driver.
     pub(super) outgoing: Vec<u8>,
-    lateness_ns: Nanos,
+    pub(super) lateness_ns: Nanos,
     /// What had arrived by then, the last wait has brought.
-    known_ns: Nanos,
-    loop_lag: Times,
+    pub(super) known_ns: Nanos,
+    pub(super) loop_lag: Times,
     /// When the completions before those that are acted on now were looked at.
     pub(super) previous_look_ns: Nanos,
     pub(super) late_looks: LateLooks,
-    gate: &'a Gate,
-    has_arrived: bool,
+    pub(super) gate: &'a Gate,
+    pub(super) has_arrived: bool,
     /// Until when the start waits for connections.
-    open_until_ns: Nanos,
-    connections_at_start: Option<ConnectionsAtStart>,
-    start: Option<Start>,
-    stop: &'a AtomicBool,
-}
-
-/// The moments of a load that has begun.
-#[derive(Clone, Copy, Debug)]
-struct Start {
-    /// When counting begins: after the lead-in.
-    at_ns: Nanos,
-    /// When requests end to be sent.
-    deadline_ns: Nanos,
-    /// When what is in flight is given up.
-    end_ns: Nanos,
-    /// Until counting begins.
-    is_lead_in: bool,
-    /// CPU that this thread had used before.
-    cpu_ns: u64,
-    /// Bytes that the driver had sent before.
-    bytes_sent: u64,
-}
-
-/// Endpoints and source addresses in turn, shared with the other threads by taking every `step`-th.
-pub(super) struct Peers<'a> {
-    endpoints: usize,
-    sources: &'a [IpAddr],
-    next: u32,
-    step: u32,
-}
-
-impl Peers<'_> {
-    /// The endpoint and the source address of the next connection.
-    pub(super) fn next(&mut self) -> (usize, Option<IpAddr>) {
-        let turn = self.next as usize;
-        self.next = self.next.wrapping_add(self.step);
-        (turn % self.endpoints.max(1), self.sources.get(turn % self.sources.len().max(1)).copied())
-    }
+    pub(super) open_until_ns: Nanos,
+    pub(super) connections_at_start: Option<ConnectionsAtStart>,
+    pub(super) start: Option<LoadWindow>,
+    pub(super) stop: &'a AtomicBool,
 }
 
 impl<'a, D: Driver> Worker<'a, D> {
@@ -214,66 +179,6 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// Signals that this thread's connections are open, and begins when those of all threads are.
-    fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
-        if self.start.is_some() {
-            return;
-        }
-        let is_ready = (self.to_open == 0 && self.opening == 0) || now_ns >= self.open_until_ns;
-        if is_ready && !std::mem::replace(&mut self.has_arrived, true) {
-            self.gate.arrive();
-        }
-        let Some(began_ns) = self.gate.started_ns() else { return };
-        let at_ns = began_ns + self.plan.lead_in.as_nanos() as Nanos;
-        let deadline_ns =
-            self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
-        let end_ns = deadline_ns.saturating_add(self.plan.grace.as_nanos() as Nanos);
-        let cpu_ns = super::thread_cpu_ns();
-        self.recorder.start(began_ns, at_ns);
-        let is_lead_in = self.recorder.is_in_lead_in();
-        self.start = Some(Start { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
-        self.last_event_ns = began_ns;
-        self.connections_at_start = self.connections_at_start(|connection| connection.state == State::Open);
-        self.pace.start(began_ns, deadline_ns);
-        if !self.pace.is_open() {
-            self.fail_what_was_refused(began_ns);
-        }
-    }
-
-    /// What the recorder does not count itself is counted from the end of the lead-in, too.
-    fn count_from_here(&mut self) {
-        if let Some(start) = self.start.as_mut().filter(|start| start.is_lead_in)
-            && !self.recorder.is_in_lead_in()
-        {
-            start.is_lead_in = false;
-            start.cpu_ns = super::thread_cpu_ns();
-            start.bytes_sent = self.driver.bytes_sent();
-            self.loop_lag = Times::default();
-            self.connections_at_start = self.connections_at_start(|connection| connection.was_opened);
-        }
-    }
-
-    /// Has the load begun?
-    pub(super) fn has_begun(&self) -> bool {
-        self.start.is_some()
-    }
-
-    /// When the load has ended, if it has.
-    fn has_ended(&mut self, now_ns: Nanos) -> Option<Nanos> {
-        let is_stopped = self.stop.load(Ordering::Relaxed) || self.gate.is_broken();
-        let Some(start) = self.start else { return is_stopped.then_some(now_ns) };
-        if is_stopped || now_ns >= start.end_ns {
-            return Some(now_ns);
-        }
-        if self.in_flight > 0 {
-            return None;
-        }
-        if now_ns >= start.deadline_ns {
-            return Some(self.last_event_ns.max(start.deadline_ns));
-        }
-        self.pace.is_exhausted().then_some(self.last_event_ns)
-    }
-
     /// Acts on all that has happened; returns the time of the last of it, if there was any.
     fn take_completions(&mut self, seen_ns: Nanos) -> io::Result<Option<Nanos>> {
         let mut now = seen_ns;
@@ -327,121 +232,9 @@ impl<'a, D: Driver> Worker<'a, D> {
         }
     }
 
-    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A
-    /// wake in between does not break up their group: each part would cost wakes of its own.
-    fn next_leaves_ns(&mut self) -> Nanos {
-        let due_ns = self.pace.next_due_ns();
-        let group_ns = due_ns.saturating_add(self.lateness_ns);
-        let deadline_ns = self.start.map_or(Nanos::MAX, |start| start.deadline_ns);
-        // At the end of the load none may be left over.
-        if group_ns < deadline_ns { group_ns } else { due_ns }
-    }
-
-    /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
-    /// first, which then is part of what the request waits for.
-    fn begin_due(&mut self, now_ns: Nanos) {
-        self.late_looks.look(now_ns);
-        if self.next_leaves_ns() > now_ns {
-            if self.pace.next_due_ns() > now_ns {
-                self.late_looks.clear();
-            }
-            return;
-        }
-        while self.pace.next_due_ns() <= now_ns {
-            let is_stale = self.is_stale(now_ns);
-            let driver = &mut self.driver;
-            let is_quiet = |slot| driver.is_quiet(slot, is_stale);
-            let place = self.free.take_stream(self.width, &self.connections, &mut self.streams, is_quiet);
-            if let Some(place) = place {
-                let free_ns = self.streams[place as usize].free_ns;
-                if !self.begin(place, now_ns, free_ns) {
-                    self.free.add_stream(place, &mut self.streams[place as usize]);
-                    return;
-                }
-            } else if self.free.has_stream() {
-                // What has arrived over the others is read next.
-                return;
-            } else if let Some(slot) = self.take_closed() {
-                let free_ns = self.connections[slot as usize].closed_ns;
-                if !self.begin(self.width.place(slot, 0), now_ns, free_ns) {
-                    self.free.add_closed(slot);
-                    return;
-                }
-            } else {
-                return;
-            }
-        }
-    }
-
-    /// Is too long ago what is known of the ends of connections?
-    pub(super) fn is_stale(&self, now_ns: Nanos) -> bool {
-        now_ns > self.known_ns.saturating_add(STALE_NS)
-    }
-
     /// The number of a slot's connection over all threads of all processes.
     pub(super) fn plan_connection(&self, slot: Slot) -> u32 {
         self.share.index() + slot * self.share.threads()
-    }
-
-    /// In a closed loop a connection's first request begins when the connection has been opened in advance.
-    fn may_open_for_request(&self) -> bool {
-        self.pace.is_open() || self.to_open == 0
-    }
-
-    pub(super) fn take_closed(&mut self) -> Option<Slot> {
-        if self.may_open_for_request() { self.free.take_closed() } else { None }
-    }
-
-    /// Accounts for what has no end: requests in flight, and those that were due and never begun.
-    fn finish(mut self, ended_ns: Nanos) -> Done {
-        self.recorder.end_lead_in();
-        self.count_from_here();
-        let start = self.start;
-        for place in 0..self.streams.len() {
-            let stream = &self.streams[place];
-            match stream.state {
-                StreamState::Idle => {}
-                // It was held back until its connection had been read.
-                StreamState::Queued if self.pace.is_open() => {
-                    self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
-                }
-                StreamState::Queued => {}
-                StreamState::Waiting | StreamState::Busy => {
-                    let has_begun =
-                        stream.state == StreamState::Busy && self.has_begun_response(place as Place);
-                    self.recorder.begun_unfinished += u64::from(has_begun);
-                    self.recorder.unfinished(self.streams[place].exchange, ended_ns);
-                }
-            }
-        }
-        while let Some(due_ns) = self.pace.take_missed(ended_ns) {
-            self.recorder.not_sent(due_ns, ended_ns);
-        }
-        if self.session_kind.is_none() {
-            self.recorder.bytes.sent = self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
-        }
-        self.recorder.finish();
-        let is_open = |connection: &&Connection| connection.state == State::Open;
-        let connections_open = self.connections.iter().filter(is_open).count() as u32;
-        let cpu_ns = super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns);
-        (0..self.connections.len() as Slot).for_each(|slot| self.send_close_notify(slot));
-        Done {
-            recorder: self.recorder,
-            ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
-            cpu_ns,
-            loop_lag: self.loop_lag,
-            has_real_time_priority: false,
-            protocol: self.protocol,
-            connections_at_start: self.connections_at_start,
-            connections_open,
-            streams_per_connection: self
-                .connections
-                .iter()
-                .map(|connection| connection.streams)
-                .max()
-                .unwrap_or(1),
-            driver: D::NAME,
-        }
     }
 }
 
@@ -499,7 +292,7 @@ mod tests {
         };
         let done = Worker::new(work, driver).run().expect("it runs");
 
-        assert_eq!(done.recorder.counts.ok, REQUESTS);
+        assert_eq!(done.recorder.total.counts.ok, REQUESTS);
         let steps = steps.borrow();
         let left = steps.iter().rposition(|&step| step == Step::Sent).expect("it sent");
         let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();

@@ -1,6 +1,6 @@
 //! One line per second of the run, for spreadsheets and plots.
 
-use crate::outcome::Second;
+use crate::outcome::{Second, SecondCounts};
 use std::io::{self, Write};
 
 /// The columns. `t_s` is where the second begins, `length_s` how much of it was measured (the last is often shorter).
@@ -14,7 +14,7 @@ const HEADER: &str = "t_s,length_s,sent,ok,failed,p50_ms,p99_ms,max_ms";
 pub fn write_seconds(seconds: &[Second], out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{HEADER}")?;
     for second in with_empty_ones(seconds) {
-        let Second { index, length_s, sent, ok, failed, response_ms, .. } = second;
+        let Second { index, length_s, counts: SecondCounts { sent, ok, failed }, response_ms, .. } = second;
         write!(out, "{index},{length_s:.3},{sent},{ok},{failed},")?;
         match response_ms {
             Some(times) => writeln!(out, "{:.3},{:.3},{:.3}", times.p50, times.p99, times.max)?,
@@ -43,9 +43,19 @@ mod tests {
     #[test]
     fn each_second_is_a_line_and_a_second_without_answers_has_no_times_and_is_no_gap() {
         let response_ms = Some(SecondTimes { p50: 1.25, p99: 10.0, max: 12.3456 });
-        let busy =
-            Second { index: 0, length_s: 1.0, sent: 12, ok: 10, failed: 1, response_ms, ..Second::default() };
-        let stalled = Second { index: 2, length_s: 0.25, sent: 1, ..Second::default() };
+        let busy = Second {
+            index: 0,
+            length_s: 1.0,
+            counts: SecondCounts { sent: 12, ok: 10, failed: 1 },
+            response_ms,
+            ..Second::default()
+        };
+        let stalled = Second {
+            index: 2,
+            length_s: 0.25,
+            counts: SecondCounts { sent: 1, ..SecondCounts::default() },
+            ..Second::default()
+        };
         let mut out = Vec::new();
         write_seconds(&[busy, stalled], &mut out).unwrap();
         assert_eq!(

@@ -110,6 +110,7 @@ fn in_ns(response_us: &Histogram<u64>) -> io::Result<Histogram<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::outcome::SecondCounts;
     use crate::recorder::Slice;
     use hdrhistogram::serialization::Deserializer;
     use hdrhistogram::serialization::interval_log::{IntervalLogHistogram, IntervalLogIterator, LogEntry};
@@ -121,7 +122,13 @@ mod tests {
         let mut slice = Slice::new(index);
         response_ms.iter().for_each(|ms| slice.response_us.saturating_record(ms * 1_000));
         let ok = response_ms.len() as u64;
-        Second { index, length_s: 1.0, ok, response_us: Some(slice.response_us), ..Second::default() }
+        Second {
+            index,
+            length_s: 1.0,
+            counts: SecondCounts { ok, ..SecondCounts::default() },
+            response_us: Some(slice.response_us),
+            ..Second::default()
+        }
     }
 
     fn written() -> (Vec<u8>, LoadOutcome) {

@@ -3,7 +3,7 @@
 use super::histogram;
 use super::plan_text::PlanText;
 use crate::clock::unix_now_ns;
-use crate::counts::{Bytes, ConnectionsAtStart, Counts};
+use crate::counts::{Bytes, ConnectionsAtStart, Counts, SecondCounts};
 use crate::failure::FailureCause;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::recorder::Slice;
@@ -20,10 +20,8 @@ pub struct ShareBegin {
     /// The name of the pod, or of the machine.
     pub pod: String,
     /// The machine that a pod is on, where it is known.
-    #[serde(default)]
     pub node: Option<String>,
     /// The common start, by the wall clock, in nanoseconds since 1970; `None`: each began when it was ready.
-    #[serde(default)]
     pub start_at_unix_ns: Option<u64>,
     /// When the process began, by its wall clock.
     pub unix_ns: u64,
@@ -45,12 +43,8 @@ impl ShareBegin {
 pub struct ShareSecond {
     /// Which second since the start, from 0.
     pub index: u32,
-    /// Requests sent in it.
-    pub sent: u64,
-    /// Expected responses completed in it.
-    pub ok: u64,
-    /// Failures in it.
-    pub failed: u64,
+    #[serde(flatten)]
+    pub counts: SecondCounts,
     /// The response times completed in it, in microseconds at two digits, as text; empty: there were none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub response_us: String,
@@ -58,7 +52,6 @@ pub struct ShareSecond {
 
 /// How often a CPU limit held a process back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
 pub struct Throttling {
     /// Periods of the limit in which it had something to run.
     pub periods: u64,
@@ -87,7 +80,6 @@ pub struct ShareEnd {
     pub histograms: BTreeMap<String, String>,
     pub status: BTreeMap<u16, u64>,
     pub failures: BTreeMap<FailureCause, u64>,
-    #[serde(default)]
     pub first_failing_body: Option<String>,
     pub bytes_sent: u64,
     pub bytes_received: u64,
@@ -96,12 +88,10 @@ pub struct ShareEnd {
     pub connections_at_start: Option<(u64, u64)>,
     pub connections_open: u64,
     pub streams_per_connection: u32,
-    #[serde(default)]
     pub unsolicited: u64,
     pub waited_for_connection: u64,
     pub stamped: u64,
     pub threads: u32,
-    #[serde(default)]
     pub real_time_threads: u32,
     pub cpu_ns: u64,
     pub busiest_thread_cpu_ns: u64,
@@ -110,7 +100,6 @@ pub struct ShareEnd {
     pub seconds: u32,
     pub interrupted: bool,
     /// By a CPU limit; `None`: there is none, or it cannot be read.
-    #[serde(default)]
     pub throttling: Option<Throttling>,
 }
 
@@ -122,8 +111,7 @@ impl ShareSecond {
     pub fn new(second: &Second) -> Result<Self, String> {
         let times = second.response_us.as_ref().filter(|times| !times.is_empty());
         let response_us = times.map(histogram::encode).transpose()?.unwrap_or_default();
-        let Second { index, sent, ok, failed, .. } = *second;
-        Ok(Self { index, sent, ok, failed, response_us })
+        Ok(Self { index: second.index, counts: second.counts, response_us })
     }
 
     /// Back as it was recorded.
@@ -132,7 +120,7 @@ impl ShareSecond {
     /// A histogram that is none.
     pub(crate) fn slice(&self) -> Result<Slice, String> {
         let mut slice = Slice::new(self.index);
-        (slice.sent, slice.ok, slice.failed) = (self.sent, self.ok, self.failed);
+        slice.counts = self.counts;
         if !self.response_us.is_empty() {
             slice.response_us = histogram::of_second(&self.response_us)?;
         }

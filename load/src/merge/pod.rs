@@ -2,7 +2,7 @@
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
-use crate::counts::Counts;
+use crate::counts::{Counts, SecondCounts};
 use crate::health::{self, Bottleneck, Health};
 use crate::outcome::LoadOutcome;
 use crate::plan::{LoadPlan, LoadShare};
@@ -79,7 +79,7 @@ impl Pod {
     }
 
     pub fn second(&mut self, second: &ShareSecond) {
-        let &ShareSecond { index, sent, ok, failed, .. } = second;
+        let &ShareSecond { index, counts: SecondCounts { sent, ok, failed }, .. } = second;
         self.seconds.count += 1;
         self.seconds.next = index + 1;
         self.seconds.requests.add(Counts { sent, ok, failed, ..Counts::default() });

@@ -96,7 +96,7 @@ fn lines_of_all(outcomes: &[LoadOutcome]) -> Vec<Vec<String>> {
 
 /// Requests of all that were sent in a second.
 fn sent_in(outcomes: &[LoadOutcome], second: usize) -> u64 {
-    outcomes.iter().map(|outcome| outcome.seconds[second].sent).sum()
+    outcomes.iter().map(|outcome| outcome.seconds[second].counts.sent).sum()
 }
 
 #[test]
@@ -137,7 +137,7 @@ fn seconds_are_added_up_with_their_histograms() {
     lines_of_all(&outcomes).concat().iter().for_each(|line| drop(merge.line(line).unwrap()));
     let mut histograms = Vec::new();
     let merged = merge.finish(&mut |second| histograms.extend(second.response_us.clone())).unwrap();
-    let sent: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.sent).collect();
+    let sent: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.counts.sent).collect();
     assert_eq!(sent, [sent_in(&outcomes, 0), sent_in(&outcomes, 1)]);
     assert_eq!(histograms.iter().map(|it| it.len()).sum::<u64>(), merged.outcome.counts.ok);
 }
@@ -152,7 +152,7 @@ fn a_second_is_shown_once_when_it_is_over_for_all() {
     for number in 0..5 {
         for (index, lines) in all.iter().enumerate() {
             merge.line(&lines[number]).unwrap();
-            merge.show_seconds(&mut |second| shown.push((number, index, second.index, second.sent)));
+            merge.show_seconds(&mut |second| shown.push((number, index, second.index, second.counts.sent)));
         }
     }
     let expected = [(2, 3, 0, sent_in(&outcomes, 0)), (3, 3, 1, sent_in(&outcomes, 1))];
@@ -202,10 +202,10 @@ fn a_share_without_an_end_is_named_and_its_seconds_are_kept() {
     assert_eq!(merged.notes, std::slice::from_ref(&missing));
     assert!(missing.sentence(Setting::field).starts_with("share 2 of 4 is missing"));
     assert_eq!(merged.outcome.counts.sent, 3 * 190);
-    assert_eq!(merged.outcome.seconds[0].sent, sent_in(&outcomes, 0), "of all four");
+    assert_eq!(merged.outcome.seconds[0].counts.sent, sent_in(&outcomes, 0), "of all four");
     let lost = &merged.outcome.pods[2];
     assert!(!lost.complete && lost.generator.is_none());
-    assert_eq!((lost.requests.sent, lost.elapsed_s), (outcomes[2].seconds[0].sent, 1.0));
+    assert_eq!((lost.requests.sent, lost.elapsed_s), (outcomes[2].seconds[0].counts.sent, 1.0));
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn lines_that_come_again_are_passed_over_and_lost_ones_are_counted() {
     all[3].remove(2);
     let merged = merged(all.concat());
     assert_eq!(merged.outcome.counts.sent, 4 * 190);
-    assert_eq!(merged.outcome.seconds[0].sent, sent_in(&outcomes[..3], 0));
+    assert_eq!(merged.outcome.seconds[0].counts.sent, sent_in(&outcomes[..3], 0));
     assert_eq!(merged.notes, [MergeNote::LostLines { pod: "load-3".to_owned(), lines: 1, others: 0 }]);
 }
 

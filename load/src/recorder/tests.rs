@@ -25,13 +25,14 @@ fn of_the_lead_in_only_what_is_in_flight_at_its_end_counts() {
     recorder.sent(due_at(1_010));
     recorder.unfinished(due_at(1_010), 1_500 * MS);
     recorder.finish();
-    let counts = recorder.counts;
+    let counts = recorder.total.counts;
     assert_eq!((counts.in_flight_at_start, counts.sent), (1, 1));
     assert_eq!((counts.ok, counts.failed, counts.unfinished), (1, 0, 1));
-    assert_eq!(recorder.in_flight_at_start_ns, 50 * u128::from(MS));
-    assert_eq!((recorder.response_time.count(), recorder.failed_time.count()), (1, 0));
-    assert_eq!((recorder.status[200], recorder.failures.len()), (1, 0));
-    let seconds: Vec<_> = slices.iter().map(|it| (it.slice.index, it.slice.sent, it.slice.ok)).collect();
+    assert_eq!(recorder.total.in_flight_at_start_ns, 50 * u128::from(MS));
+    assert_eq!((recorder.total.response_time.count(), recorder.total.failed_time.count()), (1, 0));
+    assert_eq!((recorder.status[200], recorder.total.failures.len()), (1, 0));
+    let seconds: Vec<_> =
+        slices.iter().map(|it| (it.slice.index, it.slice.counts.sent, it.slice.counts.ok)).collect();
     assert_eq!(seconds, [(0, 1, 1)]);
 }
 
@@ -48,9 +49,9 @@ fn the_first_byte_of_a_response_in_one_piece_came_with_its_last() {
         }
     }
     recorder.finish();
-    let times = &recorder.first_byte_time;
+    let times = &recorder.total.first_byte_time;
     let ms = |quantile| times.at_quantile(quantile).as_secs_f64() * 1e3;
-    assert_eq!((times.count(), recorder.service_time.count()), (3, 3));
+    assert_eq!((times.count(), recorder.total.service_time.count()), (3, 3));
     assert!(ms(0.0) < 0.002, "no first byte came before its request was sent");
     assert!((ms(0.5) - 2.0).abs() < 0.01 && (ms(1.0) - 7.0).abs() < 0.01, "{:?}", times.summary());
 }
@@ -66,7 +67,7 @@ fn what_was_due_in_the_lead_in_and_is_sent_after_it_or_never_was_waiting_at_the_
         [980, 999, 1_000, 1_010].into_iter().for_each(|due_ms| recorder.sent(sent_late(due_ms)));
         recorder.not_sent(970 * MS, 2_000 * MS);
         recorder.not_sent(1_500 * MS, 2_000 * MS);
-        let counts = recorder.counts;
+        let counts = recorder.total.counts;
         assert_eq!((counts.in_flight_at_start, counts.sent, counts.not_sent), (1, 4, 2));
         (counts.waiting_at_start, counts.due())
     };

@@ -42,14 +42,11 @@ pub struct LoadReport {
     pub response_time_ms: Option<TimesSummary>,
     pub service_time_ms: Option<TimesSummary>,
     /// From sent to first byte received, of requests with an expected response.
-    #[serde(default)]
     pub first_byte_time_ms: Option<TimesSummary>,
     pub failed_time_ms: Option<TimesSummary>,
     /// How long the requests in flight at the start had been on their way then, on average; null where there were none.
-    #[serde(default)]
     pub in_flight_at_start_age_ms: Option<f64>,
     /// The same of the unfinished requests at the end.
-    #[serde(default)]
     pub in_flight_at_end_age_ms: Option<f64>,
     pub unfinished_age_ms: Option<TimesSummary>,
     pub not_sent_age_ms: Option<TimesSummary>,
@@ -60,14 +57,12 @@ pub struct LoadReport {
     #[serde(default)]
     pub failure_causes: BTreeMap<FailureCause, u64>,
     /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failing_body: Option<String>,
     pub bytes: Bytes,
-    #[serde(default)]
     pub connections: ConnectionsReport,
     pub generator: GeneratorReport,
     /// How busy each core of this machine was, 0 to 1, by all processes; empty: not known.
-    #[serde(default)]
     pub cores_busy: Vec<f64>,
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
@@ -76,7 +71,6 @@ pub struct LoadReport {
     pub warning_ids: Vec<String>,
     pub interrupted: bool,
     /// Rows of the log of requests that were written and dropped; null where there is none.
-    #[serde(default)]
     pub log: Option<LogCounts>,
     /// The processes that sent it together; empty: one did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -105,16 +99,12 @@ pub struct PlanReport {
     pub request_timeout_s: f64,
     pub seed: u64,
     /// How much later than due a request may have been sent, to leave together with others; 0: each was due alone.
-    #[serde(default)]
     pub lateness_s: f64,
     /// How long the load went on before it was counted; 0: it was counted from its beginning.
-    #[serde(default)]
     pub lead_in_s: f64,
     /// How long requests in flight could still complete after the end of sending.
-    #[serde(default)]
     pub grace_s: f64,
     /// Were TLS sessions resumed? null without TLS.
-    #[serde(default)]
     pub tls_resumption: Option<bool>,
 }
 
@@ -137,12 +127,10 @@ pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
     /// Connections when the load began, or by the end of its lead-in; null: it opens none in advance.
-    #[serde(default)]
     pub at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
     /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.
-    #[serde(default)]
     pub unsolicited: u64,
     /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
     /// allows.
@@ -161,14 +149,11 @@ pub struct GeneratorReport {
     pub cpu_cores: f64,
     pub send_lag_ms: Option<LagReport>,
     /// The generator's own part of the send lag: the time after a connection was free for the request.
-    #[serde(default)]
     pub own_lag_ms: Option<LagReport>,
     pub loop_lag_ms: Option<LagReport>,
     /// Who said when the responses' last bytes arrived: `kernel`, `generator`, or `both`; null where no response arrived.
-    #[serde(default)]
     pub last_byte_seen_by: Option<String>,
     /// All of its threads had real-time priority.
-    #[serde(default)]
     pub real_time: bool,
     pub bottleneck: bool,
     /// Why the generator is called the bottleneck.

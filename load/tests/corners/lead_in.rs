@@ -38,7 +38,7 @@ fn the_first_request_of_each_connection_is_not_in_the_figures() {
                 "{}",
                 outcome.elapsed_s()
             );
-            let seconds: u64 = outcome.seconds.iter().map(|second| second.ok).sum();
+            let seconds: u64 = outcome.seconds.iter().map(|second| second.counts.ok).sum();
             assert_eq!(seconds, outcome.counts.ok, "{way:?}");
             assert_eq!((outcome.connections_opened, outcome.counts.failed), (4, 0), "{way:?}");
         }

@@ -55,9 +55,9 @@ fn outcome_with(plan: &LoadPlan, stop: &AtomicBool) -> LoadOutcome {
     assert_eq!(outcome.not_sent_age.count(), counts.not_sent);
     assert_eq!(outcome.send_lag.count(), counts.sent);
     let seconds = &outcome.seconds;
-    assert_eq!(seconds.iter().map(|second| second.sent).sum::<u64>(), counts.sent);
+    assert_eq!(seconds.iter().map(|second| second.counts.sent).sum::<u64>(), counts.sent);
     assert_eq!(
-        seconds.iter().map(|second| second.ok + second.failed).sum::<u64>(),
+        seconds.iter().map(|second| second.counts.ok + second.counts.failed).sum::<u64>(),
         counts.ok + counts.failed
     );
     outcome

@@ -24,10 +24,10 @@ pub struct Backend {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// The most connections that it accepts; `None`: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
     /// Time between SIGTERM and SIGKILL, in seconds; `None`: that of its kind.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_within_s: Option<f64>,
     /// Cores that its processes are pinned to; empty: not pinned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -61,7 +61,7 @@ pub struct Experiment {
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
     pub warmup_auto: bool,
     /// Kinds of thread are compared inside one JVM of the first variant before fresh JVMs are.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crossover: bool,
     /// Time budget in seconds; `None`: unlimited.
     pub budget_s: Option<f64>,
@@ -72,7 +72,7 @@ pub struct Experiment {
     /// Statements of the study that are not testable.
     pub unavailable: Vec<Unavailable>,
     /// `None`: no role is pinned to cores.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<RoleCores>,
     /// The sizes of `quick:` are used.
     pub quick: bool,
@@ -108,11 +108,6 @@ pub struct Study {
     pub url: Option<String>,
     /// Its machine, in words.
     pub machine: Option<String>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-const fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 impl Experiment {
@@ -173,7 +168,7 @@ pub struct Variant {
     /// Name in every table.
     pub name: String,
     /// A few words beside its name in tables; `None`: derived from its threads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// One line for the reader, if the name is not enough.
     pub note: Option<String>,
@@ -188,13 +183,13 @@ pub struct Variant {
     /// Environment variables added for the server.
     pub env: BTreeMap<String, String>,
     /// Its working folder; `None`: that of its kind, or ours.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub workdir: Option<PathBuf>,
     /// A command that is run before each start of the server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
     /// A command that is run after each end of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Servers behind this one, started before it in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -207,7 +202,7 @@ pub struct Variant {
     /// Level of the probe; `None`: that of the command line.
     pub probe: Option<ProbeLevel>,
     /// Another variant that it is compared with besides the baseline: one that differs in a single setting.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compare_with: Option<String>,
     /// Why it cannot run on this machine; checked when a session begins.
     pub skipped: Option<String>,
@@ -278,7 +273,7 @@ pub struct LoadSpec {
     pub duration_s: Option<f64>,
     /// The servers of a round run side by side and are measured in turns of this length, in seconds; `None`: one server after the
     /// other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub interleave_s: Option<f64>,
     /// The request, or the first of several.
     pub request: RequestSpec,
@@ -286,7 +281,7 @@ pub struct LoadSpec {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_requests: Vec<RequestSpec>,
     /// Course of the rate of an open load, whose mean is in [`LoadKind::Open`]; `None`: constant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
     /// Connection settings, and which responses are expected.
     pub sending: Sending,

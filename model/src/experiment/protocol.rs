@@ -30,13 +30,6 @@ pub enum Protocol {
     },
 }
 
-impl Default for Protocol {
-    /// That of results of older versions.
-    fn default() -> Self {
-        Self::Fixed { drop: 0 }
-    }
-}
-
 impl Protocol {
     /// Rounds until the result is conclusive.
     #[must_use]

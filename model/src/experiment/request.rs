@@ -144,7 +144,7 @@ impl RequestSpec {
             _ => None,
         };
         let path = self.variables.path.then(|| self.path.clone());
-        path.into_iter().chain(headers).chain(body).filter(|text| environment::names(text).next().is_some())
+        path.into_iter().chain(headers).chain(body).filter(|text| environment::has_names(text))
     }
 
     /// The path with a number for each placeholder.
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_of_older_results_are_read() {
+    fn a_request_is_read_as_it_is_stored() {
         let json = r#"{"method": "GET", "path": "/", "headers": [["A", "b"]], "body": "text"}"#;
         let read: RequestSpec = serde_json::from_str(json).unwrap();
         let expected = RequestSpec {

@@ -16,7 +16,7 @@ pub struct RoleCores {
     /// By `load`, `server`, or the name of a backend. A role that is not named is not pinned.
     pub by_role: BTreeMap<String, Vec<usize>>,
     /// Why no role is pinned on this machine; `None`: they are. Checked when a session begins.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
 }
 

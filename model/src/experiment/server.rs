@@ -30,7 +30,7 @@ pub struct TomcatServer {
     pub max_connections: Option<u32>,
     /// The Connector's `processorCache`: idle processors (with their buffers) that are kept for the next request, -1 for all;
     /// `None`: Tomcat's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub processor_cache: Option<i32>,
 }
 

@@ -27,7 +27,7 @@ pub struct AllocationSite {
     /// The first frame of the application.
     pub application: Option<String>,
     /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_cache: Option<String>,
     /// Share of the whole allocation, from 0 to 1.
     pub share: f64,

@@ -46,7 +46,7 @@ pub struct JvmReadings {
     /// Which code runs, by samples of its stacks; `None`: none were taken.
     pub cpu_profile: Option<CpuProfile>,
     /// Which code allocates, by samples of its stacks; `None`: none were taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
@@ -59,7 +59,7 @@ pub struct JvmReadings {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thread_families: Vec<ThreadFamily>,
     /// How long threads that could run waited; `None`: not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
     /// Who goes first among threads that wait for the same thing; those with the most turns first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

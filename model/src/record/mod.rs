@@ -43,7 +43,7 @@ pub struct Record {
     /// Wall-clock start, RFC 3339.
     pub started_at: String,
     /// From launch to stop, in seconds; `None`: an older result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lasted_s: Option<f64>,
     /// Why its figures are missing or incomplete.
     pub failure: Option<RunFailure>,
@@ -98,7 +98,7 @@ pub struct Record {
     /// TCP counters of the kernel over the window, machine-wide.
     pub network: Option<NetworkCounters>,
     /// The server's sockets in the measured window; `None`: not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub server_sockets: Option<server_sockets::ServerSockets>,
     /// Connections that the server has opened, in the measured window: the addresses with the most.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -123,8 +123,7 @@ pub struct WarmUp {
     pub unsteady: Vec<WarmUpFigure>,
     /// The compiler's share of the server's CPU in its last seconds; `None`: too short.
     pub compiler_share: Option<f64>,
-    /// Classes that the JVM loaded per second in its last seconds; `None`: too short, not counted by the JVM, or an older
-    /// result.
+    /// Classes that the JVM loaded per second in its last seconds; `None`: too short, or not counted by the JVM.
     pub classes_per_s: Option<f64>,
     /// The fastest response before the measured window: of the warm-up, and of one request that had the server to itself
     /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
@@ -265,7 +264,7 @@ pub struct Cost {
     /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
     pub jit_cpu_cores: Option<f64>,
     /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub jit_waiting_threads: Option<f64>,
     /// The most open files (sockets included) of the server's process that came nearest to its limit.
     pub open_files_peak: Option<u64>,

@@ -56,6 +56,6 @@ pub struct HeldCarrier {
     /// The longest time that one thread was seen on its carrier, while the same other one waited.
     pub longest_ms: f64,
     /// The most CPU that a carrier used in such a time: less than its length where the carrier waited for a core; `None`: not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_ran_ms: Option<f64>,
 }

@@ -27,6 +27,6 @@ pub struct ServerSockets {
     pub held_segments: f64,
     /// Requests that arrived and were responded to per second, by segments with data: with HTTP/1.1 and bodies of one segment.
     /// `None`: not known, or connections end too often.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_s: Option<f64>,
 }

@@ -10,7 +10,6 @@ pub struct ThreadFamily {
     /// With `*` for the number; of virtual threads it may be empty.
     pub name: String,
     /// All virtual threads are one family.
-    #[serde(default)]
     pub is_virtual: bool,
     /// In the order of time, as many for each family.
     pub samples: Vec<FamilySample>,

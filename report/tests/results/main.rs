@@ -7,6 +7,7 @@
     reason = "a test that cannot go on shall panic"
 )]
 
+mod answer;
 mod damaged;
 mod documents;
 mod formats;

@@ -1,11 +1,13 @@
 use super::*;
 use crate::for_compare::asked::CompareAsked;
-use crate::for_compare::sample::asked;
+use crate::for_compare::sample::{asked, experiment};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use threadcount_machine::sample::jar;
 use threadcount_model::experiment::estimate::{estimate_s, longest_estimate_s};
-use threadcount_model::experiment::{Experiment, RequestSpec};
+use threadcount_model::experiment::{
+    DropIn, Experiment, PoolSize, RequestLimit, RequestSpec, Server, Threads,
+};
 
 /// A jar with this version of Spring Boot and these libraries.
 fn application(version: &str, libraries: &[&str]) -> (TempDir, PathBuf) {
@@ -23,7 +25,7 @@ fn application(version: &str, libraries: &[&str]) -> (TempDir, PathBuf) {
 fn compared(compared: Compared, change: impl FnOnce(&mut CompareAsked)) -> Result<Experiment, CompareError> {
     let mut asked = asked("/orders/{rand:1:9}", compared);
     change(&mut asked);
-    crate::for_compare::experiment(asked)
+    experiment(&asked)
 }
 
 const BOOT_4: &str = "Spring-Boot-Version: 4.1.1";

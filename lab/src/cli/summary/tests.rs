@@ -47,8 +47,8 @@ fn outcome() -> LoadOutcome {
         }
     }
     recorder.finish();
-    recorder.bytes.sent = 40_000;
-    recorder.bytes.received = 125_000;
+    recorder.total.bytes.sent = 40_000;
+    recorder.total.bytes.received = 125_000;
     let mut outcome = LoadOutcome::default();
     (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
     outcome.protocol = "HTTP/1.1".to_owned();

@@ -9,29 +9,28 @@ mod files;
 mod pending;
 mod receiving;
 mod ring;
+mod sending;
+mod stamped;
 
 use super::buffers::Buffers;
 use super::outgoing::Outgoing;
 use super::socket::{self, RawAddress};
-use super::stamps::{self, CONTROL_BYTES, KernelClock};
-use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, MOST_PER_CALL, Slot, Wake};
+use super::stamps;
+use super::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot, Wake};
 use crate::clock::{self, NANOS_PER_S, Nanos};
 use crate::endpoint::Endpoint;
 use crate::request::RenderedRequest;
 use files::Files;
-use io_uring::types::{CancelBuilder, Fd, TimeoutFlags, Timespec};
+use io_uring::types::{CancelBuilder, TimeoutFlags, Timespec};
 use io_uring::{EnterFlags, IoUring, cqueue, opcode, squeue};
 use pending::Pending;
 use receiving::Receiving;
 use ring::{is_passing, set_up, sleep_until, tolerate};
 use rustix::net::{Shutdown, shutdown};
+use stamped::Stamped;
 use std::io;
 use std::net::IpAddr;
-use std::os::fd::{AsRawFd, OwnedFd};
-
-/// A static request up to this size is sent without a completion: it fits into the buffer of a socket that has nothing else
-/// to send, so that it has always left before its response can come.
-const SILENT_BYTES: usize = 16 * 1024;
+use std::os::fd::OwnedFd;
 
 /// How many completions end a sleep early. Without a limit, the kernel would go on receiving a burst of
 /// responses past the moment at which the next request is due.
@@ -84,20 +83,6 @@ pub(crate) struct Uring {
     under_way: u32,
     bytes_sent: u64,
 }
-
-/// What receives with stamps need.
-struct Stamped {
-    clock: KernelClock,
-    /// How much room each receive has for its control data, as the kernel reads it.
-    message: Box<libc::msghdr>,
-}
-
-/// What the kernel writes in front of the bytes of a receive with control data (`io_uring_recvmsg_out`).
-const HEAD_BYTES: usize = 16;
-/// The offset of the length of the control data (`controllen`).
-const CONTROL_LENGTH_AT: usize = 4;
-/// Where the bytes begin in such a buffer.
-const STAMPED_FROM: usize = HEAD_BYTES + CONTROL_BYTES;
 
 /// What each send and receive needs fills one cache line, up to the copies of `outgoing`.
 #[derive(Debug, Default)]
@@ -329,21 +314,6 @@ impl Uring {
         self.seen_ns = self.stamped.as_mut().map_or_else(clock::now_ns, |stamped| stamped.clock.read());
     }
 
-    /// Where the bytes begin in a buffer that was received into.
-    fn bytes_from(&self) -> usize {
-        if self.stamped.is_some() { STAMPED_FROM } else { 0 }
-    }
-
-    fn stamp_of(&self, event: Event, seen_ns: Nanos) -> Option<Nanos> {
-        let (Event::Received(chunk), Some(stamped)) = (event, &self.stamped) else { return None };
-        // A receive without a stamp leaves what was in the buffer before: the kernel reports how much it wrote.
-        let head = self.buffers.bytes(chunk.buffer, 0, HEAD_BYTES);
-        let written =
-            u32::from_ne_bytes(head.get(CONTROL_LENGTH_AT..CONTROL_LENGTH_AT + 4)?.try_into().ok()?);
-        let control = self.buffers.bytes(chunk.buffer, HEAD_BYTES, (written as usize).min(CONTROL_BYTES));
-        stamped.clock.ours(stamps::stamp_in(control)?, seen_ns)
-    }
-
     fn enter(&mut self, at_least: usize) -> io::Result<usize> {
         let to_submit = self.ring.submission().len() as u32;
         // SAFETY: no argument is passed. Deferred work runs only with GETEVENTS, whether or not there is a wait.
@@ -401,28 +371,6 @@ impl Uring {
         }
     }
 
-    fn push_send(&mut self, slot: Slot) {
-        let socket = &mut self.sockets[slot as usize];
-        let Some(fd) = &socket.fd else { return };
-        let rest = socket.outgoing.rest();
-        // The kernel takes at most this much in one call; the completion sends the rest.
-        let len = rest.len().min(MOST_PER_CALL) as u32;
-        let send = match self.files.for_send(&self.ring, slot, fd) {
-            Some(registered) => opcode::Send::new(registered, rest.as_ptr(), len),
-            None => opcode::Send::new(Fd(fd.as_raw_fd()), rest.as_ptr(), len),
-        };
-        let send = send.flags(libc::MSG_NOSIGNAL | libc::MSG_WAITALL).build();
-        let entry = if socket.outgoing.is_static() && rest.len() <= SILENT_BYTES {
-            self.bytes_sent += u64::from(len);
-            let user_data = socket.user_data(slot, Action::SilentSend);
-            send.flags(squeue::Flags::SKIP_SUCCESS).user_data(user_data)
-        } else {
-            self.under_way += u32::from(!std::mem::replace(&mut socket.is_sending, true));
-            send.user_data(socket.user_data(slot, Action::Send))
-        };
-        self.push(&entry);
-    }
-
     /// The engine's event for a completion, if any.
     fn take(&mut self, entry: &cqueue::Entry) -> Option<(Slot, Event)> {
         match entry.user_data() {
@@ -455,34 +403,6 @@ impl Uring {
         };
         event.map(|event| (slot, event))
     }
-
-    fn sent(&mut self, slot: Slot, result: i32, action: Action) -> Option<Event> {
-        let socket = &mut self.sockets[slot as usize];
-        self.under_way -= u32::from(std::mem::take(&mut socket.is_sending));
-        if action == Action::SilentSend {
-            self.bytes_sent -= socket.outgoing.rest().len() as u64;
-        }
-        match result {
-            0.. => {
-                self.bytes_sent += result as u64;
-                socket.outgoing.advance(result as usize);
-                if !socket.outgoing.is_all_sent() || socket.outgoing.take_queued() {
-                    self.push_send(slot);
-                }
-                None
-            }
-            _ if [libc::EINTR, libc::EAGAIN].contains(&-result) => {
-                self.push_send(slot);
-                None
-            }
-            // The receive ends too, after everything that the server sent before it closed.
-            _ if [libc::EPIPE, libc::ECONNRESET].contains(&-result) => {
-                socket.send_error = -result;
-                None
-            }
-            _ => Some(Event::Failed(-result)),
-        }
-    }
 }
 
 impl Socket {
@@ -499,14 +419,5 @@ impl Action {
             2 => Self::Send,
             _ => Self::SilentSend,
         }
-    }
-}
-
-impl Stamped {
-    fn new() -> Self {
-        // SAFETY: a message without name, pieces and control data; zeros are valid.
-        let mut message: Box<libc::msghdr> = Box::new(unsafe { std::mem::zeroed() });
-        message.msg_controllen = CONTROL_BYTES as _;
-        Self { clock: KernelClock::new(), message }
     }
 }

@@ -143,7 +143,7 @@ fn closed(name: &str, clients: u32) -> LoadSpec {
         requests: Some(1_000_000),
         duration_s: Some(12.0),
         runs: 3,
-        protocol: Protocol::default(),
+        protocol: Protocol::Fixed { drop: 0 },
         ..LoadSpec::new(name, LoadKind::Closed { clients }, request)
     }
 }

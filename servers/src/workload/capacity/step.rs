@@ -67,7 +67,7 @@ impl StepFigures {
         let half_s = (length_s / 2.0).floor().max(1.0);
         let ended = |index_below: f64| {
             let seconds = outcome.seconds.iter().filter(|second| f64::from(second.index) < index_below);
-            seconds.map(|second| second.ok + second.failed).sum()
+            seconds.map(|second| second.counts.ok + second.counts.failed).sum()
         };
         let young = |ages: &Times| ages.histogram().count_between(0, limit_ns);
         let generator = warnings.iter().find_map(generator_limit);
@@ -292,7 +292,7 @@ mod tests {
         (outcome.counts.ok, outcome.counts.sent, outcome.counts.not_sent) = (980, 998, 20);
         outcome.seconds = vec![Second::default(); 4];
         for (second, index) in outcome.seconds.iter_mut().zip(0..) {
-            (second.index, second.ok) = (index, 245);
+            (second.index, second.counts.ok) = (index, 245);
         }
         let report = sample::run("a", "c", 245.0, 50.0).measured.expect("a report");
         let step = StepFigures::of(&spec(), 250.0, &outcome, &report, &[Warning::ClosedLoop]);

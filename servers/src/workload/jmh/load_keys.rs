@@ -18,7 +18,18 @@ pub const KEYS: &[KeySpec] = keys! {
 };
 
 /// The keys that only loads of servers have.
-pub const OF_SERVERS: [&str; 7] = ["clients", "rate", "ramp", "steps", "connections", "requests", "request"];
+pub const OF_SERVERS: [&str; 10] = [
+    "clients",
+    "rate",
+    "ramp",
+    "steps",
+    "capacity",
+    "connections",
+    "requests",
+    "request",
+    "keep_alive",
+    "thread_dump",
+];
 
 /// The size of a benchmark, with `iterations`; `None`: the load is of another kind.
 pub fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {

@@ -1,12 +1,9 @@
-//! A load and its requests in a file.
+//! A load and its requests as keys of a file.
 
 use super::flow::{Entry, entry, list, map, scalar, seconds};
-use super::path;
-use std::path::PathBuf;
+use std::path::Path;
 use threadcount_load::plan::{AddressOverride, Arrivals, DriverChoice, ProtocolChoice};
-use threadcount_model::experiment::{
-    Body, LoadKind, LoadSpec, Losses, RequestSpec, Sending, Shape, Workload,
-};
+use threadcount_model::experiment::{Body, LoadKind, LoadSpec, RequestSpec, Sending, Shape, Workload};
 
 /// For the one who reads the file.
 pub(super) const fn comment(load: &LoadSpec) -> &'static str {
@@ -86,13 +83,7 @@ fn pace(load: &LoadSpec) -> Vec<Entry> {
     };
     let connections = (connections != LoadKind::connections_for(highest))
         .then(|| entry("connections", connections.to_string()));
-    let losses = match load.workload {
-        Workload::Http(LoadKind::Open { losses: Losses::OfOverload, .. }) => Some(("overload", "true")),
-        Workload::Http(LoadKind::Open { losses: Losses::Expected, .. }) => Some(("losses", "expected")),
-        _ => None,
-    };
-    let losses = losses.map(|(key, value)| entry(key, value.to_owned()));
-    std::iter::once(pace).chain(connections).chain(losses).collect()
+    std::iter::once(pace).chain(connections).collect()
 }
 
 fn changing(shape: &Shape) -> Entry {
@@ -107,71 +98,79 @@ fn changing(shape: &Shape) -> Entry {
     }
 }
 
-/// The entries that differ from the defaults.
-fn unusual<const N: usize>(entries: [(bool, &str, String); N]) -> impl Iterator<Item = Entry> {
-    entries.into_iter().filter(|(is_unusual, ..)| *is_unusual).map(|(_, key, value)| entry(key, value))
-}
-
 fn sending(sending: &Sending) -> impl Iterator<Item = Entry> {
     let usual = Sending::default();
-    let http = if sending.http == ProtocolChoice::Http2 { "\"2\"" } else { "\"1.1\"" };
-    let driver = if sending.driver == DriverChoice::Epoll { "epoll" } else { "io_uring" };
-    let threads = sending.threads.map(|it| it.to_string()).unwrap_or_default();
-    let lead_in = sending.lead_in_s.map(seconds).unwrap_or_default();
-    unusual([
-        (sending.arrivals == Arrivals::Poisson, "poisson", "true".to_owned()),
-        (sending.seed != usual.seed, "seed", sending.seed.to_string()),
-        (sending.timeout_s != usual.timeout_s, "timeout", seconds(sending.timeout_s)),
-        (
-            sending.connect_timeout_s != usual.connect_timeout_s,
-            "connect_timeout",
-            seconds(sending.connect_timeout_s),
-        ),
-        (sending.http != usual.http, "http", http.to_owned()),
-        (sending.streams != usual.streams, "streams", sending.streams.to_string()),
-        (sending.threads.is_some(), "threads", threads),
-        (!sending.cores.is_empty(), "cores", list(sending.cores.iter().map(usize::to_string))),
-        (sending.driver != usual.driver, "driver", driver.to_owned()),
-        (sending.lateness_s > 0.0, "lateness", seconds(sending.lateness_s)),
-        (sending.lead_in_s.is_some(), "lead_in", lead_in),
-        (sending.grace_s > 0.0, "grace", seconds(sending.grace_s)),
-    ])
+    let is_http2 = sending.http == ProtocolChoice::Http2;
+    let is_epoll = sending.driver == DriverChoice::Epoll;
+    let keys = [
+        (sending.arrivals == Arrivals::Poisson).then(|| entry("poisson", "true")),
+        (sending.seed != usual.seed).then(|| entry("seed", sending.seed.to_string())),
+        time("timeout", sending.timeout_s, usual.timeout_s),
+        time("connect_timeout", sending.connect_timeout_s, usual.connect_timeout_s),
+        (sending.http != usual.http).then(|| entry("http", if is_http2 { "\"2\"" } else { "\"1.1\"" })),
+        (sending.streams != usual.streams).then(|| entry("streams", sending.streams.to_string())),
+        sending.threads.map(|threads| entry("threads", threads.to_string())),
+        several("cores", sending.cores.iter().map(usize::to_string)),
+        (sending.driver != usual.driver)
+            .then(|| entry("driver", if is_epoll { "epoll" } else { "io_uring" })),
+        time("lateness", sending.lateness_s, usual.lateness_s),
+        sending.lead_in_s.map(|lead_in_s| entry("lead_in", seconds(lead_in_s))),
+        time("grace", sending.grace_s, usual.grace_s),
+    ];
+    keys.into_iter().flatten()
 }
 
 fn connection(sending: &Sending) -> impl Iterator<Item = Entry> {
-    let file = |file: Option<&PathBuf>| file.map(|file| path(file)).unwrap_or_default();
-    let certificate = sending.identity.as_ref().map(|it| &it.certificate);
-    let key = sending.identity.as_ref().map(|it| &it.key);
     let is_to = |it: &&AddressOverride| matches!(it, AddressOverride::ConnectTo { .. });
-    let rules = |rules: Vec<&AddressOverride>| list(rules.iter().map(|it| scalar(&it.to_string())));
     let (to, resolved): (Vec<_>, Vec<_>) = sending.resolve.iter().partition(is_to);
-    unusual([
-        (!to.is_empty(), "connect_to", rules(to)),
-        (!resolved.is_empty(), "resolve", rules(resolved)),
-        (sending.unix_socket.is_some(), "unix_socket", file(sending.unix_socket.as_ref())),
-        (sending.insecure, "insecure", "true".to_owned()),
-        (sending.sni.is_some(), "sni", scalar(sending.sni.as_deref().unwrap_or_default())),
-        (!sending.ca_files.is_empty(), "cacert", list(sending.ca_files.iter().map(|it| path(it)))),
-        (certificate.is_some(), "cert", file(certificate)),
-        (key.is_some() && key != certificate, "key", file(key)),
-        (!sending.tls_resumption, "tls_resumption", "false".to_owned()),
-    ])
+    let rule = |it: &AddressOverride| scalar(&it.to_string());
+    let identity = sending.identity.as_ref();
+    let key = identity.filter(|it| it.key != it.certificate).map(|it| entry("key", path(&it.key)));
+    let keys = [
+        several("connect_to", to.into_iter().map(rule)),
+        several("resolve", resolved.into_iter().map(rule)),
+        sending.unix_socket.as_ref().map(|socket| entry("unix_socket", path(socket))),
+        truth("insecure", sending.insecure),
+        sending.sni.as_ref().map(|name| entry("sni", scalar(name))),
+        several("cacert", sending.ca_files.iter().map(|file| path(file))),
+        identity.map(|it| entry("cert", path(&it.certificate))),
+        key,
+        (!sending.tls_resumption).then(|| entry("tls_resumption", "false")),
+    ];
+    keys.into_iter().flatten()
 }
 
 fn responses(sending: &Sending) -> impl Iterator<Item = Entry> {
-    let body = sending.expect_body.as_ref().map(|it| scalar(&it.to_string())).unwrap_or_default();
-    let log = sending.log.as_ref().map(|it| path(it)).unwrap_or_default();
-    unusual([
-        (sending.expect != Sending::default().expect, "expect", scalar(&sending.expect.to_string())),
-        (sending.expect_body.is_some(), "expect_body", body),
-        (
-            !sending.captures.is_empty(),
-            "capture",
-            list(sending.captures.iter().map(|it| scalar(&it.to_string()))),
-        ),
-        (sending.cookies, "cookies", "true".to_owned()),
-        (sending.follow, "follow", "true".to_owned()),
-        (sending.first_byte, "first_byte", "true".to_owned()),
-        (sending.log.is_some(), "log", log),
-    ])
+    let is_usual = sending.expect == Sending::default().expect;
+    // The folder is that of each run.
+    let log = sending.log.as_ref().and_then(|log| log.file_name());
+    let keys = [
+        (!is_usual).then(|| entry("expect", scalar(&sending.expect.to_string()))),
+        sending.expect_body.as_ref().map(|check| entry("expect_body", scalar(&check.to_string()))),
+        several("capture", sending.captures.iter().map(|capture| scalar(&capture.to_string()))),
+        truth("cookies", sending.cookies),
+        truth("follow", sending.follow),
+        truth("first_byte", sending.first_byte),
+        log.map(|log| entry("log", scalar(&log.to_string_lossy()))),
+    ];
+    keys.into_iter().flatten()
+}
+
+fn truth(key: &str, is_set: bool) -> Option<Entry> {
+    is_set.then(|| entry(key, "true"))
+}
+
+fn time(key: &str, time_s: f64, usual_s: f64) -> Option<Entry> {
+    (time_s != usual_s).then(|| entry(key, seconds(time_s)))
+}
+
+fn several(key: &str, values: impl Iterator<Item = String>) -> Option<Entry> {
+    let mut values = values.peekable();
+    values.peek().is_some().then(|| entry(key, list(values)))
+}
+
+/// Its whole path: a file in another folder names it, and a server may have a working folder of its own.
+fn path(path: &Path) -> String {
+    let absolute = std::path::absolute(path);
+    scalar(&absolute.as_deref().unwrap_or(path).display().to_string())
 }

@@ -1,0 +1,70 @@
+//! Requests that are due, and the connections they leave on.
+
+use super::worker::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Driver, Slot};
+
+/// A server that ends a connection is noticed when the kernel is asked. What is known of it from longer ago is not relied on.
+const STALE_NS: Nanos = 1_000_000;
+
+impl<D: Driver> Worker<'_, D> {
+    /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A
+    /// wake in between does not break up their group: each part would cost wakes of its own.
+    pub(super) fn next_leaves_ns(&mut self) -> Nanos {
+        let due_ns = self.pace.next_due_ns();
+        let group_ns = due_ns.saturating_add(self.lateness_ns);
+        let deadline_ns = self.start.map_or(Nanos::MAX, |start| start.deadline_ns);
+        // At the end of the load none may be left over.
+        if group_ns < deadline_ns { group_ns } else { due_ns }
+    }
+
+    /// Begins what is due as long as there is a place for it: a free stream, or else a connection that must be opened
+    /// first, which then is part of what the request waits for.
+    pub(super) fn begin_due(&mut self, now_ns: Nanos) {
+        self.late_looks.look(now_ns);
+        if self.next_leaves_ns() > now_ns {
+            if self.pace.next_due_ns() > now_ns {
+                self.late_looks.clear();
+            }
+            return;
+        }
+        while self.pace.next_due_ns() <= now_ns {
+            let is_stale = self.is_stale(now_ns);
+            let driver = &mut self.driver;
+            let is_quiet = |slot| driver.is_quiet(slot, is_stale);
+            let place = self.free.take_stream(self.width, &self.connections, &mut self.streams, is_quiet);
+            if let Some(place) = place {
+                let free_ns = self.streams[place as usize].free_ns;
+                if !self.begin(place, now_ns, free_ns) {
+                    self.free.add_stream(place, &mut self.streams[place as usize]);
+                    return;
+                }
+            } else if self.free.has_stream() {
+                // What has arrived over the others is read next.
+                return;
+            } else if let Some(slot) = self.take_closed() {
+                let free_ns = self.connections[slot as usize].closed_ns;
+                if !self.begin(self.width.place(slot, 0), now_ns, free_ns) {
+                    self.free.add_closed(slot);
+                    return;
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Is too long ago what is known of the ends of connections?
+    pub(super) fn is_stale(&self, now_ns: Nanos) -> bool {
+        now_ns > self.known_ns.saturating_add(STALE_NS)
+    }
+
+    /// In a closed loop a connection's first request begins when the connection has been opened in advance.
+    pub(super) fn may_open_for_request(&self) -> bool {
+        self.pace.is_open() || self.to_open == 0
+    }
+
+    pub(super) fn take_closed(&mut self) -> Option<Slot> {
+        if self.may_open_for_request() { self.free.take_closed() } else { None }
+    }
+}

@@ -1,0 +1,141 @@
+//! When a load begins, is counted, and ends.
+
+use super::connection::{Connection, Place, State, StreamState};
+use super::work::Done;
+use super::worker::Worker;
+use crate::clock::Nanos;
+use crate::driver::{Driver, Slot};
+use crate::times::Times;
+use std::sync::atomic::Ordering;
+
+/// The moments of a load that has begun.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LoadWindow {
+    /// When counting begins: after the lead-in.
+    pub(super) at_ns: Nanos,
+    /// When requests end to be sent.
+    pub(super) deadline_ns: Nanos,
+    /// When what is in flight is given up.
+    pub(super) end_ns: Nanos,
+    /// Until counting begins.
+    pub(super) is_lead_in: bool,
+    /// CPU that this thread had used before.
+    cpu_ns: u64,
+    /// Bytes that the driver had sent before.
+    bytes_sent: u64,
+}
+
+impl<D: Driver> Worker<'_, D> {
+    /// Signals that this thread's connections are open, and begins when those of all threads are.
+    pub(super) fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
+        if self.start.is_some() {
+            return;
+        }
+        let is_ready = (self.to_open == 0 && self.opening == 0) || now_ns >= self.open_until_ns;
+        if is_ready && !std::mem::replace(&mut self.has_arrived, true) {
+            self.gate.arrive();
+        }
+        let Some(began_ns) = self.gate.started_ns() else { return };
+        let at_ns = began_ns + self.plan.lead_in.as_nanos() as Nanos;
+        let deadline_ns =
+            self.plan.stop.duration().map_or(Nanos::MAX, |lasts| at_ns + lasts.as_nanos() as Nanos);
+        let end_ns = deadline_ns.saturating_add(self.plan.grace.as_nanos() as Nanos);
+        let cpu_ns = super::thread_cpu_ns();
+        self.recorder.start(began_ns, at_ns);
+        let is_lead_in = self.recorder.is_in_lead_in();
+        self.start = Some(LoadWindow { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
+        self.last_event_ns = began_ns;
+        self.connections_at_start = self.connections_at_start(|connection| connection.state == State::Open);
+        self.pace.start(began_ns, deadline_ns);
+        if !self.pace.is_open() {
+            self.fail_what_was_refused(began_ns);
+        }
+    }
+
+    /// What the recorder does not count itself is counted from the end of the lead-in, too.
+    pub(super) fn count_from_here(&mut self) {
+        if let Some(start) = self.start.as_mut().filter(|start| start.is_lead_in)
+            && !self.recorder.is_in_lead_in()
+        {
+            start.is_lead_in = false;
+            start.cpu_ns = super::thread_cpu_ns();
+            start.bytes_sent = self.driver.bytes_sent();
+            self.loop_lag = Times::default();
+            self.connections_at_start = self.connections_at_start(|connection| connection.was_opened);
+        }
+    }
+
+    /// Has the load begun?
+    pub(super) fn has_begun(&self) -> bool {
+        self.start.is_some()
+    }
+
+    /// When the load has ended, if it has.
+    pub(super) fn has_ended(&mut self, now_ns: Nanos) -> Option<Nanos> {
+        let is_stopped = self.stop.load(Ordering::Relaxed) || self.gate.is_broken();
+        let Some(start) = self.start else { return is_stopped.then_some(now_ns) };
+        if is_stopped || now_ns >= start.end_ns {
+            return Some(now_ns);
+        }
+        if self.in_flight > 0 {
+            return None;
+        }
+        if now_ns >= start.deadline_ns {
+            return Some(self.last_event_ns.max(start.deadline_ns));
+        }
+        self.pace.is_exhausted().then_some(self.last_event_ns)
+    }
+
+    /// Accounts for what has no end: requests in flight, and those that were due and never begun.
+    pub(super) fn finish(mut self, ended_ns: Nanos) -> Done {
+        self.recorder.end_lead_in();
+        self.count_from_here();
+        let start = self.start;
+        for place in 0..self.streams.len() {
+            let stream = &self.streams[place];
+            match stream.state {
+                StreamState::Idle => {}
+                // It was held back until its connection had been read.
+                StreamState::Queued if self.pace.is_open() => {
+                    self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
+                }
+                StreamState::Queued => {}
+                StreamState::Waiting | StreamState::Busy => {
+                    let has_begun =
+                        stream.state == StreamState::Busy && self.has_begun_response(place as Place);
+                    self.recorder.total.begun_unfinished += u64::from(has_begun);
+                    self.recorder.unfinished(self.streams[place].exchange, ended_ns);
+                }
+            }
+        }
+        while let Some(due_ns) = self.pace.take_missed(ended_ns) {
+            self.recorder.not_sent(due_ns, ended_ns);
+        }
+        if self.session_kind.is_none() {
+            self.recorder.total.bytes.sent =
+                self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
+        }
+        self.recorder.finish();
+        let is_open = |connection: &&Connection| connection.state == State::Open;
+        let connections_open = self.connections.iter().filter(is_open).count() as u32;
+        let cpu_ns = super::thread_cpu_ns() - start.map_or(0, |start| start.cpu_ns);
+        (0..self.connections.len() as Slot).for_each(|slot| self.send_close_notify(slot));
+        Done {
+            recorder: self.recorder,
+            ended_ns: ended_ns.max(start.map_or(0, |start| start.at_ns)),
+            cpu_ns,
+            loop_lag: self.loop_lag,
+            has_real_time_priority: false,
+            protocol: self.protocol,
+            connections_at_start: self.connections_at_start,
+            connections_open,
+            streams_per_connection: self
+                .connections
+                .iter()
+                .map(|connection| connection.streams)
+                .max()
+                .unwrap_or(1),
+            driver: D::NAME,
+        }
+    }
+}
