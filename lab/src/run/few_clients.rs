@@ -129,7 +129,12 @@ pub(crate) fn alone_s(first_ms: f64) -> Option<f64> {
 /// What a client that was alone has measured; `None`: no response, or failures among them.
 pub(crate) fn requests_alone(outcome: &LoadOutcome) -> Option<RequestsAlone> {
     let times = outcome.response_time.summary().filter(|_| outcome.counts.failed == 0)?;
-    Some(RequestsAlone { requests: outcome.counts.ok, mean_ms: times.mean, stddev_ms: times.stddev })
+    Some(RequestsAlone {
+        requests: outcome.counts.ok,
+        mean_ms: times.mean,
+        p50_ms: times.p50,
+        stddev_ms: times.stddev,
+    })
 }
 
 /// The same requests of so many clients in a closed loop, for so long.

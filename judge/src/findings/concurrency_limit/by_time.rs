@@ -22,25 +22,36 @@ const LEAST: f64 = 0.9;
 
 /// So many run at once if each takes as long as one alone; `None`: not known, or about as many as are in flight.
 pub(super) fn at_once(record: &Record, in_flight: f64, rate_per_s: f64) -> Option<f64> {
-    let alone_ms = alone_ms(record)?;
-    let times = record.observed_window()?.0.response_time_ms?;
-    let at_once = rate_per_s * alone_ms / 1_000.0;
-    // A pause of the whole service makes the rate smaller, and not the median longer.
-    let is_fewer = at_once <= MUCH_FEWER * in_flight && alone_ms <= MUCH_FEWER * times.p50;
+    let at_once = rate_per_s * alone_ms(record)? / 1_000.0;
     let whole = at_once.round();
     let is_whole = whole >= 1.0 && (at_once / whole - 1.0).abs() <= WHOLE;
+    let is_fewer = at_once <= MUCH_FEWER * in_flight;
     is_fewer.then_some(if is_whole { whole } else { at_once }).filter(|it| *it >= LEAST)
 }
 
+/// A pause of the whole service makes the rate smaller, and not the median longer.
+fn is_median_longer(record: &Record) -> bool {
+    let times = record.observed_window().and_then(|(load, _)| load.response_time_ms);
+    alone_ms(record).zip(times).is_some_and(|(alone_ms, times)| alone_ms <= MUCH_FEWER * times.p50)
+}
+
+/// Beside others that fill the CPU: does a thread of the server that can run get a core soon all the same?
+fn gets_a_core(record: &Record) -> bool {
+    const SOON: f64 = 0.05;
+    let delays = record.jvm.as_ref().and_then(|jvm| jvm.run_delays.as_ref()?.platform_threads);
+    delays.zip(alone_ms(record)).is_some_and(|(delay, alone_ms)| delay.p50_ms <= SOON * alone_ms)
+}
+
 fn alone_ms(record: &Record) -> Option<f64> {
-    record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.mean_ms)
+    record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.time_ms())
 }
 
 /// Requests that wait for no core, wherever they wait.
 pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
-    let at_once = demand.by_time?;
+    let at_once = by_connections(record, demand.by_time?);
     let others = demand.in_flight - at_once;
-    if demand.cores <= 0.0 || others < 2.0 || computes(record, at_once, demand.cores) {
+    let has_cores = demand.cores > 0.0 || gets_a_core(record);
+    if !has_cores || others < 2.0 || computes(record, at_once, demand.cores) {
         return None;
     }
     let waiting = waiting_on_threads(profile, others);
@@ -53,7 +64,8 @@ pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> O
     let placed = blocked.iter().filter(|group| group.activity.has_place());
     let most = placed.map(|group| (profile.mean_threads(group), *group)).max_by(|a, b| a.0.total_cmp(&b.0));
     let waits = most.filter(|(threads, _)| *threads >= AT_ONE_PLACE * others);
-    let is_known = waits.is_some() || mean(&blocked) < MOST * others;
+    let are_on_threads = mean(&blocked) >= MOST * others;
+    let is_known = if are_on_threads { waits.is_some() } else { is_median_longer(record) };
     let is_named = waits.is_some_and(|(_, group)| is_full_pool(record, group));
     (is_known && !is_named).then(|| ConcurrencyLimit {
         waiting: waits.map(|(threads, group)| WaitingThreads {
@@ -79,10 +91,20 @@ fn waiting_on_threads(profile: &WaitProfile, others: f64) -> Vec<&WaitGroup> {
     if is_unknown { application } else { requests }
 }
 
+/// Where about as many connections to a neighbour are in use as run, they are what was counted.
+fn by_connections(record: &Record, at_once: f64) -> f64 {
+    let about = (1.0 - MUCH_FEWER).mul_add(-at_once, at_once)..=at_once / MUCH_FEWER;
+    let counts = record.neighbours.iter().filter(|it| is_in_use(it)).map(|it| f64::from(it.most));
+    counts.filter(|it| about.contains(it)).max_by(f64::total_cmp).unwrap_or(at_once)
+}
+
+fn is_in_use(neighbour: &NeighbourConnections) -> bool {
+    2 * neighbour.paced >= u64::from(neighbour.readings) && neighbour.waiting > neighbour.answered
+}
+
 /// Connections to a neighbour that are in use and fewer than requests run: each may have several at once, up to a limit.
 fn shared(record: &Record, at_once: f64) -> Option<LimitedConnections> {
-    let is_in_use = |it: &&NeighbourConnections| 2 * it.paced >= u64::from(it.readings);
-    let few = record.neighbours.iter().filter(|it| f64::from(it.most) < at_once).filter(is_in_use);
+    let few = record.neighbours.iter().filter(|it| f64::from(it.most) < at_once && is_in_use(it));
     few.max_by_key(|it| it.paced)
         .map(|it| LimitedConnections { address: it.address.clone(), connections: it.most })
 }
@@ -108,12 +130,13 @@ mod tests {
     use crate::findings::held_segments::HeldSegments;
     use threadcount_model::record::jvm::{Pool, PoolKind, PoolSample};
     use threadcount_model::record::neighbour::NeighbourConnections;
+    use threadcount_model::record::run_delay::{RunDelay, RunDelays};
     use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup};
     use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 
     /// Of 20 requests of one client that had the server to itself, so long on average.
     fn alone(record: Record, mean_ms: f64, stddev_ms: f64) -> Record {
-        let alone = RequestsAlone { requests: 20, mean_ms, stddev_ms };
+        let alone = RequestsAlone { requests: 20, mean_ms, p50_ms: mean_ms, stddev_ms };
         let warm_up = WarmUp { fastest_ms: Some(mean_ms), alone: Some(alone), ..WarmUp::default() };
         Record { warm_up: Some(warm_up), ..record }
     }
@@ -133,7 +156,9 @@ mod tests {
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("whatever lets in 6 at once without a thread"), "{finding:?}");
         let mean = found(&alone(record(vec![], vec![]), 3.1, 0.2)).expect("a finding");
-        assert!(sentence(&mean).starts_with("never more than about 1.2 requests run at once"), "{mean:?}");
+        let expected = "no more than 1.2 requests run at once on average while 100 are in flight. 1.2 / 3.10 ms = 400/s. The \
+            others wait without a thread";
+        assert_eq!(sentence(&mean), expected);
     }
 
     /// Ten streams of one HTTP/2 connection.
@@ -153,6 +178,7 @@ mod tests {
             fewest: 1,
             most: 1,
             paced,
+            waiting: 9,
             late: paced,
             ..NeighbourConnections::default()
         };
@@ -167,6 +193,13 @@ mod tests {
             sentences(20)
         );
         assert!(sentences(0).ends_with("at Shop.page:9"), "it is idle");
+        let mut counted = with(160);
+        counted.neighbours.iter_mut().for_each(|it| it.most = 8);
+        let counted = sentence(&found(&counted).expect("a finding"));
+        assert!(
+            counted.starts_with("never more than about 8 requests run at once"),
+            "one after the other: {counted}"
+        );
     }
 
     #[test]
@@ -255,11 +288,19 @@ mod tests {
                 .for_each(|cost| (cost.machine_cpu_cores, cost.cpu_cores) = (machine, server));
             record
         };
+        let delayed = |p50_ms: f64, server: f64| {
+            let mut record = busy(1.95, server);
+            let platform_threads = Some(RunDelay { count: 1_000, p50_ms, p99_ms: 9.0, max_ms: 20.0 });
+            let delays = RunDelays { platform_threads, ..RunDelays::default() };
+            record.jvm.iter_mut().for_each(|jvm| jvm.run_delays = Some(delays.clone()));
+            record
+        };
+        assert!(found(&delayed(0.1, 0.1)).is_some(), "others fill the CPU, and threads get a core at once");
         let mut paused = alone(record(vec![], vec![]), 150.0, 1.0);
         paused.measured.iter_mut().for_each(|load| {
             load.response_time_ms.iter_mut().for_each(|times| times.p50 = 150.0);
         });
-        let few = RequestsAlone { requests: 3, mean_ms: 15.0, stddev_ms: 0.1 };
+        let few = RequestsAlone { requests: 3, mean_ms: 15.0, p50_ms: 15.0, stddev_ms: 0.1 };
         let mut too_few = record(vec![], vec![]);
         too_few.warm_up = Some(WarmUp { alone: Some(few), ..WarmUp::default() });
         let silent = [
@@ -270,6 +311,8 @@ mod tests {
             ("a service that was paused", paused),
             ("requests that compute or have no core", alone(record(vec![], many()), 15.0, 0.1)),
             ("a full CPU", busy(1.95, 0.3)),
+            ("a CPU that others fill, where threads wait for a core", delayed(3.0, 0.1)),
+            ("a full CPU of which the server has more than those that run", delayed(0.1, 1.2)),
             ("requests that compute on all cores but one", busy(1.3, 1.2)),
         ];
         for (what, record) in silent {

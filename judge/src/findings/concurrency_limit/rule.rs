@@ -210,7 +210,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         }),
         running: family.activity.clone(),
         at_place: family.at_place,
-        waiting,
+        waiting: waiting.map(|it| WaitingThreads { threads: it.threads.min(others), ..it }),
         ..demand.limited_to(at_once)
     })
 }
@@ -370,7 +370,7 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     is_limit.then(|| ConcurrencyLimit {
         running: place.activity.clone(),
         at_place: profile.mean_threads(place) / threads(&mut of_requests(profile).filter(is_running)),
-        waiting: Some(waiting),
+        waiting: Some(WaitingThreads { threads: waiting.threads.min(demand.in_flight - at_once), ..waiting }),
         ..demand.limited_to(at_once)
     })
 }

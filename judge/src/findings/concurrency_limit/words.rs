@@ -46,8 +46,11 @@ impl ConcurrencyLimit {
 
     /// By the time of a request alone it may be a mean.
     fn number(&self) -> String {
-        let is_mean = self.alone_ms.is_some() && self.at_once.fract() > 0.0 && self.at_once < 10.0;
-        if is_mean { format!("{:.1}", self.at_once) } else { whole(self.at_once) }
+        if self.is_mean() { format!("{:.1}", self.at_once) } else { whole(self.at_once) }
+    }
+
+    fn is_mean(&self) -> bool {
+        self.alone_ms.is_some() && self.at_once.fract() > 0.0 && self.at_once < 10.0
     }
 
     fn others(&self) -> Option<String> {
@@ -115,9 +118,13 @@ impl ConcurrencyLimit {
             None => {
                 let which: Vec<String> = name.into_iter().chain(self.at()).collect();
                 let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
-                let most = if self.alone_ms.is_some() { format!("about {most}") } else { most };
+                let (no_more, on_average) = match self.alone_ms {
+                    Some(_) if self.is_mean() => ("no more than", " on average"),
+                    Some(_) => ("never more than about", ""),
+                    None => ("never more than", ""),
+                };
                 format!(
-                    "never more than {most} {requests} {run} at once{which} while {in_flight} are in flight{}",
+                    "{no_more} {most} {requests} {run} at once{on_average}{which} while {in_flight} are in flight{}",
                     self.arithmetic()
                 )
             }
@@ -218,6 +225,12 @@ impl Words for ConcurrencyLimit {
                         .to_owned(),
                 );
             }
+            if awaited.is_some_and(|it| it.state == ThreadState::Wait) {
+                return Some(format!(
+                    "whatever lets in {} at once, or shorter work at {place}",
+                    whole(self.at_once)
+                ));
+            }
             let limit = awaited.and_then(|it| it.resource.as_deref());
             let limit = limit.map_or("limit", |class| class.rsplit('.').next().unwrap_or(class));
             return Some(format!("a {limit} that lets more in, or held for a shorter time at {place}"));
@@ -227,6 +240,15 @@ impl Words for ConcurrencyLimit {
         }
         let name = threads.quoted();
         Some(match &threads.executor {
+            Some(_) if threads.is_let_in(self.at_once) && self.waiting.is_some() => {
+                let waits = self.waiting.as_ref().map(|it| &it.activity);
+                let waits = waits.and_then(|it| it.application.as_ref().or(it.library.as_ref()));
+                let waits = waits.map_or("the place where they wait", String::as_str);
+                format!(
+                    "whatever lets in {} at once at {waits}, or shorter work at {place}",
+                    whole(self.at_once)
+                )
+            }
             Some(_) if threads.is_let_in(self.at_once) => {
                 format!("a higher limit on requests before {name}, or shorter work at {place}")
             }
