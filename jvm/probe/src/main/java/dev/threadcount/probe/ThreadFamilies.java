@@ -238,7 +238,7 @@ final class ThreadFamilies {
                 default -> {
                     working++;
                     requests += activity.role() == Role.REQUEST ? 1 : 0;
-                    eventLoops += EventLoops.runs(one.stack().frames()) ? 1 : 0;
+                    eventLoops += EventLoops.runs(one.stack().frames()) || EventLoops.hasSelector(one.thread()) ? 1 : 0;
                     // Where it runs is chance.
                     places.merge(new Place(activity.application(), activity.library(), activity.state().wireName()), 1, Integer::sum);
                 }

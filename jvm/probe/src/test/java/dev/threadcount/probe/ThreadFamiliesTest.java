@@ -1,10 +1,13 @@
 package dev.threadcount.probe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.threadcount.probe.SampleGroups.Drawn;
+import dev.threadcount.probe.stacks.EventLoops;
 import dev.threadcount.probe.stacks.ThreadStack;
+import java.nio.channels.Selector;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,6 +81,18 @@ class ThreadFamiliesTest {
         String line = line(List.of(Drawn.of(idle, ThreadStack.of(idle))), drawn);
         assertTrue(line.contains("\"drawn\":200,\"working\":3,\"waiting\":0"), line);
         assertEquals(TASKS, drawn.size());
+    }
+
+    private static final class LoopThread extends Thread {
+        @SuppressWarnings("unused")
+        private Selector selector;
+    }
+
+    @Test
+    void aThreadWithASelectorOfItsOwnIsAnEventLoop() {
+        assertTrue(EventLoops.hasSelector(new LoopThread()));
+        assertFalse(EventLoops.hasSelector(new Thread()));
+        assertFalse(EventLoops.hasSelector(threads.getFirst()));
     }
 
     @Test
