@@ -16,7 +16,7 @@ const AT_ONE_PLACE: f64 = 0.25;
 /// A few threads of a known server may be another server in the same process.
 const AS_MANY: std::ops::RangeInclusive<f64> = MOST..=1.2;
 /// As near to a whole number it is one.
-const WHOLE: f64 = 0.15;
+const WHOLE: f64 = 0.25;
 /// Of less than one a client alone would do more.
 const LEAST: f64 = 0.9;
 
@@ -155,8 +155,8 @@ mod tests {
             others wait without a thread";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).starts_with("whatever lets in 6 at once without a thread"), "{finding:?}");
-        let mean = found(&alone(record(vec![], vec![]), 3.1, 0.2)).expect("a finding");
-        let expected = "no more than 1.2 requests run at once on average while 100 are in flight. 1.2 / 3.10 ms = 400/s. The \
+        let mean = found(&alone(record(vec![], vec![]), 3.5, 0.2)).expect("a finding");
+        let expected = "no more than 1.4 requests run at once on average while 100 are in flight. 1.4 / 3.50 ms = 400/s. The \
             others wait without a thread";
         assert_eq!(sentence(&mean), expected);
     }
