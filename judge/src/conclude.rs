@@ -140,6 +140,7 @@ mod tests {
             at_place: 1.0,
             waiting: None,
             connections: None,
+            alone_ms: None,
         }
     }
 

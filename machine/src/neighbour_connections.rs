@@ -22,6 +22,8 @@ const TICK_MS: f64 = 10.0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NeighbourReading {
     address: SocketAddr,
+    /// The server listens there itself.
+    is_own: bool,
     open: u32,
     /// The last message is one that was sent, or one that was received.
     waiting: u32,
@@ -49,8 +51,13 @@ pub(super) struct NeighbourReader {
 impl NeighbourReader {
     /// `own`: inodes of the server's sockets.
     pub(super) fn read(&mut self, sockets: &[TcpSocket], own: &HashSet<u64>) -> NeighbourReadings {
-        let listening: HashSet<u16> =
-            sockets.iter().filter(|it| it.state == SocketState::Listen).map(|it| it.local_port).collect();
+        let is_listening = |it: &&TcpSocket| it.state == SocketState::Listen;
+        let listening: HashSet<u16> = sockets.iter().filter(is_listening).map(|it| it.local_port).collect();
+        let accepting: HashSet<u16> = sockets
+            .iter()
+            .filter(|it| is_listening(it) && own.contains(&it.inode))
+            .map(|it| it.local_port)
+            .collect();
         let opened = |it: &&TcpSocket| {
             let is_open = it.state == SocketState::Established && own.contains(&it.inode);
             is_open
@@ -66,6 +73,7 @@ impl NeighbourReader {
             let at = neighbours.iter().position(|it| it.address == address).unwrap_or_else(|| {
                 neighbours.push(NeighbourReading {
                     address,
+                    is_own: address.ip().to_canonical().is_loopback() && accepting.contains(&address.port()),
                     open: 0,
                     waiting: 0,
                     answered: 0,
@@ -112,6 +120,7 @@ pub(super) fn within(readings: &[NeighbourReadings]) -> Vec<NeighbourConnections
             |figure: fn(&NeighbourReading) -> u32| of_address.iter().map(|it| u64::from(figure(it))).sum();
         NeighbourConnections {
             address: address.to_string(),
+            is_own: of_address.iter().any(|it| it.is_own),
             readings: of_address.len() as u32,
             fewest: of_address.iter().map(|it| it.open).min().unwrap_or_default(),
             most: of_address.iter().map(|it| it.open).max().unwrap_or_default(),
@@ -165,10 +174,38 @@ mod tests {
     }
 
     #[test]
+    fn a_port_of_the_servers_own_is_known_as_that() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut client = TcpStream::connect(address).unwrap();
+        let mut server = listener.accept().unwrap().0;
+        client.write_all(b"q").unwrap();
+        server.read_exact(&mut [0]).unwrap();
+        server.write_all(b"a").unwrap();
+        client.read_exact(&mut [0]).unwrap();
+        let sockets = tcp_sockets().expect("readable");
+        let is_own = |own: &dyn Fn(&TcpSocket) -> bool| {
+            let own = sockets.iter().filter(|it| own(it)).map(|it| it.inode).collect();
+            NeighbourReader::default().read(&sockets, &own).into_iter().flatten().next().expect("open").is_own
+        };
+        let is_opened = |it: &TcpSocket| it.remote == Some(address);
+        assert!(is_own(&|it| is_opened(it) || it.local_port == address.port()));
+        assert!(!is_own(&is_opened), "another process listens there");
+    }
+
+    #[test]
     fn readings_of_an_address_are_added_up_over_the_window() {
         let at = |port: u16, open, waiting| {
             let address = SocketAddr::from(([127, 0, 0, 1], port));
-            Some(NeighbourReading { address, open, waiting, answered: open - waiting, paced: open, late: 1 })
+            Some(NeighbourReading {
+                address,
+                is_own: false,
+                open,
+                waiting,
+                answered: open - waiting,
+                paced: open,
+                late: 1,
+            })
         };
         let window = within(&[[at(1, 5, 5), at(2, 1, 0), None, None], [at(1, 4, 3), None, None, None]]);
         assert_eq!(window.len(), 2);

@@ -6,7 +6,7 @@ use super::process_id::process_id;
 use super::watch::leave;
 use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
-use crate::run::few_clients::with_clients;
+use crate::run::few_clients::{ALONE_S, requests_alone, with_clients};
 use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
 use crate::run::silence::{Hang, Silence};
 use crate::run::warm_up::fastest_ms;
@@ -37,8 +37,6 @@ use threadcount_stats::request_time::other_traffic;
 
 /// Ten seconds are judged, whose last events are up to two seconds late: a load of ten seconds that was there before them fills them.
 const LEAD_IN_S: f64 = 3.0;
-/// One client has the service to itself before.
-const ALONE_S: f64 = 1.0;
 
 /// `--attach PID|URL`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +102,7 @@ pub(super) fn run(
     let pid = target.pid()?;
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let fastest_ms = fastest_alone_ms(&plan, &stop);
+    let warm_up = alone(&plan, &stop);
     let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
@@ -116,7 +114,7 @@ pub(super) fn run(
     let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
     let mut record =
         attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
-    record.warm_up = Some(WarmUp { fastest_ms, ..WarmUp::default() });
+    record.warm_up = Some(warm_up);
     let Explained { limits, why } = explained(&attached::experiment(&load, &origin), record, limits);
     let why: String = why.into_iter().map(|line| line + "\n").collect();
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;
@@ -133,11 +131,18 @@ pub(super) fn run(
     })
 }
 
-/// The fastest response to a client that is alone: a request that waits for no other. `None`: there was none.
-fn fastest_alone_ms(plan: &LoadPlan, stop: &AtomicBool) -> Option<f64> {
-    let alone = with_clients(plan, 1, ALONE_S).with(|plan| plan.threads = NonZeroU32::new(1));
-    let outcome = run::run(&alone, Control::new(stop, &mut |_| {})).ok()?;
-    fastest_ms(&outcome)
+/// A client that has the service to itself: its requests wait for no others. The first ones may load classes.
+fn alone(plan: &LoadPlan, stop: &AtomicBool) -> WarmUp {
+    let send = |seconds: f64| {
+        let alone = with_clients(plan, 1, seconds).with(|plan| plan.threads = NonZeroU32::new(1));
+        run::run(&alone, Control::new(stop, &mut |_| {})).ok()
+    };
+    let outcomes = [ALONE_S / 2.0, ALONE_S].map(send);
+    WarmUp {
+        fastest_ms: outcomes.iter().flatten().filter_map(fastest_ms).reduce(f64::min),
+        alone: outcomes[1].as_ref().and_then(requests_alone),
+        ..WarmUp::default()
+    }
 }
 
 /// The load, how it is sent, and where to.
@@ -199,7 +204,10 @@ struct Explained {
 
 fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits) -> Explained {
     let others = other_traffic(&record);
+    // A neighbour in the same process serves requests of this load: a limit is one all the same.
+    let is_its_own = record.neighbours.iter().any(|it| it.is_own);
     if others.is_some()
+        && !is_its_own
         && let Some(jvm) = &mut record.jvm
     {
         jvm.wait_profile = None;

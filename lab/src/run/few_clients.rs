@@ -10,6 +10,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
+use threadcount_model::record::RequestsAlone;
 
 /// A server that uses less of the cores mostly waits, and more clients leave the compiler its core all the same ...
 const IDLE_SHARE: f64 = 0.25;
@@ -113,6 +114,29 @@ fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
     (filling as u32).min(most)
 }
 
+/// One client has the server to itself for so long ...
+pub(crate) const ALONE_S: f64 = 1.0;
+/// ... or for so many requests.
+const FEW_REQUESTS: f64 = 8.0;
+
+/// How long a client is alone whose first request took so long; `None`: too long for a few more.
+pub(crate) fn alone_s(first_ms: f64) -> Option<f64> {
+    Some(FEW_REQUESTS * first_ms / 1_000.0)
+        .filter(|seconds| *seconds <= 2.0 * ALONE_S)
+        .map(|it| it.max(ALONE_S / 4.0))
+}
+
+/// What a client that was alone has measured; `None`: no response, or failures among them.
+pub(crate) fn requests_alone(outcome: &LoadOutcome) -> Option<RequestsAlone> {
+    let times = outcome.response_time.summary().filter(|_| outcome.counts.failed == 0)?;
+    Some(RequestsAlone {
+        requests: outcome.counts.ok,
+        mean_ms: times.mean,
+        p50_ms: times.p50,
+        stddev_ms: times.stddev,
+    })
+}
+
 /// The same requests of so many clients in a closed loop, for so long.
 pub(crate) fn with_clients(plan: &LoadPlan, clients: u32, seconds: f64) -> LoadPlan {
     plan.clone().with(|changed| {
@@ -135,5 +159,10 @@ mod tests {
         assert_eq!(next_clients(150, 0.1, 300), 300);
         assert_eq!(next_clients(2, 0.0, 1_000), 200);
         assert_eq!(next_clients(2, 0.6, 300), 2);
+    }
+
+    #[test]
+    fn a_client_is_alone_for_a_few_requests_unless_they_take_long() {
+        assert_eq!([0.5, 40.0, 250.0, 400.0].map(alone_s), [Some(0.25), Some(0.32), Some(2.0), None]);
     }
 }

@@ -1,17 +1,18 @@
 //! Few clients, and then the same load before the measured window, until the server is warm.
 
-use super::few_clients::FewClients;
+use super::few_clients::{FewClients, alone_s, requests_alone, with_clients};
 use super::sender::PlannedLoad;
 use super::server_seconds::ServerSeconds;
 use super::steady::WarmUpTest;
 use super::{DuringLoad, RunError, Runner, figures};
 use crate::run::watch::{Event, Watch};
+use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{LoadPlan, Pacing, RateShape, Stop};
 use threadcount_model::experiment::{LoadSpec, Workload};
-use threadcount_model::record::{Record, WarmUp};
+use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 use threadcount_servers::running_server::RunningServer;
 
 /// The part of the longest warm-up that few clients have at most.
@@ -74,6 +75,7 @@ impl Runner<'_> {
             compiler_share: test.compiler_share(),
             classes_per_s: test.classes_per_s(),
             fastest_ms: None,
+            alone: None,
         });
         self.check(server, "warming up")?;
         if server.pid().is_none() && warmed.status.is_empty() {
@@ -84,12 +86,31 @@ impl Runner<'_> {
             let alone = self.one_request(load, &server.url)?;
             let alone = self.load(PlannedLoad { spec: load, plan: &alone }, server)?;
             self.check(server, "warming up")?;
-            let fastest_ms = [fastest_ms(&warmed), fastest_ms(&alone)].into_iter().flatten().reduce(f64::min);
+            let fastest_alone_ms = fastest_ms(&alone);
+            let fastest_ms = fastest_ms(&warmed).into_iter().chain(fastest_alone_ms).reduce(f64::min);
+            let requests_alone = self.requests_alone(load, plan, server, fastest_alone_ms)?;
             if let Some(warm_up) = &mut record.warm_up {
-                warm_up.fastest_ms = fastest_ms;
+                (warm_up.fastest_ms, warm_up.alone) = (fastest_ms, requests_alone);
             }
         }
         Ok(())
+    }
+
+    /// Of one client, whose first request took so long.
+    fn requests_alone(
+        &self,
+        load: &LoadSpec,
+        plan: &LoadPlan,
+        server: &mut RunningServer,
+        first_ms: Option<f64>,
+    ) -> Result<Option<RequestsAlone>, RunError> {
+        let Some(seconds) = first_ms.and_then(alone_s).filter(|_| self.sender.processes() == 1) else {
+            return Ok(None);
+        };
+        let plan = with_clients(plan, 1, seconds).with(|plan| plan.threads = NonZeroU32::new(1));
+        let outcome = self.load(PlannedLoad { spec: load, plan: &plan }, server)?;
+        self.check(server, "warming up")?;
+        Ok(requests_alone(&outcome))
     }
 
     /// Returns how long it took in seconds. A load with a rate begins slowly by itself, and a server elsewhere shows no CPU.

@@ -46,7 +46,8 @@ fn found(result: &Path) -> Vec<(String, Value)> {
 }
 
 fn are_found(feature: u16) {
-    let found = findings(&["fork", "core", "permits", "monitor", "consumer", "let-in", "ordered"], feature);
+    let modes = ["fork", "core", "permits", "monitor", "consumer", "let-in", "ordered", "unthreaded"];
+    let found = findings(&modes, feature);
     let limit = |mode: &str| {
         let figures = found.iter().find(|(variant, _)| variant == mode).map(|(_, figures)| figures);
         let figures = figures.unwrap_or_else(|| panic!("{mode}: {found:#?}"));
@@ -61,6 +62,8 @@ fn are_found(feature: u16) {
     assert_eq!(limit("ordered"), (1.0, named("ordered-*")));
     let (permits, threads) = limit("permits");
     assert!((4.0..=6.0).contains(&permits) && threads.is_none(), "{found:#?}");
+    let (unthreaded, threads) = limit("unthreaded");
+    assert!((5.0..=7.0).contains(&unthreaded) && threads.is_none(), "{found:#?}");
 }
 
 #[test]

@@ -40,6 +40,7 @@ class Limits {
             }
             case "let-in" -> serve(arguments[0], new LetIn(5, Executors.newFixedThreadPool(64, named("roomy"))), Limits::work);
             case "ordered" -> serve(arguments[0], new LetIn(1, Executors.newFixedThreadPool(64, named("ordered"))), Limits::work);
+            case "unthreaded" -> unthreaded(arguments[0], virtual);
             case "apart" -> apart(arguments[0], Executors.newFixedThreadPool(64, named("apart")));
             case "free" -> serve(arguments[0], virtual, Limits::work);
             case "jobs" -> {
@@ -77,6 +78,34 @@ class Limits {
             CLOCK.schedule(() -> end(exchange), ThreadLocalRandom.current().nextInt(5, 75), TimeUnit.MILLISECONDS);
         });
         server.start();
+    }
+
+    /** Six requests at a time wait for a clock, and the others in a queue, all of them without a thread. */
+    private static void unthreaded(String port, Executor executor) throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(port)), 1_024);
+        server.setExecutor(executor);
+        Semaphore places = new Semaphore(6);
+        ConcurrentLinkedQueue<HttpExchange> waiting = new ConcurrentLinkedQueue<>();
+        server.createContext("/", exchange -> {
+            waiting.add(exchange);
+            next(places, waiting);
+        });
+        server.start();
+    }
+
+    private static void next(Semaphore places, ConcurrentLinkedQueue<HttpExchange> waiting) {
+        while (!waiting.isEmpty() && places.tryAcquire()) {
+            HttpExchange exchange = waiting.poll();
+            if (exchange == null) {
+                places.release();
+            } else {
+                CLOCK.schedule(() -> {
+                    end(exchange);
+                    places.release();
+                    next(places, waiting);
+                }, 20, TimeUnit.MILLISECONDS);
+            }
+        }
     }
 
     private static void end(HttpExchange exchange) {

@@ -7,6 +7,9 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
+/// Stacks that are not taken at one moment.
+const MANY: u32 = 24;
+
 /// A family in one sample; a family without work has no line.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
@@ -98,19 +101,27 @@ fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
 
 fn family_sample(line: &ThreadFamilyLine) -> FamilySample {
     let each = f64::from(line.threads) / f64::from(line.drawn.max(1));
-    // The executor counts all, and knows nothing of those among them that wait for other threads.
-    let counted = line
-        .active
-        .and_then(|it| u32::try_from(it).ok())
-        .filter(|_| line.drawn < line.threads)
-        .map(f64::from);
+    // The executor counts all at one moment, and knows nothing of those among them that wait for other threads: how many of a few drawn
+    // ones do is an estimate.
+    let is_whole = line.drawn >= line.threads;
+    let counted = line.active.and_then(|it| u32::try_from(it).ok()).map(f64::from);
     let share = f64::from(line.working) / f64::from((line.working + line.waiting).max(1));
-    let at_work = counted.unwrap_or(each * f64::from(line.working + line.waiting));
+    let seen = each * f64::from(line.working + line.waiting);
+    let at_work = match counted {
+        Some(active) if !is_whole => active,
+        // Looking at many takes a while, in which one ends and another begins.
+        Some(active)
+            if line.threads > MANY && line.waiting == 0 && (active - seen).abs() <= (seen / 4.0).max(1.0) =>
+        {
+            active
+        }
+        _ => seen,
+    };
     FamilySample {
         threads: line.threads,
         working: at_work * share,
         waiting: at_work - at_work * share,
-        is_estimate: counted.is_none() && line.drawn < line.threads,
+        is_estimate: !is_whole,
         queued: line.queued.and_then(|it| u64::try_from(it).ok()),
     }
 }
@@ -214,7 +225,17 @@ mod tests {
     fn of_a_large_family_the_executor_counts_those_with_a_task_and_the_drawn_ones_say_what_they_do() {
         let read = read(&[stacks(0), line(0, "exec-*", (200, 10), (8, 2))]);
         let sample = read.thread_families[0].samples[0];
-        assert_eq!((sample.working, sample.waiting), (48.0, 12.0));
+        assert_eq!((sample.working, sample.waiting, sample.is_estimate), (48.0, 12.0, true));
+        let whole = |working, waiting| {
+            let sample = super::super::readings::tests::read(&[
+                stacks(0),
+                line(0, "exec-*", (200, 200), (working, waiting)),
+            ]);
+            let sample = sample.thread_families[0].samples[0];
+            (sample.working, sample.waiting, sample.is_estimate)
+        };
+        assert_eq!(whole(3, 57), (3.0, 57.0, false));
+        assert_eq!(whole(61, 0), (60.0, 0.0, false), "one ended meanwhile");
     }
 
     #[test]

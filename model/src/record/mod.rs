@@ -129,6 +129,39 @@ pub struct WarmUp {
     /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
     /// `None`: an open load.
     pub fastest_ms: Option<f64>,
+    /// Requests of one client that had the server to itself; `None`: an open load, or too slow for a few of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone: Option<RequestsAlone>,
+}
+
+/// One request after the other, while no other was in flight: the time of a request that waits for none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestsAlone {
+    pub requests: u64,
+    /// From due to the last byte.
+    pub mean_ms: f64,
+    pub p50_ms: f64,
+    pub stddev_ms: f64,
+}
+
+impl RequestsAlone {
+    /// Of times that are nearly alike the median: what a busy machine adds to a few of them is none of the request's.
+    #[must_use]
+    pub fn time_ms(&self) -> f64 {
+        const ALIKE: f64 = 0.3;
+        if self.stddev_ms <= ALIKE * self.mean_ms { self.p50_ms } else { self.mean_ms }
+    }
+
+    /// Is the mean known to a fifth, at twice its standard error? Of a millisecond and less the wake-ups of an idle machine are a part.
+    #[must_use]
+    pub fn is_sure(&self) -> bool {
+        const FEWEST: u64 = 4;
+        const SHORTEST_MS: f64 = 1.0;
+        const ERROR: f64 = 0.1;
+        self.requests >= FEWEST
+            && self.mean_ms >= SHORTEST_MS
+            && self.stddev_ms / (self.requests as f64).sqrt() <= ERROR * self.mean_ms
+    }
 }
 
 /// Above this share of the server's CPU the JIT compiler still changes the cost of a request.

@@ -38,7 +38,7 @@ pub struct FamilySample {
     pub working: f64,
     /// Those that have work and wait for other threads.
     pub waiting: f64,
-    /// Only some were looked at, and nothing counts them all.
+    /// Only some were looked at.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimate: bool,
     /// Tasks in the executor's queue; `None`: it has none.

@@ -1,5 +1,6 @@
 //! Fewer requests run at once than are in flight: a limit, whatever its name. What the threads that run have in common is its name.
 
+mod by_time;
 mod rule;
 #[cfg(test)]
 mod tests;
@@ -38,9 +39,12 @@ pub struct ConcurrencyLimit {
     pub at_place: f64,
     /// Where threads with a request wait for those that run.
     pub waiting: Option<WaitingThreads>,
-    /// Where no threads run: connections that carry one request after the other.
+    /// Where no threads run: connections that carry one request after the other, or with `alone_ms` perhaps several at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<LimitedConnections>,
+    /// The time of a request that had the server to itself, where that alone shows how many run at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_ms: Option<f64>,
 }
 
 /// Connections to one address, each with a request on it all the time.
@@ -85,6 +89,11 @@ impl WaitingThreads {
 }
 
 impl ConcurrencyLimit {
+    /// Those that do not run sleep until it is their turn: what lets them go on counts time, not requests.
+    fn pace(&self) -> Option<&WaitingThreads> {
+        self.waiting.as_ref().filter(|it| self.alone_ms.is_some() && it.activity.state == ThreadState::Sleep)
+    }
+
     /// Does it say that threads wait for this?
     pub(crate) fn names(&self, wait: &ThreadActivity) -> bool {
         self.waiting.as_ref().is_some_and(|it| {

@@ -5,11 +5,14 @@
 //! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait. Requests
 //! without a thread are limited by connections to a neighbour, if each of those always has a request on it.
 
+use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
+use crate::evidence::connection_pools;
 use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule};
 use threadcount_model::record::Record;
+use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::thread_family::{FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{
@@ -28,7 +31,7 @@ const SPREAD: f64 = 0.1;
 /// Numbers of requests that run independently of each other are seldom as alike as those that a limit lets in.
 const SELDOM: f64 = 0.01;
 /// Of the requests that do not run, those that run elsewhere or wait for them.
-const MOST: f64 = 0.5;
+pub(super) const MOST: f64 = 0.5;
 /// A request may have several tasks, each of which begins to wait several times.
 const SWITCHES_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.5..=20.0;
 /// A task that serves one request after the other ends seldom, and waits once for each.
@@ -36,14 +39,16 @@ const ONCE_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 /// The load at the moment of the samples.
 #[derive(Clone, Copy)]
-struct Demand {
-    in_flight: f64,
+pub(super) struct Demand {
+    pub in_flight: f64,
     /// `None`: not known.
     rate_per_s: Option<f64>,
     /// No load was sent: the rate is that of the server's sockets.
     is_rate_estimate: bool,
     /// Of the machine; 0: its CPU is full, or it is unknown.
-    cores: f64,
+    pub cores: f64,
+    /// How many run at once by the time of a request alone; `None`: not known, or nearly all.
+    pub by_time: Option<f64>,
     /// Threads that wait are pinned to their carriers.
     are_carriers_held: bool,
 }
@@ -62,7 +67,10 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
         Fact::PinnedCarriers(pinned) => Some(pinned),
         _ => None,
     });
-    let is_named = found.iter().any(|finding| NAMED.contains(&finding.rule()));
+    // Time that passes outside of the server's threads makes no number of them.
+    const OUTSIDE: [Rule; 2] = [Rule::Generator, Rule::HeldSegments];
+    let is_found = |rules: &[Rule]| found.iter().any(|finding| rules.contains(&finding.rule()));
+    let (is_named, is_outside) = (is_found(&NAMED), is_found(&OUTSIDE));
     if is_named || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
         return None;
     }
@@ -71,7 +79,8 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
     let (limits, runs) = observed.in_most(|record| {
         let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
         let demand = Demand::of(record, in_flight, Some(rate_per_s));
-        limit(record, Demand { are_carriers_held: pinned.is_some(), ..demand })
+        let by_time = demand.by_time.filter(|_| !is_outside);
+        limit(record, Demand { are_carriers_held: pinned.is_some(), by_time, ..demand })
     })?;
     let mean = |figure: fn(&ConcurrencyLimit) -> Option<f64>| mean_of(limits.iter().filter_map(figure));
     let most = limits.iter().map(|it| it.at_once).fold(0.0, f64::max);
@@ -105,12 +114,13 @@ impl Demand {
             rate_per_s,
             is_rate_estimate: false,
             cores,
+            by_time: rate_per_s.and_then(|rate| by_time::at_once(record, in_flight - outside, rate)),
             are_carriers_held: false,
         }
     }
 
     /// That so many requests run at once; what shows it is for the caller to say.
-    fn limited_to(&self, at_once: f64) -> ConcurrencyLimit {
+    pub(super) fn limited_to(&self, at_once: f64) -> ConcurrencyLimit {
         ConcurrencyLimit {
             at_once,
             in_flight: self.in_flight,
@@ -121,6 +131,7 @@ impl Demand {
             at_place: 0.0,
             waiting: None,
             connections: None,
+            alone_ms: None,
         }
     }
 
@@ -133,11 +144,20 @@ impl Demand {
 fn limit(record: &Record, demand: Demand) -> Option<ConcurrencyLimit> {
     let jvm = record.jvm.as_ref()?;
     let profile = jvm.wait_profile.as_ref().filter(|it| it.samples as usize >= FEWEST_SAMPLES)?;
-    let limited = jvm.thread_families.iter().filter_map(|it| by_threads(it, profile, demand));
-    limited
-        .min_by(|a, b| a.at_once.total_cmp(&b.at_once))
-        .or_else(|| by_waits(profile, demand))
+    let limited = jvm.thread_families.iter().filter_map(|it| by_threads(it, profile, demand)).collect();
+    first_of(limited)
+        .or_else(|| by_waits(record, profile, demand))
         .or_else(|| by_connections(record, profile, demand))
+        .or_else(|| by_time::limit(record, profile, demand))
+}
+
+/// The one that lets in fewest. Of equals the one that reads what the others send: a neighbour may be in the same process.
+fn first_of(limited: Vec<ConcurrencyLimit>) -> Option<ConcurrencyLimit> {
+    const ALIKE: f64 = 1.3;
+    let fewest = limited.iter().map(|it| it.at_once).fold(f64::INFINITY, f64::min);
+    let alike = limited.into_iter().filter(|it| it.at_once <= ALIKE * fewest);
+    let reads = |it: &ConcurrencyLimit| it.running.state == ThreadState::Socket;
+    alike.min_by(|a, b| reads(b).cmp(&reads(a)).then(a.at_once.total_cmp(&b.at_once)))
 }
 
 fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
@@ -190,7 +210,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
         }),
         running: family.activity.clone(),
         at_place: family.at_place,
-        waiting,
+        waiting: waiting.map(|it| WaitingThreads { threads: it.threads.min(others), ..it }),
         ..demand.limited_to(at_once)
     })
 }
@@ -286,13 +306,29 @@ fn runs(group: &WaitGroup) -> bool {
     !waits_here(&group.activity) || awaits(group)
 }
 
-/// As many requests run in nearly all samples.
-fn steady_running(profile: &WaitProfile) -> Option<f64> {
-    let samples = profile.samples as usize;
+/// Requests that run, in each sample. The draw that makes groups of threads is an estimate; where all threads that requests run on were
+/// counted, it is exact.
+fn running_in_samples(jvm: &JvmReadings, profile: &WaitProfile) -> Vec<f64> {
     let at = |sample: usize| -> f64 {
         of_requests(profile).filter(|it| runs(it)).filter_map(|it| it.threads.get(sample)).sum()
     };
-    let mut counts: Vec<f64> = inside(&(0..samples).map(at).collect::<Vec<f64>>()).to_vec();
+    let drawn = || inside(&(0..profile.samples as usize).map(at).collect::<Vec<f64>>()).to_vec();
+    let is_let_in = |group: &&WaitGroup| awaits(group) || group.activity.state == ThreadState::Carrier;
+    let uncounted: f64 = of_requests(profile).filter(is_let_in).map(|it| profile.mean_threads(it)).sum();
+    counted_running(&jvm.thread_families).filter(|_| uncounted < 0.5).unwrap_or_else(drawn)
+}
+
+/// `None`: not all of them were counted, or too seldom.
+fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
+    let of_requests: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
+    let at = |sample: usize| of_requests.iter().filter_map(move |it| it.samples.get(sample));
+    let counted = (0..of_requests.first()?.samples.len()).filter(|it| at(*it).all(|of| !of.is_estimate));
+    let working: Vec<f64> = counted.map(|it| at(it).map(|of| of.working).sum()).collect();
+    (working.len() >= FEWEST_SAMPLES).then(|| inside(&working).to_vec())
+}
+
+/// As many requests run in nearly all samples.
+fn steady_running(mut counts: Vec<f64>) -> Option<f64> {
     counts.sort_by(f64::total_cmp);
     let median = *counts.get(counts.len() / 2)?;
     let alike = counts.iter().filter(|it| (*it - median).abs() <= (2.0 * SPREAD * median).max(1.0)).count();
@@ -300,7 +336,7 @@ fn steady_running(profile: &WaitProfile) -> Option<f64> {
 }
 
 /// Requests on threads of their own, of which most wait at one place for the others.
-fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
+fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let threads = |groups: &mut dyn Iterator<Item = &WaitGroup>| {
         groups.map(|group| profile.mean_threads(group)).sum::<f64>()
     };
@@ -308,30 +344,44 @@ fn by_waits(profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
         |group: &&WaitGroup| demand.are_carriers_held && group.activity.state == ThreadState::Carrier;
     let without_carrier = threads(&mut of_requests(profile).filter(has_no_carrier));
     let is_running = |group: &&WaitGroup| runs(group) && !has_no_carrier(group);
-    let running = threads(&mut of_requests(profile).filter(is_running));
+    let counts = running_in_samples(record.jvm.as_ref()?, profile);
+    let running = match demand.are_carriers_held {
+        true => threads(&mut of_requests(profile).filter(is_running)),
+        false => counts.iter().sum::<f64>() / counts.len().max(1) as f64,
+    };
     let others = demand.in_flight - running;
-    let waiting = waiting(profile, others - without_carrier).filter(|it| {
-        matches!(
-            it.activity.state,
-            ThreadState::Semaphore | ThreadState::Lock | ThreadState::Monitor | ThreadState::Wait
-        )
-    })?;
+    let waiting =
+        waiting(profile, others - without_carrier).filter(|it| is_limiting(&it.activity, record))?;
     let waiting = WaitingThreads { without_carrier, ..waiting };
     let place = of_requests(profile)
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
     // A condition may stand for news of any kind: it is a limit where as many run all the time.
-    let at_once = if waiting.is_condition() { steady_running(profile)? } else { running.round().max(1.0) };
+    let counted = match waiting.is_condition() {
+        true => steady_running(counts)?,
+        false => running.round().max(1.0),
+    };
+    let near = (counted - 1.0).min(MOST * counted)..=(counted + 1.0).max(counted / MOST);
+    let at_once = demand.by_time.filter(|by_time| near.contains(by_time)).unwrap_or(counted);
     let is_limit = running >= 0.5
         && waiting.threads + without_carrier >= MOST * demand.in_flight
         && others >= 2.0
         && !demand.is_of_cpu(&place.activity, running);
     is_limit.then(|| ConcurrencyLimit {
         running: place.activity.clone(),
-        at_place: profile.mean_threads(place) / running,
-        waiting: Some(waiting),
+        at_place: profile.mean_threads(place) / threads(&mut of_requests(profile).filter(is_running)),
+        waiting: Some(WaitingThreads { threads: waiting.threads.min(demand.in_flight - at_once), ..waiting }),
         ..demand.limited_to(at_once)
     })
+}
+
+/// May what requests wait for keep others from running? Which pool of connections it is and its size is said by its own readings.
+fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
+    match activity.state {
+        ThreadState::Semaphore | ThreadState::Lock | ThreadState::Monitor | ThreadState::Wait => true,
+        ThreadState::Pool => connection_pools::full(record, connection_pools::FEWEST_WAITING).is_none(),
+        _ => false,
+    }
 }
 
 /// Requests without a thread, over fewer connections to a neighbour than are in flight.

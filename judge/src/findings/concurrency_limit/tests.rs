@@ -18,12 +18,12 @@ use threadcount_model::sample::{times, with_load};
 
 const SAMPLES: usize = 20;
 
-fn activity(state: ThreadState, place: &str) -> ThreadActivity {
+pub(super) fn activity(state: ThreadState, place: &str) -> ThreadActivity {
     ThreadActivity { state, application: Some(place.to_owned()), ..ThreadActivity::default() }
 }
 
 /// So many of its threads sleep at a place, in turn.
-fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> ThreadFamily {
+pub(super) fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> ThreadFamily {
     let sample = |at: usize| FamilySample {
         threads: 20,
         working: working[at % working.len()],
@@ -46,12 +46,12 @@ fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> Th
     }
 }
 
-fn group(state: ThreadState, place: &str, threads: f64) -> WaitGroup {
+pub(super) fn group(state: ThreadState, place: &str, threads: f64) -> WaitGroup {
     WaitGroup { role: ThreadRole::Request, activity: activity(state, place), threads: vec![threads; SAMPLES] }
 }
 
 /// 400 requests a second of 250 ms each: 100 in flight, on an idle machine.
-fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
+pub(super) fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
     let profile = WaitProfile { samples: SAMPLES as u32, groups, ..WaitProfile::default() };
     let jvm =
         JvmReadings { wait_profile: Some(profile), thread_families: families, ..JvmReadings::default() };
@@ -59,11 +59,11 @@ fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
     Record { jvm: Some(jvm), ..record }
 }
 
-fn found(record: &Record) -> Option<Finding> {
+pub(super) fn found(record: &Record) -> Option<Finding> {
     found_after(record, &[])
 }
 
-fn found_after(record: &Record, others: &[Finding]) -> Option<Finding> {
+pub(super) fn found_after(record: &Record, others: &[Finding]) -> Option<Finding> {
     let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {it: {}}\n\
         loads: [{name: load, clients: 100, duration: 10s}]\n";
     let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
@@ -168,7 +168,7 @@ fn one_task_that_serves_request_after_request_is_known_by_its_waits() {
     ordered.samples.iter_mut().for_each(|sample| sample.queued = Some(0));
     let finding = found(&record(vec![ordered.clone()], vec![])).expect("a finding");
     let expected = "never more than 1 request runs at once (`worker-*`, at Elastic.load:6) while 100 are in flight. \
-        1 / 2.50 ms = 400/s. Its ThreadPoolExecutor has room for 19 more, so its size is not the limit";
+        1 / 2.50 ms = 400/s. Its ThreadPoolExecutor has room for 19 more, so what hands them over does so one at a time";
     assert_eq!(sentence(&finding), expected);
     ordered.switches_per_s = Some(50.0);
     assert_eq!(found(&record(vec![ordered], vec![])), None, "a job with a pace of its own");
@@ -283,6 +283,7 @@ fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_withou
         waiting: 14,
         answered: 0,
         paced: 90,
+        is_own: false,
         late: 3,
     };
     let with = |neighbour: NeighbourConnections, groups| Record {
@@ -414,6 +415,7 @@ proptest::proptest! {
             at_place: 1.0,
             waiting: None,
             connections: None,
+            alone_ms: None,
         };
         let finding = Finding { variant: None, load: None, runs: None, fact: Fact::ConcurrencyLimit(limit) };
         let words = crate::words::finding::words(&finding);

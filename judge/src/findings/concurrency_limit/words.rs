@@ -5,8 +5,9 @@ use crate::finding::RunsShowing;
 use crate::words::activity::what;
 use crate::words::figure::known;
 use crate::words::finding::Words;
-use threadcount_model::figures::{milliseconds as ms, whole};
+use threadcount_model::figures::{milliseconds as ms, plural, whole};
 use threadcount_model::record::thread_family::Executor;
+use threadcount_model::record::wait_profile::ThreadState;
 
 /// Of those that run, for "all at".
 const NEARLY_ALL: f64 = 0.9;
@@ -39,8 +40,17 @@ impl ConcurrencyLimit {
     fn arithmetic(&self) -> String {
         self.rate_per_s.zip(self.runs_ms()).map_or_else(String::new, |(rate, runs_ms)| {
             let about = if self.is_rate_estimate { "about " } else { "" };
-            format!(". {} / {} = {about}{}/s", whole(self.at_once), ms(runs_ms), whole(rate))
+            format!(". {} / {} = {about}{}/s", self.number(), ms(runs_ms), whole(rate))
         })
+    }
+
+    /// By the time of a request alone it may be a mean.
+    fn number(&self) -> String {
+        if self.is_mean() { format!("{:.1}", self.at_once) } else { whole(self.at_once) }
+    }
+
+    fn is_mean(&self) -> bool {
+        self.alone_ms.is_some() && self.at_once.fract() > 0.0 && self.at_once < 10.0
     }
 
     fn others(&self) -> Option<String> {
@@ -54,15 +64,38 @@ impl ConcurrencyLimit {
             }
             format!("{} are {}{at}", whole(it.threads), what(&it.activity))
         });
-        waiting.or(queue).or_else(|| self.threads.as_ref()?.room(self.at_once))
+        let without_thread = || self.alone_ms.map(|_| "The others wait without a thread".to_owned());
+        let others = waiting
+            .or(queue)
+            .or_else(|| self.threads.as_ref()?.room(self.at_once))
+            .or_else(without_thread)?;
+        let shared = self.connections.as_ref().filter(|_| self.alone_ms.is_some()).map(|it| {
+            let are = if it.connections == 1 { "is" } else { "are" };
+            format!(". {} to {} {are} in use", plural(it.connections, "connection"), it.address)
+        });
+        Some(others + &shared.unwrap_or_default())
+    }
+
+    /// `requests pass Limiter.acquire:12 at no more than 60/s while 20 are in flight`.
+    fn paced(&self) -> Option<String> {
+        let waiting = self.pace()?;
+        let place = waiting.activity.application.as_ref().or(waiting.activity.library.as_ref())?;
+        let rate = whole(self.rate_per_s?);
+        Some(format!(
+            "requests pass {place} at no more than {rate}/s while {} are in flight",
+            whole(self.in_flight)
+        ))
     }
 
     /// The limit and its arithmetic.
     fn fact(&self) -> String {
-        let (most, in_flight) = (whole(self.at_once), whole(self.in_flight));
-        let one = self.at_once < 1.5;
+        if let Some(paced) = self.paced() {
+            return paced;
+        }
+        let (most, in_flight) = (self.number(), whole(self.in_flight));
+        let one = most == "1";
         let (requests, run, are) = if one { ("request", "runs", "is") } else { ("requests", "run", "are") };
-        if let Some(it) = &self.connections {
+        if let Some(it) = self.connections.as_ref().filter(|_| self.alone_ms.is_none()) {
             let on = if one { "its only connection".to_owned() } else { format!("its {most} connections") };
             return format!(
                 "never more than {most} {requests} {are} at {} at once, on {on}, while {in_flight} are in flight{}",
@@ -85,11 +118,45 @@ impl ConcurrencyLimit {
             None => {
                 let which: Vec<String> = name.into_iter().chain(self.at()).collect();
                 let which = if which.is_empty() { String::new() } else { format!(" ({})", which.join(", ")) };
+                let (no_more, on_average) = match self.alone_ms {
+                    Some(_) if self.is_mean() => ("no more than", " on average"),
+                    Some(_) => ("never more than about", ""),
+                    None => ("never more than", ""),
+                };
                 format!(
-                    "never more than {most} {requests} {run} at once{which} while {in_flight} are in flight{}",
+                    "{no_more} {most} {requests} {run} at once{on_average}{which} while {in_flight} are in flight{}",
                     self.arithmetic()
                 )
             }
+        }
+    }
+}
+
+impl ConcurrencyLimit {
+    /// Where only their number is known.
+    fn more_at_once(&self) -> String {
+        let Some(waiting) = &self.waiting else {
+            return format!(
+                "whatever lets in {} at once without a thread: an operator, a permit or a client's limit",
+                self.number()
+            );
+        };
+        let activity = &waiting.activity;
+        let place = activity.application.as_ref().or(activity.library.as_ref());
+        let place = place.map_or("the place where they wait", String::as_str);
+        match (activity.state, &activity.peer, &activity.resource) {
+            (ThreadState::Sleep, ..) => format!("a higher rate at {place}"),
+            (ThreadState::Socket, Some(peer), _) => {
+                format!("more requests at once at {peer}, or fewer that need it")
+            }
+            (ThreadState::Future | ThreadState::Pool, _, Some(client))
+                if !client.starts_with("java.util.") =>
+            {
+                format!(
+                    "a higher limit of {client} on connections, streams or requests, if what it calls can serve them"
+                )
+            }
+            _ => format!("whatever lets in {} at once at {place}", self.number()),
         }
     }
 }
@@ -103,7 +170,12 @@ impl LimitedThreads {
     fn room(&self, at_once: f64) -> Option<String> {
         let executor = self.executor.as_ref().filter(|_| self.is_let_in(at_once))?;
         let room = whole(f64::from(executor.size) - at_once);
-        Some(format!("Its {} has room for {room} more, so its size is not the limit", class(executor)))
+        let so = if at_once < 1.5 {
+            "so what hands them over does so one at a time"
+        } else {
+            "so its size is not the limit"
+        };
+        Some(format!("Its {} has room for {room} more, {so}", class(executor)))
     }
 
     /// Is the executor far from full?
@@ -135,15 +207,31 @@ impl Words for ConcurrencyLimit {
     }
 
     fn advice(&self) -> Option<String> {
-        if let Some(it) = &self.connections {
+        if let Some(it) = self.connections.as_ref().filter(|_| self.alone_ms.is_none()) {
             return Some(format!(
                 "more connections to {} in the settings of its client, if it can serve them",
                 it.address
             ));
         }
+        if self.alone_ms.is_some() {
+            return Some(self.more_at_once());
+        }
         let place = self.place().unwrap_or("the place where they run");
         let Some(threads) = &self.threads else {
-            let limit = self.waiting.as_ref().and_then(|it| it.activity.resource.as_deref());
+            let awaited = self.waiting.as_ref().map(|it| &it.activity);
+            if awaited.is_some_and(|it| it.state == ThreadState::Pool) {
+                return Some(
+                    "a larger pool, if its neighbour can serve it, or connections held for a shorter time"
+                        .to_owned(),
+                );
+            }
+            if awaited.is_some_and(|it| it.state == ThreadState::Wait) {
+                return Some(format!(
+                    "whatever lets in {} at once, or shorter work at {place}",
+                    whole(self.at_once)
+                ));
+            }
+            let limit = awaited.and_then(|it| it.resource.as_deref());
             let limit = limit.map_or("limit", |class| class.rsplit('.').next().unwrap_or(class));
             return Some(format!("a {limit} that lets more in, or held for a shorter time at {place}"));
         };
@@ -152,6 +240,15 @@ impl Words for ConcurrencyLimit {
         }
         let name = threads.quoted();
         Some(match &threads.executor {
+            Some(_) if threads.is_let_in(self.at_once) && self.waiting.is_some() => {
+                let waits = self.waiting.as_ref().map(|it| &it.activity);
+                let waits = waits.and_then(|it| it.application.as_ref().or(it.library.as_ref()));
+                let waits = waits.map_or("the place where they wait", String::as_str);
+                format!(
+                    "whatever lets in {} at once at {waits}, or shorter work at {place}",
+                    whole(self.at_once)
+                )
+            }
             Some(_) if threads.is_let_in(self.at_once) => {
                 format!("a higher limit on requests before {name}, or shorter work at {place}")
             }
@@ -187,7 +284,8 @@ impl Words for ConcurrencyLimit {
         known(&[
             ("requests that run at once", Some(self.at_once), "requests"),
             ("requests in flight", Some(self.in_flight), "requests"),
-            ("of a request on these threads", self.runs_ms(), "ms"),
+            ("of a request on these threads", self.runs_ms().filter(|_| self.alone_ms.is_none()), "ms"),
+            ("of a request that had the server to itself", self.alone_ms, "ms"),
             ("measured throughput", self.rate_per_s, "requests/s"),
             ("size of the executor", executor.map(|it| it.size.into()), "threads"),
             ("tasks in its queue, on average", self.threads.as_ref().and_then(|it| it.queued), "tasks"),

@@ -20,12 +20,13 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
  * Platform threads whose names differ in their last number alone: how many have work, where, and the executor that they work for. Of a
- * small family every thread is sampled, because a limit of a few threads would be lost in a draw; of a large one that nothing counts, now
- * and then.
+ * small family every thread is sampled, because a limit of a few threads would be lost in a draw; of a large one now and then. Its idle
+ * workers need no stack: all of them wait for the same.
  */
 final class ThreadFamilies {
     /** Up to so many threads of a family are all sampled, and so many of all families. */
@@ -80,11 +81,14 @@ final class ThreadFamilies {
             int size = family.getValue().size();
             boolean hasExecutor = executorOf(family.getValue().getFirst()) != null;
             boolean isLarge = size > SMALL;
-            boolean isWhole = isLarge ? !hasExecutor && size <= leftOfLarge : size <= left;
-            leftOfLarge -= isLarge && isWhole ? size : 0;
+            Set<Thread> idle = isLarge && leftOfLarge > 0 ? idle(family.getValue(), known) : Set.of();
+            boolean isWhole = isLarge ? size - idle.size() <= leftOfLarge : size <= left;
+            leftOfLarge -= isLarge && isWhole ? size - idle.size() : 0;
             for (Thread thread : family.getValue()) {
                 Drawn one = known.get(thread);
-                if (one == null && isWhole) {
+                if (one == null && isWhole && idle.contains(thread)) {
+                    work.drawn++;
+                } else if (one == null && isWhole) {
                     one = draw.apply(thread);
                     left -= isLarge ? 0 : 1;
                 }
@@ -113,6 +117,25 @@ final class ThreadFamilies {
         if (work.working + work.waiting > 0) {
             output.write(line(sample, timeNs, name, work).put("virtual", true).put("threads", all.size()).put("completed", made).put("switches", -1));
         }
+    }
+
+    /** Threads that are parked for what a drawn worker without a task is parked for: the queue of their pool. */
+    private static Set<Thread> idle(List<Thread> members, Map<Thread, Drawn> known) {
+        Set<Object> queues = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Thread thread : members) {
+            Drawn one = known.get(thread);
+            if (one != null && one.activity() != null && one.activity().role() == Role.WORKER && one.stack().blocker() != null) {
+                queues.add(one.stack().blocker());
+            }
+        }
+        Set<Thread> idle = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (Thread thread : queues.isEmpty() ? List.<Thread>of() : members) {
+            Object blocker = known.containsKey(thread) ? null : LockSupport.getBlocker(thread);
+            if (blocker != null && queues.contains(blocker)) {
+                idle.add(thread);
+            }
+        }
+        return idle;
     }
 
     private static List<Drawn> whole(List<Thread> all, List<Drawn> sampled, Function<Thread, Drawn> draw) {
@@ -215,7 +238,7 @@ final class ThreadFamilies {
                 default -> {
                     working++;
                     requests += activity.role() == Role.REQUEST ? 1 : 0;
-                    eventLoops += EventLoops.runs(one.stack().frames()) ? 1 : 0;
+                    eventLoops += EventLoops.runs(one.stack().frames()) || EventLoops.hasSelector(one.thread()) ? 1 : 0;
                     // Where it runs is chance.
                     places.merge(new Place(activity.application(), activity.library(), activity.state().wireName()), 1, Integer::sum);
                 }
