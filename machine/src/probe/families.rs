@@ -78,8 +78,10 @@ impl FamilyTally {
 }
 
 fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
+    let none_waits = lines.iter().all(|line| line.waiting == 0);
     let sample = |number: &u64| {
-        lines.iter().find(|line| line.sample == *number).map_or_else(FamilySample::default, family_sample)
+        let line = lines.iter().find(|line| line.sample == *number);
+        line.map_or_else(FamilySample::default, |line| family_sample(line, none_waits))
     };
     let (activity, at_place) = place(lines);
     let working: u32 = lines.iter().map(|line| line.working).sum();
@@ -99,13 +101,17 @@ fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
     }
 }
 
-fn family_sample(line: &ThreadFamilyLine) -> FamilySample {
+/// `none_waits`: none of the family was ever seen to wait for other threads.
+fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
     let each = f64::from(line.threads) / f64::from(line.drawn.max(1));
     // The executor counts all at one moment, and knows nothing of those among them that wait for other threads: how many of a few drawn
     // ones do is an estimate.
     let is_whole = line.drawn >= line.threads;
     let counted = line.active.and_then(|it| u32::try_from(it).ok()).map(f64::from);
-    let share = f64::from(line.working) / f64::from((line.working + line.waiting).max(1));
+    let share = match none_waits {
+        true => 1.0,
+        false => f64::from(line.working) / f64::from((line.working + line.waiting).max(1)),
+    };
     let seen = each * f64::from(line.working + line.waiting);
     let at_work = match counted {
         Some(active) if !is_whole => active,
@@ -121,7 +127,7 @@ fn family_sample(line: &ThreadFamilyLine) -> FamilySample {
         threads: line.threads,
         working: at_work * share,
         waiting: at_work - at_work * share,
-        is_estimate: !is_whole,
+        is_estimate: !is_whole && !(none_waits && counted.is_some()),
         queued: line.queued.and_then(|it| u64::try_from(it).ok()),
     }
 }
@@ -234,6 +240,10 @@ mod tests {
             let sample = sample.thread_families[0].samples[0];
             (sample.working, sample.waiting, sample.is_estimate)
         };
+        let none_waits =
+            super::super::readings::tests::read(&[stacks(0), line(0, "exec-*", (200, 10), (0, 0))]);
+        let sample = none_waits.thread_families[0].samples[0];
+        assert_eq!((sample.working, sample.is_estimate), (60.0, false), "no drawn one has a task");
         assert_eq!(whole(3, 57), (3.0, 57.0, false));
         assert_eq!(whole(61, 0), (60.0, 0.0, false), "one ended meanwhile");
     }
