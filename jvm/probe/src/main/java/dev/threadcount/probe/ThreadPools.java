@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.LockInfo;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -138,10 +139,12 @@ final class ThreadPools {
             addReached(task, pool);
         }
         // Those that a task wraps, and what depends on its result.
-        for (String name : new String[] {"task", "runnable", "callable", "dep", "f"}) {
+        for (String name : new String[] {"task", "runnable", "callable", "dep", "f", "fn", "completionQueue"}) {
             Object inner = jvm.fieldOf(task, name);
             if (inner instanceof CompletableFuture<?> result) {
                 addResult(result, pool);
+            } else if (inner instanceof Collection<?>) {
+                addReached(new Object[] {inner}, pool);
             } else if (inner != null) {
                 addTask(inner, pool);
             }
