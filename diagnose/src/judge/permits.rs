@@ -1,12 +1,15 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
+use super::requests::has_request;
 use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
-use crate::evidence::{Evidence, Thread};
+use crate::evidence::{Evidence, Resource, Thread};
 use crate::frame::Frame;
 use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 pub(super) const PERMIT: &str = "a permit of a Semaphore";
+/// Of a library or a program that is not known by name.
+pub(super) const RESOURCE: &str = "something that is given back";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
 /// Who holds one for less is fast, however many wait.
@@ -33,10 +36,16 @@ const WAITS: [(&str, &str); 13] = [
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut queues: HashMap<String, Vec<&Thread>> = HashMap::new();
     for thread in evidence.threads.iter().filter(|thread| what(thread).is_some()) {
+        let of_code = thread.resource.as_ref().filter(|_| what(thread) == Some(RESOURCE));
         // Without a snapshot of locks: those who wait at the same line.
         let at = || thread.application().map(ToString::to_string).unwrap_or_default();
-        queues.entry(thread.waits_for.clone().unwrap_or_else(at)).or_default().push(thread);
+        let name = of_code.map(|it| it.name.clone()).or_else(|| thread.waits_for.clone());
+        queues.entry(name.unwrap_or_else(at)).or_default().push(thread);
     }
+    // Elsewhere, workers that wait for their next task may give something back as well.
+    queues.retain(|_, waiters| {
+        what(waiters[0]) != Some(RESOURCE) || waiters.iter().any(|it| has_request(evidence, it))
+    });
     let mut queues: Vec<_> = queues.into_iter().collect();
     queues.sort_by_key(|(name, waiters)| (usize::MAX - waiters.len(), name.clone()));
     queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
@@ -65,17 +74,30 @@ impl<'a> Queue<'a> {
         if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
             return None;
         }
-        let holders = holders(&self.evidence.threads, self.waiters);
+        let holders = self.holders(&self.evidence.threads);
         if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
+    }
+
+    /// By the code of the methods, where it was read; else by their names.
+    fn holders<'b>(&self, threads: &'b [Thread]) -> Vec<&'b Thread> {
+        let Some(resource) = self.resource() else { return holders(threads, self.waiters) };
+        let others = threads.iter().filter(|it| what(it).is_none());
+        others.filter(|it| resource.holders.contains_key(&it.tid)).collect()
+    }
+
+    fn resource(&self) -> Option<&'a Resource> {
+        self.waiters.iter().find_map(|it| it.resource.as_ref())
     }
 
     /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
     fn without_holder(&self) -> Option<Verdict> {
-        let were_there = |threads: &Vec<Thread>| !holders(threads, self.waiters).is_empty();
+        let were_there = |threads: &Vec<Thread>| !self.holders(threads).is_empty();
         if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
             return None;
         }
-        let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        let is_unknown = self.resource().is_none();
+        let may_hold: Vec<&Thread> =
+            self.evidence.threads.iter().filter(|it| is_unknown && self.may_hold(it)).collect();
         let is_nobody = may_hold.is_empty();
         // One of those that were not seen may have it, and may be about to give it back.
         if is_nobody && self.evidence.lacks_virtual_threads {
@@ -84,6 +106,11 @@ impl<'a> Queue<'a> {
         if self.what == PERMIT {
             let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
             return is_leak.then(|| self.leaked());
+        }
+        // The code that waits for a response may look the same.
+        let is_owed = || self.evidence.server.as_ref().is_some_and(|it| !it.waits_for.is_empty());
+        if self.what == RESOURCE && is_owed() {
+            return None;
         }
         if is_nobody && self.what != RESULT {
             return Some(self.leaked());
@@ -95,17 +122,22 @@ impl<'a> Queue<'a> {
         let is_known = self.evidence.synchronizers.contains_key(self.lock);
         Verdict::LeakedPermits {
             lock: is_known.then(|| self.lock.to_owned()),
-            what: self.what.to_owned(),
+            what: self.name(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
         }
     }
 
+    fn name(&self) -> String {
+        let name = self.resource().filter(|_| self.what == RESOURCE).map(|it| it.name.clone());
+        name.unwrap_or_else(|| self.what.to_owned())
+    }
+
     fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
         let (outside, waits_in) = mostly_outside(holders)?;
         // One moment says little: whoever had one before waited outside, too.
-        let was_so = |threads: &Vec<Thread>| mostly_outside(&self::holders(threads, self.waiters)).is_some();
+        let was_so = |threads: &Vec<Thread>| mostly_outside(&self.holders(threads)).is_some();
         let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
         // Little's law: that many are held, and so many were given to others meanwhile.
         let served = self.served();
@@ -133,7 +165,7 @@ impl<'a> Queue<'a> {
         hold_seconds: Option<f64>,
     ) -> Verdict {
         Verdict::PoolExhausted {
-            what: self.what.to_owned(),
+            what: self.name(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
@@ -199,7 +231,8 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
-    WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
+    let of_library = WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what);
+    of_library.or_else(|| thread.resource.as_ref().filter(|_| waits).map(|_| RESOURCE))
 }
 
 /// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
@@ -433,6 +466,25 @@ mod tests {
         all.earlier = vec![of_moment([30, 31])];
         all.synchronizers.clear();
         assert_eq!(hold(&all), None, "who waits anew is not known, and the holders are others");
+    }
+
+    #[test]
+    fn what_requests_do_not_give_back_is_leaked_whatever_takes_it_and_workers_may_wait_for_work() {
+        const TAKE: &str =
+            "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
+        const SERVER: &str = "jdk.httpserver/sun.net.httpserver.ServerImpl$Exchange.run(ServerImpl.java:1)";
+        let waits = |tid, below: &str| {
+            let name = "a Connection of shop.Db.connection".to_owned();
+            let frames = [TAKE, "shop.Db.connection(Db.java:3)", "shop.Orders.find(Orders.java:4)", below];
+            let resource = Some(Resource { name, ..Resource::default() });
+            Thread { waits_for: Some("Q@1".into()), resource, ..elsewhere(tid, &frames) }
+        };
+        let of_two = |below| judge(&of(vec![waits(1, below), waits(2, below)]));
+        let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &of_two(SERVER)[..] else {
+            panic!("not found")
+        };
+        assert_eq!(what, "a Connection of shop.Db.connection");
+        assert_eq!(of_two("shop.Worker.run(Worker.java:1)"), []);
     }
 
     #[test]
