@@ -76,7 +76,11 @@ impl<'a> GiverIndex<'a> {
             Wait::Permit(_) => (self.permit_holders(thing, graph), Bond::Holds, None),
             Wait::Result => self.of_result(thing, graph),
             Wait::PoolEnd => (self.places(self.named(thing, graph)), Bond::BelongsToIt, None),
-            Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
+            Wait::Room => {
+                let named = self.places(self.named(thing, graph));
+                let consumers = if named.is_empty() { self.consumers(thing, graph) } else { named };
+                (consumers, Bond::Takes, None)
+            }
             Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
             Wait::Item | Wait::Latch(_) | Wait::Signal => {
                 self.queued(thing, graph).or_else(|| self.kept(thing, graph)).unwrap_or_else(|| {
@@ -257,7 +261,7 @@ impl<'a> GiverIndex<'a> {
         (!is_own || !self.resting.contains(package)).then(|| (found.clone(), Bond::OfLibrary, None))
     }
 
-    /// Code that was written within a method that waits: its lambdas, on threads that have not called that method.
+    /// Code that was written within a method that waits, on threads that have not called it: its lambdas, and unnamed classes.
     fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let lambda_of = |method: &str| {
             let (class, name) = method.rsplit_once('.')?;
@@ -271,7 +275,17 @@ impl<'a> GiverIndex<'a> {
         let has_called = |at: usize| {
             graph.thread(at).application_frames().iter().any(|it| methods.contains(it.method.as_str()))
         };
-        let all = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let of_lambdas = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let classes: HashSet<String> =
+            methods.iter().filter_map(|it| Some(format!("{}$", it.rsplit_once('.')?.0))).collect();
+        let is_in_unnamed = |at: &usize| {
+            graph.thread(*at).application_frames().iter().any(|it| {
+                let number = classes.iter().find_map(|class| it.method.strip_prefix(class.as_str()));
+                number.is_some_and(|it| it.starts_with(|first: char| first.is_ascii_digit()))
+            })
+        };
+        let of_classes = classes.iter().filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let all = of_lambdas.chain(of_classes.filter(is_in_unnamed));
         others(thing, all.filter(|at| !has_called(*at)))
     }
 

@@ -29,11 +29,14 @@ pub(super) enum Wait {
 }
 
 /// The first that is on the stack, from its top, counts.
-const PLACES: [(&str, Wait); 21] = [
+const PLACES: [(&str, Wait); 24] = [
     ("CountDownLatch.await", Wait::Latch("a CountDownLatch")),
     ("CyclicBarrier.dowait", Wait::Latch("a CyclicBarrier")),
     ("Phaser.internalAwaitAdvance", Wait::Latch("a Phaser")),
     ("Exchanger.exchange", Wait::Latch("an Exchanger")),
+    ("PipedInputStream.awaitSpace", Wait::Latch("room in a pipe")),
+    ("PipedInputStream.read", Wait::Latch("data of a pipe")),
+    ("PipedReader.read", Wait::Latch("data of a pipe")),
     ("FutureTask.awaitDone", Wait::Result),
     ("CompletableFuture.waitingGet", Wait::Result),
     ("CompletableFuture.timedGet", Wait::Result),

@@ -127,8 +127,9 @@ impl<'a> WaitGraph<'a> {
         for at in 0..self.things.len() {
             let (givers, bond, has_ended) = index.givers(&self.things[at], self);
             // Nobody waits for what it has, but for a second permit, or for its own pool.
-            let may_be_own = matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd | Wait::Lock)
-                || matches!(bond, Bond::Queued { .. } | Bond::Kept { .. } | Bond::OfLibrary);
+            let may_be_own =
+                matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd | Wait::Lock | Wait::Room)
+                    || matches!(bond, Bond::Queued { .. } | Bond::Kept { .. } | Bond::OfLibrary);
             let is_own = |it: &usize| !may_be_own && self.things[at].waiters == [*it];
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();

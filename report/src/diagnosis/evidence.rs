@@ -56,12 +56,13 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             let mut lines = vec![format!("{who} at {at}")];
             lines.extend(links.iter().map(link));
             match end {
-                DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
-                    lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
-                }
-                DeadEnd::Nobody { others, kept_in, .. } => {
+                DeadEnd::Nobody { peers, others, kept_in, .. } => {
                     lines.extend(kept_in.iter().map(|it| format!("it is kept in the queue {it}")));
-                    lines.extend(others.iter().map(other));
+                    if peers.is_empty() {
+                        lines.extend(others.iter().map(other));
+                    } else {
+                        lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
+                    }
                 }
                 DeadEnd::Outside { waits_in, to } => lines.push(format!(
                     "{} is {waits_in}{}, and does not go on",

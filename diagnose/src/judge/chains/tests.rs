@@ -386,3 +386,22 @@ fn the_main_thread_of_a_server_that_is_not_ready_waits_in_vain_unless_another_on
     assert_eq!(starting(vec![main(), thread(2, &[SLEEP, "shop.Loader.load(Loader.java:5)"])]), []);
     assert_eq!(all(&of(vec![main()])), [], "until the JVM ends");
 }
+
+/// A handler of rejected tasks waits for room, on threads of the same pool.
+#[test]
+fn threads_that_empty_a_queue_by_what_the_probe_names_wait_for_themselves_where_they_want_room_in_it() {
+    const PUT: &str = "java.base/java.util.concurrent.ArrayBlockingQueue.put(ArrayBlockingQueue.java:1)";
+    let puts = |tid, givers: &[u64], below: &str| Thread {
+        waits_for: Some("Q@1".into()),
+        givers: givers.to_vec(),
+        ..thread(tid, &[PARK, PUT, "shop.Blocking.rejected(Blocking.java:3)", below])
+    };
+    let worker = || puts(9, &[9], "shop.Stages.first(Stages.java:7)");
+    let request = || puts(1, &[9], SERVER);
+    let found = all(&of(vec![request(), worker()]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 1, .. }] if links.len() == 1),
+        "{found:?}"
+    );
+    assert_eq!(all(&of(vec![request(), thread(9, &[PARK, TAKE])])), [], "it is idle");
+}

@@ -33,6 +33,7 @@ final class LockSnapshot {
 
     /** Their stacks show who has what others wait for. */
     private static final int MOST_STACKS = 3_000;
+    private static final long MOST_CODE_NS = 3_000_000_000L;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
 
@@ -42,6 +43,8 @@ final class LockSnapshot {
     private final TakenResources resources;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
+    /** The snapshot has a limit, and without the code it says the rest. */
+    private final long codeUntil = System.nanoTime() + MOST_CODE_NS;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
     /** Of virtual threads; null until one is seen that waits for a socket. */
@@ -75,7 +78,7 @@ final class LockSnapshot {
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
-            Resource resource = wanted.get(thread.threadId());
+            Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
             if (blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
                 Givers.Given given = givers.of(thread, blocker);
                 Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
@@ -134,7 +137,8 @@ final class LockSnapshot {
         Map<Long, Resource> found = new HashMap<>();
         for (Thread thread : threads) {
             StackTraceElement[] stack = stacks.get(thread.threadId());
-            Resource resource = stack != null && isParked(thread.getState()) ? resources.of(stack) : null;
+            boolean isAsked = stack != null && isParked(thread.getState()) && System.nanoTime() < codeUntil;
+            Resource resource = isAsked ? resources.of(stack) : null;
             if (resource != null && resource.isGivenBack()) {
                 found.put(thread.threadId(), resource);
             }
@@ -147,7 +151,8 @@ final class LockSnapshot {
         wanted.forEach(it -> takers.computeIfAbsent(it.name(), any -> new HashSet<>()).addAll(it.takers()));
         Map<String, Map<Long, StackTraceElement>> found = new HashMap<>();
         takers.forEach((name, all) -> found.put(name, resources.holders(stacks, blocked, Set.copyOf(all))));
-        return found;
+        // Half of the code would show less than none.
+        return System.nanoTime() < codeUntil ? found : Map.of();
     }
 
     /** To whom the socket is connected that the thread reads or writes. */

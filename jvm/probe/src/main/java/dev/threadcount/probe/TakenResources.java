@@ -5,6 +5,7 @@ import dev.threadcount.probe.MethodFlow.Call;
 import dev.threadcount.probe.stacks.Code;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -112,7 +113,8 @@ final class TakenResources {
     /** The frame at which a thread with this stack has one; null for none. */
     private StackTraceElement heldAt(StackTraceElement[] stack, boolean isBlocked, Set<Taker> takers) {
         Resource wanted = of(stack);
-        for (int at = wanted == null ? 0 : Math.min(wanted.frames(), stack.length); at < Math.min(stack.length, MOST_FRAMES); at++) {
+        boolean isSame = wanted != null && !Collections.disjoint(wanted.takers(), takers);
+        for (int at = isSame ? Math.min(wanted.frames(), stack.length) : 0; at < Math.min(stack.length, MOST_FRAMES); at++) {
             StackTraceElement frame = stack[at];
             String called = at > 0 ? stack[at - 1].getMethodName() : isBlocked ? MethodFlow.MONITOR : null;
             if (!"java.base".equals(frame.getModuleName())
@@ -212,23 +214,24 @@ final class TakenResources {
      * @param kept the field from which it was taken; null for none
      */
     private boolean gives(MethodFlow flow, Call giver, Call taker, String kept) {
-        if (giver == null || giver.at() == taker.at() || !isGiving(giver, kept)) {
+        if (giver == null || giver.at() == taker.at()) {
             return false;
         }
         int variable = flow.variableOf(taker);
+        boolean isByCode = isGivingByCode(giver, kept);
         if (variable >= 0) {
-            return giver.variables().get(variable);
+            return (isByCode || begins(giver.member().name(), GIVES)) && giver.variables().get(variable);
         }
-        boolean isOfSame = Objects.equals(giver.field(), taker.field());
-        return isOfSame && (taker.field() != null || giver.member().owner().equals(taker.member().owner()));
+        boolean isOfSame = Objects.equals(giver.field(), taker.field())
+                && (taker.field() != null || giver.member().owner().equals(taker.member().owner()));
+        return isByCode && kept != null || isOfSame && (isByCode || begins(giver.member().name(), GIVES));
     }
 
-    /** By its name; or, of a program, by what its own code does. */
-    private boolean isGiving(Call call, String kept) {
+    /** Whether the call wakes who waits, or stores what was taken; of a program, whether its own code does. */
+    private boolean isGivingByCode(Call call, String kept) {
         Member called = call.member();
-        return begins(called.name(), GIVES) || wakesOrStores(call, kept)
-                || !called.owner().startsWith("java/") && methods(called).flatMap(TakenResources::calls)
-                        .anyMatch(inner -> inner.member().owner().startsWith("java/") && wakesOrStores(inner, kept));
+        return wakesOrStores(call, kept) || !called.owner().startsWith("java/") && methods(called).flatMap(TakenResources::calls)
+                .anyMatch(inner -> inner.member().owner().startsWith("java/") && wakesOrStores(inner, kept));
     }
 
     /** Of this name, in the class that is called or one that it extends. */

@@ -60,6 +60,20 @@ final class ThreadPools {
         return List.of();
     }
 
+    /** The threads of the pool whose queue has this lock; none where it is no pool's. */
+    List<Long> whoTakesFrom(Object lock) {
+        for (Map.Entry<Object, List<Long>> pool : workers.entrySet()) {
+            Object queue = pool.getKey() instanceof ThreadPoolExecutor executor ? executor.getQueue() : null;
+            for (String name : new String[] {"lock", "takeLock", "putLock"}) {
+                Object own = queue == null ? null : jvm.fieldOf(queue, name);
+                if (own != null && jvm.fieldOf(own, "sync") == lock) {
+                    return pool.getValue();
+                }
+            }
+        }
+        return List.of();
+    }
+
     /** The name of the pool for a monitor, of which only the name is known. */
     String withTask(LockInfo monitor) {
         for (Map<Object, Object> known : List.of(poolOf, reachedFrom)) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
 import java.util.stream.Collectors;
@@ -41,6 +42,7 @@ class TakenResourcesTest {
         private final Pool pool = new Pool();
         private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
         private final StampedLock world = new StampedLock();
+        private final Semaphore permits = new Semaphore(1);
         private boolean isBusy = true;
 
         void order() throws InterruptedException {
@@ -70,6 +72,19 @@ class TakenResourcesTest {
             connection.close();
             pool.idle.clear();
             LockSupport.park();
+        }
+
+        void limited() throws InterruptedException {
+            begin();
+            try {
+                pool.connection();
+            } finally {
+                permits.release();
+            }
+        }
+
+        private void begin() throws InterruptedException {
+            permits.acquire();
         }
 
         void read() throws InterruptedException {
@@ -159,6 +174,14 @@ class TakenResourcesTest {
         Resource turn = wanted(waiting(shop::turn));
         assertEquals("a permit of " + Shop.class.getName() + ".enter", turn.name());
         assertTrue(turn.isGivenBack());
+    }
+
+    @Test
+    void aPermitThatAnotherMethodTakesIsHeldUntilItsFieldIsGivenOne() throws InterruptedException {
+        Thread holder = waiting(shop::limited);
+        Thread waits = waiting(shop::limited);
+        assertTrue(wanted(waits).isGivenBack());
+        assertEquals(Set.of(holder.threadId()), holders(wanted(waits), holder, waits));
     }
 
     @Test
