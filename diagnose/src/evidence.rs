@@ -96,7 +96,8 @@ impl Thread {
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
-        ThreadAt { thread, at: self.place().cloned() }
+        let takes = self.resource.as_ref().and_then(|it| it.at.as_ref());
+        ThreadAt { thread, at: takes.or_else(|| self.place()).cloned() }
     }
 
     /// Where it is: in the application, else in a library, else in the JDK.
@@ -118,6 +119,8 @@ impl Thread {
 pub struct Resource {
     /// With the call that takes it.
     pub name: String,
+    /// Where the application takes it.
+    pub at: Option<Frame>,
     /// Threads that have one, and the frame at which each has it.
     pub holders: BTreeMap<u64, Frame>,
 }

@@ -32,6 +32,8 @@ pub struct LockWait {
     pub resource: Option<String>,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
+    /// The outermost frame that takes it.
+    pub taken_at: String,
     /// Threads past that call, on a way without one that gives it back.
     pub holders: Vec<ResourceHolder>,
 }

@@ -139,7 +139,8 @@ fn kept_in(wait: &LockWait) -> impl Iterator<Item = String> {
 
 fn resource(wait: &LockWait) -> Option<Resource> {
     let holders = wait.holders.iter().map(|it| (it.tid, Frame::parse(&it.at))).collect();
-    Some(Resource { name: wait.resource.clone()?, holders })
+    let at = Some(Frame::parse(&wait.taken_at)).filter(Frame::is_application);
+    Some(Resource { name: wait.resource.clone()?, at, holders })
 }
 
 /// By thread, of the last snapshot.

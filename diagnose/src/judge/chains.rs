@@ -167,7 +167,7 @@ fn pool_that_waits_for_itself(graph: &WaitGraph<'_>, circle: &[usize]) -> Option
     let by_code = |at: &usize| thing.held_at.get(&graph.thread(*at).tid).cloned();
     let held_by = holders.iter().find_map(|it| by_code(it).or_else(|| sites.held_by(graph.thread(*it))))?;
     let waiters = thing.waiters.iter().filter(|it| !holders.contains(it));
-    let at = waiters.clone().find_map(|it| graph.thread(*it).application()).cloned();
+    let at = waiters.clone().find_map(|it| graph.thread(*it).at().at);
     Some(Verdict::PoolWaitsForItself {
         what: name,
         holders: holders.iter().map(|it| graph.thread(*it).at()).collect(),

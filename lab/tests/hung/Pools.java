@@ -6,6 +6,7 @@ import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 
 /** Hangs at pools, throttles and locks that a program wrote itself, and what only looks like one. */
@@ -18,7 +19,7 @@ final class Pools {
             case "own-leaky-pool" -> new OwnLeakyPool();
             case "two-branches" -> new TwoBranches();
             case "leaky-throttle" -> new LeakyThrottle();
-            case "pool-and-monitor" -> new PoolAndMonitor();
+            case "pool-and-lock" -> new PoolAndLock();
             case "busy-pool" -> new BusyPool();
             case "read-stamp" -> new ReadStamp();
             case "method-reference" -> new MethodReference();
@@ -154,10 +155,11 @@ final class Pools {
         }
     }
 
-    /** Each has a connection and wants a monitor, whose owner wants another connection. */
-    static final class PoolAndMonitor implements Service.Work {
+    /** Each has a connection and wants a lock, whose owner wants another connection. */
+    static final class PoolAndLock implements Service.Work {
         private final Pool pool = new Pool(4);
         private final CountDownLatch all = new CountDownLatch(4);
+        private final ReentrantLock rates = new ReentrantLock();
 
         @Override
         public void run(int number) {
@@ -174,13 +176,21 @@ final class Pools {
             }
         }
 
-        private synchronized void report(Connection connection) {
-            connection.query(1);
+        private void report(Connection connection) {
+            rates.lock();
+            try {
+                connection.query(1);
+            } finally {
+                rates.unlock();
+            }
         }
 
-        private synchronized void refresh() {
+        private void refresh() {
+            rates.lock();
             try (Connection connection = pool.connection()) {
                 connection.query(1);
+            } finally {
+                rates.unlock();
             }
         }
     }

@@ -30,10 +30,9 @@ fn turns_of_a_throttle_by_wait_that_failed_requests_did_not_give_back() {
 }
 
 #[test]
-fn requests_hold_a_connection_and_want_a_monitor_whose_owner_wants_a_connection() {
-    let words =
-        ["Pools$PoolAndMonitor.refresh", "Pools$PoolAndMonitor.report", "a Connection of", "a monitor"];
-    assert_hangs("pool-and-monitor", 12, "deadlock", &words);
+fn requests_hold_a_connection_and_want_a_lock_whose_owner_wants_a_connection() {
+    let words = ["Pools$PoolAndLock.refresh", "Pools$PoolAndLock.report", "a Connection of", "a lock"];
+    assert_hangs("pool-and-lock", 12, "deadlock", &words);
 }
 
 #[test]

@@ -89,7 +89,7 @@ final class LockSnapshot {
                 JsonLine line = line(thread, state, blocker, given);
                 line.put("kept_in", String.join(" ", keepers.getOrDefault(thread.threadId(), List.of())));
                 if (resource != null) {
-                    line.put("resource", resource.name()).put("holders", held.entrySet().stream()
+                    line.put("resource", resource.name()).put("taken_at", resource.place().toString()).put("holders", held.entrySet().stream()
                             .map(it -> JsonLine.nested().put("tid", it.getKey()).put("at", it.getValue().toString())).toList());
                 }
                 output.write(line);

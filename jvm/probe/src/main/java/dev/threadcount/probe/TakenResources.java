@@ -45,8 +45,9 @@ final class TakenResources {
      * @param isGivenBack whether the code also gives it back
      * @param takers the calls that take it
      * @param frames how many frames from the top are on the way to it
+     * @param place the outermost frame that takes it
      */
-    record Resource(String name, boolean isGivenBack, Set<Taker> takers, int frames) {}
+    record Resource(String name, boolean isGivenBack, Set<Taker> takers, int frames, StackTraceElement place) {}
 
     /**
      * A call that takes it.
@@ -84,6 +85,7 @@ final class TakenResources {
         boolean isGivenBack = false;
         boolean isCloseable = false;
         String kept = null;
+        StackTraceElement place = null;
         for (; at < Math.min(stack.length, MOST_FRAMES) && !isOfResult(stack[at].getClassName()); at++) {
             MethodFlow flow = flow(stack[at]);
             Call call = flow == null ? null : call(flow, stack[at].getLineNumber(), stack[at - 1].getMethodName());
@@ -92,6 +94,7 @@ final class TakenResources {
                 break;
             }
             kept = isFirst ? call.field() : kept;
+            place = stack[at];
             boolean isApplication = Code.isApplication(stack[at].getClassName());
             boolean isGivenBackHere = isGivenBack(flow, call, kept);
             boolean isEnd = isGivenBackHere && isApplication || !escapes(flow, call, kept);
@@ -107,7 +110,7 @@ final class TakenResources {
                 break;
             }
         }
-        return name == null ? null : new Resource(name, isGivenBack || isCloseable, takers, at);
+        return name == null ? null : new Resource(name, isGivenBack || isCloseable, takers, at, place);
     }
 
     /** The frame at which a thread with this stack has one; null for none. */
