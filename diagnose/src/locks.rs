@@ -50,7 +50,7 @@ pub struct ResourceHolder {
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
-    Waits(LockWait),
+    Waits(Box<LockWait>),
     Peer {
         tid: u64,
         peer: String,
@@ -92,7 +92,7 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
     let mut snapshot = LockSnapshot::default();
     for line in text.lines() {
         match serde_json::from_str(line).ok()? {
-            Line::Waits(wait) => snapshot.waits.push(wait),
+            Line::Waits(wait) => snapshot.waits.push(*wait),
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
             Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),
             Line::End {} => return Some(snapshot),

@@ -270,6 +270,7 @@ fn wants(tid: u64, holders: &[u64], frames: &[&str]) -> Thread {
     let place = |it: &u64| (*it, Frame::parse("shop.Orders.book(Orders.java:7)"));
     let resource = Resource {
         name: "a Connection of shop.Db.connection".into(),
+        at: None,
         holders: holders.iter().map(place).collect(),
     };
     Thread {

@@ -33,7 +33,7 @@ final class LockSnapshot {
 
     /** Their stacks show who has what others wait for. */
     private static final int MOST_STACKS = 3_000;
-    private static final long MOST_CODE_NS = 3_000_000_000L;
+    private static final long MOST_CODE_NS = 2_000_000_000;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
 
@@ -72,9 +72,9 @@ final class LockSnapshot {
             }
             stacks.put(thread.threadId(), thread.getStackTrace());
         }
-        Map<Long, List<String>> keepers = keepers(threads);
         Map<Long, Resource> wanted = wanted(threads);
         Map<String, Map<Long, StackTraceElement>> holders = holders(wanted.values());
+        Map<Long, List<String>> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);

@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
 final class HeapSearch {
     private static final int MOST_OBJECTS = 200_000;
     private static final int BYTES_PER_OBJECT = 60;
-    private static final long MOST_NS = 700_000_000;
+    private static final long MOST_NS = 400_000_000;
     private static final int MOST_ELEMENTS = 10_000;
     private static final Field[] NONE = {};
 
