@@ -35,6 +35,10 @@ pub struct Thread {
     pub pool: Option<String>,
     /// Threads whose own work refers to what it waits for.
     pub users: Vec<u64>,
+    /// The fields whose queues lead to what it waits for, the nearest first.
+    pub kept_in: Vec<String>,
+    /// What it waits for that has to be given back.
+    pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
     pub class_to_begin: Option<String>,
     /// The pipe or file that it writes, and who has the other end, where it is known.
@@ -85,9 +89,15 @@ impl Thread {
     }
 
     #[must_use]
+    pub fn is_begun_by_main(&self) -> bool {
+        self.frames.last().is_some_and(|it| !it.is_jdk() && it.method.ends_with(".main"))
+    }
+
+    #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
-        ThreadAt { thread, at: self.place().cloned() }
+        let takes = self.resource.as_ref().and_then(|it| it.at.as_ref());
+        ThreadAt { thread, at: takes.or_else(|| self.place()).cloned() }
     }
 
     /// Where it is: in the application, else in a library, else in the JDK.
@@ -102,6 +112,17 @@ impl Thread {
         let library = self.frames.iter().take_while(|frame| !frame.is_application());
         library.into_iter().any(|frame| methods.iter().any(|method| frame.is(method)))
     }
+}
+
+/// A permit, a connection or the like, whatever library takes it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resource {
+    /// With the call that takes it.
+    pub name: String,
+    /// Where the application takes it.
+    pub at: Option<Frame>,
+    /// Threads that have one, and the frame at which each has it.
+    pub holders: BTreeMap<u64, Frame>,
 }
 
 /// A synchronizer of `java.util.concurrent`.
@@ -138,6 +159,8 @@ pub struct Evidence {
     pub server: Option<ServerUse>,
     /// A server that we know has called the application.
     pub knows_server: bool,
+    /// It is waited for until it is ready: its main thread is what should go on.
+    pub is_starting: bool,
     /// Its feature number: 21.
     pub java: Option<u32>,
     /// Whether there is a snapshot of locks.

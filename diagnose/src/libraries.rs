@@ -18,7 +18,8 @@ pub(crate) fn is_jdk(method: &str) -> bool {
 /// Whether a method, with its class, is neither the JDK's nor a library's.
 pub(crate) fn is_application(method: &str) -> bool {
     let is_library = [&JDK, &SERVERS, &LIBRARIES].into_iter().any(|it| begins_like(method, it));
-    !is_library || begins_like(method, &SAMPLES)
+    // What the JDK makes for an interface is the code of neither.
+    !is_library && !method.contains("$Proxy") || begins_like(method, &SAMPLES)
 }
 
 /// Whether its class is of a server: below the application's frames it has called for a request.

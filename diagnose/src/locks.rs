@@ -28,12 +28,29 @@ pub struct LockWait {
     pub users: Vec<u64>,
     /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
     pub wait: i64,
+    /// What has to be given back, with the call that takes it, as the code shows: `a Connection of shop.Db.connection`.
+    pub resource: Option<String>,
+    /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
+    pub kept_in: String,
+    /// The outermost frame that takes it.
+    pub taken_at: String,
+    /// Threads past that call, on a way without one that gives it back.
+    pub holders: Vec<ResourceHolder>,
+}
+
+/// A thread that has what others wait for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ResourceHolder {
+    pub tid: u64,
+    /// The frame that it is in past the call.
+    pub at: String,
 }
 
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
-    Waits(LockWait),
+    Waits(Box<LockWait>),
     Peer {
         tid: u64,
         peer: String,
@@ -75,7 +92,7 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
     let mut snapshot = LockSnapshot::default();
     for line in text.lines() {
         match serde_json::from_str(line).ok()? {
-            Line::Waits(wait) => snapshot.waits.push(wait),
+            Line::Waits(wait) => snapshot.waits.push(*wait),
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
             Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),
             Line::End {} => return Some(snapshot),

@@ -1,6 +1,7 @@
 //! Merges what was gathered, by thread.
 
-use super::evidence::{SNAPSHOTS, Synchronizer, Thread};
+use super::evidence::{Resource, SNAPSHOTS, Synchronizer, Thread};
+use super::frame::Frame;
 use super::locks::{LockSnapshot, LockWait};
 use super::run_time::RunTime;
 use super::thread_dump::DumpedThread;
@@ -116,8 +117,10 @@ pub(super) fn merge(
                 .or_else(|| wait.and_then(|it| it.lock.clone()))
                 .or_else(|| dumped.parked_for.clone()),
             givers: wait.map(|it| it.givers.clone()).unwrap_or_default(),
-            pool: wait.and_then(|it| it.pool.clone()),
+            pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
+            kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
+            resource: wait.and_then(|it| resource(it)),
             class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),
             writes_to: None,
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
@@ -127,6 +130,17 @@ pub(super) fn merge(
         }
     };
     (last.dumped.iter().map(thread).collect(), synchronizers(locks))
+}
+
+/// Fields, and the names of pools.
+fn kept_in(wait: &LockWait) -> impl Iterator<Item = String> {
+    wait.kept_in.split(' ').filter(|it| !it.is_empty()).map(str::to_owned)
+}
+
+fn resource(wait: &LockWait) -> Option<Resource> {
+    let holders = wait.holders.iter().map(|it| (it.tid, Frame::parse(&it.at))).collect();
+    let at = Some(Frame::parse(&wait.taken_at)).filter(Frame::is_application);
+    Some(Resource { name: wait.resource.clone()?, at, holders })
 }
 
 /// By thread, of the last snapshot.

@@ -56,6 +56,12 @@ pub enum Bond {
     Queued {
         pool: String,
     },
+    /// It stands in the code that works through the queue in which the task is.
+    Kept {
+        field: String,
+    },
+    /// It is a thread of the library in whose code the other one waits.
+    OfLibrary,
     /// From the queue.
     Takes,
     Initialises,
@@ -87,6 +93,8 @@ pub enum DeadEnd {
         what: String,
         /// `None`: each thread waits for one of its own.
         lock: Option<String>,
+        /// The field whose queue leads to it.
+        kept_in: Option<String>,
         /// Other machines that owe the process an answer.
         peers: Vec<String>,
         /// Threads elsewhere that stand still as well: one of them may have to give it.
@@ -119,6 +127,8 @@ pub struct StandingGroup {
     pub lock: Option<String>,
     /// The top frame of the first one.
     pub in_method: Option<Frame>,
+    /// The field whose queue leads to what the first one waits for.
+    pub kept_in: Option<String>,
     /// They use the CPU.
     pub computes: bool,
     /// They go on after a time that their code gives.

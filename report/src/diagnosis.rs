@@ -94,7 +94,11 @@ fn headline(verdict: &Verdict) -> String {
             plural(*requests as u64, "request"),
             stood_at(groups),
             own_calls.map_or_else(
-                || "cause unknown".to_owned(),
+                || if groups.iter().all(|it| it.computes) {
+                    "an endless loop, or a long computation".to_owned()
+                } else {
+                    "cause unknown".to_owned()
+                },
                 |it| format!(
                     "{} of this process to its own port {} {} no response",
                     plural(it.requests as u64, "request"),

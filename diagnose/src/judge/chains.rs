@@ -4,6 +4,7 @@ use super::requests::others_that_stand;
 use super::sites::Sites;
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
+use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
 use crate::verdict::{DeadEnd, Link, LostOwner, ThreadAt, ThreadName, Verdict};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -157,15 +158,18 @@ fn circle_verdict(graph: &WaitGraph<'_>, alike: &Circles) -> Option<(usize, Verd
 }
 
 fn pool_that_waits_for_itself(graph: &WaitGraph<'_>, circle: &[usize]) -> Option<Verdict> {
-    let ([at], Some(Wait::Permit(what))) = (circle, graph.waits[*circle.first()?]) else { return None };
+    let ([at], Some(Wait::Permit(_))) = (circle, graph.waits[*circle.first()?]) else { return None };
     let thing = graph.thing(*at)?;
+    let name = wait::thing(graph.thread(*at), graph.waits[*at]?);
+    // Others that have one may go on without a second one.
+    let holders: Vec<usize> = thing.givers.iter().filter(|it| thing.waiters.contains(it)).copied().collect();
     let sites = Sites::of(graph, thing);
-    let holders = sites.holders(graph, thing);
-    let held_by = holders.iter().find_map(|it| sites.held_by(graph.thread(*it)))?;
+    let by_code = |at: &usize| thing.held_at.get(&graph.thread(*at).tid).cloned();
+    let held_by = holders.iter().find_map(|it| by_code(it).or_else(|| sites.held_by(graph.thread(*it))))?;
     let waiters = thing.waiters.iter().filter(|it| !holders.contains(it));
-    let at = waiters.clone().find_map(|it| graph.thread(*it).application()).cloned();
+    let at = waiters.clone().find_map(|it| graph.thread(*it).at().at);
     Some(Verdict::PoolWaitsForItself {
-        what: what.to_owned(),
+        what: name,
         holders: holders.iter().map(|it| graph.thread(*it).at()).collect(),
         held_by,
         waiters: waiters.count(),
@@ -179,7 +183,7 @@ fn links(graph: &WaitGraph<'_>, threads: &[usize], last: Option<usize>) -> Vec<L
         let thing = graph.thing(*at)?;
         Some(Link {
             waiter: graph.thread(*at).at(),
-            what: wait::words(thing.wait).to_owned(),
+            what: wait::thing(graph.thread(*at), thing.wait),
             lock: thing.lock.clone(),
             bond: thing.bond.clone(),
             giver: next.map(|it| graph.thread(it).at()),
@@ -223,15 +227,21 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
             let thing = graph.thing(last)?;
             let is_event = matches!(thing.wait, Wait::Item | Wait::Signal);
             let is_known = thing.is_closed || is_event && longest.threads > 1;
-            let is_limited = wait::is_timed(graph.thread(last));
+            let is_limited = wait::is_timed(graph.thread(last)) && !wait::has_no_end(graph.thread(last));
             let is_enough = requests > 0 || thing.wait == Wait::Room;
-            if !is_known || is_limited || !is_enough || may_be_given(graph, thing.wait, &at) {
+            // Whatever thread is in the application's code may make a server ready.
+            let may_be_made_ready = graph.evidence.is_starting
+                && (0..graph.waits.len()).any(|it| !waiting.contains(&it) && is_in_application(graph, it));
+            let may_be_given = may_be_made_ready || may_be_given(graph, thing.wait, &at);
+            if !is_known || is_limited || !is_enough || may_be_given {
                 return None;
             }
         }
         ChainEnd::Outside => {
             let is_pool = graph.waits[first].is_some_and(|it| matches!(it, Wait::Permit(_)));
-            if is_pool || requests == 0 && waiting.len() < BEHIND {
+            // A server may begin with something slow.
+            let is_start = graph.evidence.is_starting;
+            if is_pool || (is_start || requests == 0) && waiting.len() < BEHIND {
                 return None;
             }
         }
@@ -253,19 +263,25 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 waiting.iter().chain(&through).map(|it| graph.thread(*it).tid).collect();
             let is_of_it = |it: &Thread| in_chain.contains(&it.tid) || it.application() == Some(&at);
             DeadEnd::Nobody {
-                what: wait::words(thing.wait).to_owned(),
+                what: wait::thing(thread, thing.wait),
                 lock: thing.lock.clone().filter(|_| is_shared),
+                kept_in: thread.kept_in.first().cloned(),
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
                 others: others_that_stand(graph.evidence, is_of_it),
             }
         } else {
             DeadEnd::Outside {
-                waits_in: graph.waits[last].map(wait::words).unwrap_or_default().to_owned(),
+                waits_in: graph.waits[last].map(|it| wait::thing(thread, it)).unwrap_or_default(),
                 to: thread.writes_to.clone().or_else(|| thread.peer.clone()),
             }
         },
         at,
     })
+}
+
+fn is_in_application(graph: &WaitGraph<'_>, at: usize) -> bool {
+    let thread = graph.thread(at);
+    thread.application().is_some() && !waits_for_work(thread)
 }
 
 /// Others are through where these wait; or somebody works who may give it.

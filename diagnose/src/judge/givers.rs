@@ -21,10 +21,18 @@ pub(super) struct GiverIndex<'a> {
     by_begin: HashMap<&'a str, Vec<usize>>,
     /// By the class of a library that has called the application.
     called_by: HashMap<&'a str, Vec<usize>>,
+    /// By the class of any code that has called the application, or by the class around that.
+    run_by: HashMap<&'a str, Vec<usize>>,
+    /// By the package that has begun them, which has called another one, but for those that wait for work.
+    begun_by: HashMap<&'a str, Vec<usize>>,
+    /// Packages that have begun a thread which has called no other one, or waits for work.
+    resting: HashSet<&'a str>,
+    /// Those in a task whose end completes a result; which result it is, the JVM does not show.
+    completing: Vec<usize>,
 }
 
 impl<'a> GiverIndex<'a> {
-    pub fn of(evidence: &'a Evidence) -> Self {
+    pub fn of(evidence: &'a Evidence, waits: &[Option<Wait>]) -> Self {
         let by_id = evidence.threads.iter().enumerate().map(|(at, it)| (it.tid, at)).collect();
         let by_begin = by_names(evidence, |thread| {
             thread.application_frames().into_iter().filter_map(|it| begin(&it.method)).collect()
@@ -33,22 +41,65 @@ impl<'a> GiverIndex<'a> {
             let below = thread.frames.iter().skip_while(|it| !it.is_application());
             below.filter(is_library).map(|it| outer_class(&it.method)).collect()
         });
-        Self { evidence, by_id, owners: evidence.owners(), by_begin, called_by }
+        let run_by = by_names(evidence, |thread| {
+            let below = thread.frames.iter().skip_while(|it| !it.is_application()).skip(1);
+            below
+                .filter_map(|it| it.method.rsplit_once('.'))
+                .flat_map(|(class, _)| [class, around(class)])
+                .collect()
+        });
+        let begun_by = by_names(evidence, |thread| {
+            let (own, others) = own_and_other_packages(thread.frames.iter().rev());
+            own.filter(|_| others && !waits_for_work(thread)).into_iter().collect()
+        });
+        let resting = evidence.threads.iter().filter_map(|thread| {
+            let (own, others) = own_and_other_packages(thread.frames.iter().rev());
+            own.filter(|_| !others || waits_for_work(thread))
+        });
+        Self {
+            evidence,
+            by_id,
+            owners: evidence.owners(),
+            by_begin,
+            called_by,
+            run_by,
+            begun_by: begun_by.into_iter().map(|(name, all)| (name, few(all, waits))).collect(),
+            resting: resting.collect(),
+            completing: few(completing(evidence), waits),
+        }
     }
 
     pub fn givers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Found {
         match thing.wait {
             Wait::Monitor => (self.owners(thing, graph), Bond::Holds, None),
             Wait::Lock => self.of_lock(thing, graph),
-            Wait::Permit(_) => (Sites::of(graph, thing).holders(graph, thing), Bond::Holds, None),
+            Wait::Permit(_) => (self.permit_holders(thing, graph), Bond::Holds, None),
             Wait::Result => self.of_result(thing, graph),
             Wait::PoolEnd => (self.places(self.named(thing, graph)), Bond::BelongsToIt, None),
-            Wait::Room => (self.consumers(thing, graph), Bond::Takes, None),
+            Wait::Room => {
+                let named = self.places(self.named(thing, graph));
+                let consumers = if named.is_empty() { self.consumers(thing, graph) } else { named };
+                (consumers, Bond::Takes, None)
+            }
             Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
-            Wait::Item | Wait::Latch(_) | Wait::Signal => self
-                .queued(thing, graph)
-                .unwrap_or_else(|| (self.signallers(thing, graph), Bond::Gives, None)),
+            Wait::Item | Wait::Latch(_) | Wait::Signal => {
+                self.queued(thing, graph).or_else(|| self.kept(thing, graph)).unwrap_or_else(|| {
+                    let signallers = self.signallers(thing, graph);
+                    let of_library = signallers.is_empty().then(|| self.of_library(thing, graph));
+                    of_library.flatten().unwrap_or((signallers, Bond::Gives, None))
+                })
+            }
             Wait::Outside(_) => (Vec::new(), Bond::Gives, None),
+        }
+    }
+
+    /// By the code of the methods, where it was read; else by their lines.
+    fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let is_known = thing.waiters.iter().any(|it| graph.thread(*it).resource.is_some());
+        if is_known {
+            self.places(thing.held_at.keys().copied())
+        } else {
+            Sites::of(graph, thing).holders(graph, thing)
         }
     }
 
@@ -109,6 +160,9 @@ impl<'a> GiverIndex<'a> {
         if let Some(queued) = self.queued(thing, graph) {
             return queued;
         }
+        if let Some(kept) = self.kept(thing, graph) {
+            return kept;
+        }
         let joins = thing
             .waiters
             .iter()
@@ -123,6 +177,10 @@ impl<'a> GiverIndex<'a> {
             let busy = |it: &usize| graph.thread(*it).is_in_fork_join() && has_task(graph.thread(*it));
             (0..self.evidence.threads.len()).filter(busy).collect()
         };
+        let completes = thing.waiters.iter().any(|it| wait::is_for_completion(graph.thread(*it)));
+        if by_code.is_empty() && completes {
+            by_code = others(thing, self.completing.iter().copied());
+        }
         (if joins && by_code.is_empty() { workers() } else { by_code }, Bond::Computes, None)
     }
 
@@ -131,6 +189,16 @@ impl<'a> GiverIndex<'a> {
         let name = thing.waiters.iter().find_map(|it| graph.thread(*it).pool.clone())?;
         let pool = self.evidence.pools.get(&name)?;
         Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
+    }
+
+    /// The queue of an object leads to it: threads in a method of its class, which has called the application.
+    fn kept(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
+        let fields = thing.waiters.iter().flat_map(|it| &graph.thread(*it).kept_in);
+        fields.into_iter().find_map(|field| {
+            let class = field.rsplit_once('.')?.0;
+            let threads = self.run_by.get(class)?;
+            Some((threads.clone(), Bond::Kept { field: field.clone() }, None))
+        })
     }
 
     /// Threads that refer to the queue, or are in the class that fills it.
@@ -180,7 +248,20 @@ impl<'a> GiverIndex<'a> {
         if users.is_empty() { self.by_code(thing, graph) } else { users }
     }
 
-    /// Code that was written within a method that waits: its lambdas, on threads that have not called that method.
+    /// Threads of the library itself in whose code they wait, in code that the library has called.
+    fn of_library(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
+        let called = |at: &usize| {
+            let (own, others) = own_and_other_packages(graph.thread(*at).frames.iter());
+            own.filter(|_| others)
+        };
+        let package = thing.waiters.iter().find_map(called)?;
+        let found = self.begun_by.get(package)?;
+        // One that waits for itself, unless another one of the library could give it.
+        let is_own = found.iter().all(|it| thing.waiters.contains(it));
+        (!is_own || !self.resting.contains(package)).then(|| (found.clone(), Bond::OfLibrary, None))
+    }
+
+    /// Code that was written within a method that waits, on threads that have not called it: its lambdas, and unnamed classes.
     fn by_code(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let lambda_of = |method: &str| {
             let (class, name) = method.rsplit_once('.')?;
@@ -194,7 +275,17 @@ impl<'a> GiverIndex<'a> {
         let has_called = |at: usize| {
             graph.thread(at).application_frames().iter().any(|it| methods.contains(it.method.as_str()))
         };
-        let all = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let of_lambdas = lambdas.filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let classes: HashSet<String> =
+            methods.iter().filter_map(|it| Some(format!("{}$", it.rsplit_once('.')?.0))).collect();
+        let is_in_unnamed = |at: &usize| {
+            graph.thread(*at).application_frames().iter().any(|it| {
+                let number = classes.iter().find_map(|class| it.method.strip_prefix(class.as_str()));
+                number.is_some_and(|it| it.starts_with(|first: char| first.is_ascii_digit()))
+            })
+        };
+        let of_classes = classes.iter().filter_map(|it| self.by_begin.get(it.as_str())).flatten().copied();
+        let all = of_lambdas.chain(of_classes.filter(is_in_unnamed));
         others(thing, all.filter(|at| !has_called(*at)))
     }
 
@@ -204,6 +295,24 @@ impl<'a> GiverIndex<'a> {
         let frames = thing.waiters.iter().flat_map(|it| way(it).filter(is_library));
         let classes: HashSet<&str> = frames.map(|it| outer_class(&it.method)).collect();
         others(thing, classes.into_iter().filter_map(|it| self.called_by.get(it)).flatten().copied())
+    }
+}
+
+fn completing(evidence: &Evidence) -> Vec<usize> {
+    let is_task = |it: &Frame| it.method.starts_with("java.util.concurrent.CompletableFuture$");
+    let is_in_task = |thread: &Thread| {
+        let below = thread.frames.iter().skip_while(|it| !it.is_application());
+        below.into_iter().any(is_task)
+    };
+    (0..evidence.threads.len()).filter(|at| is_in_task(&evidence.threads[*at])).collect()
+}
+
+/// One that goes on decides; of those that all wait, some are as good as all.
+fn few(threads: Vec<usize>, waits: &[Option<Wait>]) -> Vec<usize> {
+    const MOST: usize = 50;
+    match threads.iter().find(|it| waits[**it].is_none()) {
+        Some(live) => vec![*live],
+        None => threads.into_iter().take(MOST).collect(),
     }
 }
 
@@ -232,6 +341,23 @@ fn begin(method: &str) -> Option<&str> {
 
 fn is_library(frame: &&Frame) -> bool {
     !frame.is_jdk() && !frame.is_application()
+}
+
+/// The package of the first frame that is not the JDK's, and whether there is another one.
+fn own_and_other_packages<'a>(frames: impl Iterator<Item = &'a Frame>) -> (Option<&'a str>, bool) {
+    let mut packages = frames.filter(|it| !it.is_jdk()).map(|it| package(&it.method));
+    let own = packages.next();
+    (own, packages.any(|it| Some(it) != own))
+}
+
+/// The first three parts of its name, which those of one library share.
+fn package(method: &str) -> &str {
+    method.match_indices('.').nth(2).map_or(method, |(end, _)| &method[..end])
+}
+
+/// The class in which this one is written.
+fn around(class: &str) -> &str {
+    class.rsplit_once('$').map_or(class, |(around, _)| around)
 }
 
 fn outer_class(method: &str) -> &str {

@@ -1,12 +1,15 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
+use super::requests::has_request;
 use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
-use crate::evidence::{Evidence, Thread};
+use crate::evidence::{Evidence, Resource, Thread};
 use crate::frame::Frame;
 use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 pub(super) const PERMIT: &str = "a permit of a Semaphore";
+/// Of a library or a program that is not known by name.
+pub(super) const RESOURCE: &str = "something that is given back";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
 /// Who holds one for less is fast, however many wait.
@@ -33,10 +36,16 @@ const WAITS: [(&str, &str); 13] = [
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut queues: HashMap<String, Vec<&Thread>> = HashMap::new();
     for thread in evidence.threads.iter().filter(|thread| what(thread).is_some()) {
+        let of_code = thread.resource.as_ref().filter(|_| what(thread) == Some(RESOURCE));
         // Without a snapshot of locks: those who wait at the same line.
         let at = || thread.application().map(ToString::to_string).unwrap_or_default();
-        queues.entry(thread.waits_for.clone().unwrap_or_else(at)).or_default().push(thread);
+        let name = of_code.map(|it| it.name.clone()).or_else(|| thread.waits_for.clone());
+        queues.entry(name.unwrap_or_else(at)).or_default().push(thread);
     }
+    // Elsewhere, workers that wait for their next task may give something back as well.
+    queues.retain(|_, waiters| {
+        what(waiters[0]) != Some(RESOURCE) || waiters.iter().any(|it| has_request(evidence, it))
+    });
     let mut queues: Vec<_> = queues.into_iter().collect();
     queues.sort_by_key(|(name, waiters)| (usize::MAX - waiters.len(), name.clone()));
     queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
@@ -65,17 +74,30 @@ impl<'a> Queue<'a> {
         if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
             return None;
         }
-        let holders = holders(&self.evidence.threads, self.waiters);
+        let holders = self.holders(&self.evidence.threads);
         if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
+    }
+
+    /// By the code of the methods, where it was read; else by their names.
+    fn holders<'b>(&self, threads: &'b [Thread]) -> Vec<&'b Thread> {
+        let Some(resource) = self.resource() else { return holders(threads, self.waiters) };
+        let others = threads.iter().filter(|it| what(it).is_none());
+        others.filter(|it| resource.holders.contains_key(&it.tid)).collect()
+    }
+
+    fn resource(&self) -> Option<&'a Resource> {
+        self.waiters.iter().find_map(|it| it.resource.as_ref())
     }
 
     /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
     fn without_holder(&self) -> Option<Verdict> {
-        let were_there = |threads: &Vec<Thread>| !holders(threads, self.waiters).is_empty();
+        let were_there = |threads: &Vec<Thread>| !self.holders(threads).is_empty();
         if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
             return None;
         }
-        let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
+        let is_unknown = self.resource().is_none();
+        let may_hold: Vec<&Thread> =
+            self.evidence.threads.iter().filter(|it| is_unknown && self.may_hold(it)).collect();
         let is_nobody = may_hold.is_empty();
         // One of those that were not seen may have it, and may be about to give it back.
         if is_nobody && self.evidence.lacks_virtual_threads {
@@ -84,6 +106,11 @@ impl<'a> Queue<'a> {
         if self.what == PERMIT {
             let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
             return is_leak.then(|| self.leaked());
+        }
+        // The code that waits for a response may look the same.
+        let is_owed = || self.evidence.server.as_ref().is_some_and(|it| !it.waits_for.is_empty());
+        if self.what == RESOURCE && is_owed() {
+            return None;
         }
         if is_nobody && self.what != RESULT {
             return Some(self.leaked());
@@ -95,17 +122,22 @@ impl<'a> Queue<'a> {
         let is_known = self.evidence.synchronizers.contains_key(self.lock);
         Verdict::LeakedPermits {
             lock: is_known.then(|| self.lock.to_owned()),
-            what: self.what.to_owned(),
+            what: self.name(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
         }
     }
 
+    fn name(&self) -> String {
+        let name = self.resource().filter(|_| self.what == RESOURCE).map(|it| it.name.clone());
+        name.unwrap_or_else(|| self.what.to_owned())
+    }
+
     fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
         let (outside, waits_in) = mostly_outside(holders)?;
         // One moment says little: whoever had one before waited outside, too.
-        let was_so = |threads: &Vec<Thread>| mostly_outside(&self::holders(threads, self.waiters)).is_some();
+        let was_so = |threads: &Vec<Thread>| mostly_outside(&self.holders(threads)).is_some();
         let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
         // Little's law: that many are held, and so many were given to others meanwhile.
         let served = self.served();
@@ -133,7 +165,7 @@ impl<'a> Queue<'a> {
         hold_seconds: Option<f64>,
     ) -> Verdict {
         Verdict::PoolExhausted {
-            what: self.what.to_owned(),
+            what: self.name(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
@@ -149,7 +181,7 @@ impl<'a> Queue<'a> {
     }
 
     fn at(&self) -> Option<Frame> {
-        self.waiters.first()?.application().cloned()
+        self.waiters.first()?.at().at
     }
 
     /// How many threads waited at one moment and not at the next, or not all the time in between.
@@ -199,7 +231,8 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
-    WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
+    let of_library = WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what);
+    of_library.or_else(|| thread.resource.as_ref().filter(|_| waits).map(|_| RESOURCE))
 }
 
 /// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
@@ -225,226 +258,4 @@ fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::evidence::Synchronizer;
-
-    const WAIT: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
-    const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
-    const CODE: [&str; 2] = ["shop.Neighbour.call(Neighbour.java:20)", "shop.Orders.find(Orders.java:4)"];
-
-    fn thread(tid: u64, top: &str) -> Thread {
-        let frames = [top].into_iter().chain(CODE).map(Frame::parse).collect();
-        let waits_for = (top == WAIT).then(|| "Semaphore@1".to_owned());
-        Thread { tid, stood_still: true, frames, waits_for, ..Thread::default() }
-    }
-
-    fn of(threads: Vec<Thread>) -> Evidence {
-        let synchronizers = HashMap::from([(
-            "Semaphore@1".to_owned(),
-            Synchronizer { is_given_back: true, has_queue: true, ..Synchronizer::default() },
-        )]);
-        let earlier = vec![threads.clone()];
-        Evidence { seconds: 3.0, threads, synchronizers, has_locks: true, earlier, ..Evidence::default() }
-    }
-
-    #[test]
-    fn permits_that_nobody_has_are_leaked_and_those_of_readers_are_not() {
-        let waiting = vec![thread(1, WAIT), thread(2, WAIT)];
-        assert!(matches!(&judge(&of(waiting.clone()))[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
-        let peer = Some("127.0.0.1:5432".to_owned());
-        let all = [waiting.clone(), vec![Thread { peer, ..thread(3, READ) }]].concat();
-        let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all.clone()))[..] else {
-            panic!("not found")
-        };
-        assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
-        assert_eq!(peer.as_deref(), Some("127.0.0.1:5432"));
-        let mut once = of(all.clone());
-        once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
-        assert_eq!(judge(&once), [], "only this moment");
-        let mut moving = of(all);
-        moving.threads.iter_mut().for_each(|it| it.stood_still = false);
-        assert_eq!(judge(&moving), [], "other waiters each time");
-        let working = [waiting, vec![thread(3, "shop.Json.write(Json.java:3)")]].concat();
-        assert_eq!(judge(&of(working)), [], "who has one works");
-    }
-
-    const BORROW: &str = "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)";
-
-    fn elsewhere(tid: u64, frames: &[&str]) -> Thread {
-        Thread {
-            tid,
-            stood_still: true,
-            frames: frames.iter().map(|it| Frame::parse(it)).collect(),
-            ..Thread::default()
-        }
-    }
-
-    #[test]
-    fn connections_are_leaked_where_no_other_thread_is_in_the_application_s_code() {
-        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:1)";
-        const TAKE: &str =
-            "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
-        const CONSOLE: &str = "java.base/java.io.FileInputStream.readBytes(Native Method)";
-        let idle = vec![
-            elsewhere(7, &[SLEEP, "shop.Main.main(Main.java:3)"]),
-            elsewhere(8, &[TAKE, "shop.Mail.next(Mail.java:3)", "shop.Mail.run(Mail.java:3)"]),
-            elsewhere(9, &["java.base/java.lang.ref.ReferenceQueue.remove(ReferenceQueue.java:1)"]),
-            elsewhere(10, &[CONSOLE, "shop.Console.main(Console.java:3)"]),
-        ];
-        let mut all = of([vec![thread(1, BORROW), thread(2, BORROW)], idle].concat());
-        let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &judge(&all)[..] else { panic!("not found") };
-        assert_eq!(what, "a HikariCP connection");
-        all.threads[1].stood_still = false;
-        assert!(matches!(&judge(&all)[..], []), "one thread alone may have just come");
-    }
-
-    #[test]
-    fn a_pool_whose_holders_may_be_in_other_code_is_exhausted_and_not_leaked() {
-        let report =
-            elsewhere(5, &[READ, "shop.Report.write(Report.java:8)", "shop.Report.run(Report.java:2)"]);
-        let all = of(vec![thread(1, BORROW), thread(2, BORROW), report]);
-        let [Verdict::PoolExhausted { holders, waits_in: None, .. }] = &judge(&all)[..] else {
-            panic!("not found")
-        };
-        assert_eq!(holders.iter().map(|it| it.thread.id).collect::<Vec<_>>(), [5]);
-        let result =
-            "reactor.core.publisher.BlockingSingleSubscriber.blockingGet(BlockingSingleSubscriber.java:1)";
-        let [Verdict::PoolExhausted { holders, .. }] =
-            &judge(&of(vec![thread(1, result), thread(2, result)]))[..]
-        else {
-            panic!("nobody gives results back")
-        };
-        assert!(holders.is_empty());
-    }
-
-    #[test]
-    fn without_the_virtual_threads_nothing_is_leaked_or_exhausted_as_one_of_them_may_have_it() {
-        let mut of_pool = of(vec![thread(1, BORROW), thread(2, BORROW)]);
-        of_pool.lacks_virtual_threads = true;
-        assert_eq!(judge(&of_pool), []);
-        of_pool.threads.push(elsewhere(5, &[READ, "shop.Report.write(Report.java:8)"]));
-        assert!(matches!(&judge(&of_pool)[..], [Verdict::PoolExhausted { waits_in: None, waiters: 2, .. }]));
-        let mut of_semaphore = of(vec![thread(1, WAIT), thread(2, WAIT)]);
-        of_semaphore.lacks_virtual_threads = true;
-        assert_eq!(judge(&of_semaphore), []);
-    }
-
-    #[test]
-    fn connections_of_apache_http_client_5_c3p0_mongodb_and_keyed_pools_are_told_apart() {
-        const HTTP: [&str; 3] = [
-            "org.apache.hc.core5.concurrent.BasicFuture.get(BasicFuture.java:1)",
-            "org.apache.hc.client5.http.impl.io.PoolingHttpClientConnectionManager$3.get(PoolingHttpClientConnectionManager.java:1)",
-            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.acquireEndpoint(InternalExecRuntime.java:1)",
-        ];
-        const C3P0: &str =
-            "com.mchange.v2.resourcepool.BasicResourcePool.awaitAvailable(BasicResourcePool.java:1)";
-        const MONGO: [&str; 2] = [
-            "com.mongodb.internal.connection.ConcurrentPool$StateAndPermits.acquirePermit(ConcurrentPool.java:1)",
-            "com.mongodb.internal.connection.ConcurrentPool.acquirePermit(ConcurrentPool.java:1)",
-        ];
-        const KEYED: &str = "org.apache.commons.pool2.impl.GenericKeyedObjectPool.borrowObject(GenericKeyedObjectPool.java:1)";
-        let of_wait = |frames: &[&str]| {
-            let own = |tid| elsewhere(tid, &[frames, &CODE].concat());
-            match &judge(&of(vec![own(1), own(2)]))[..] {
-                [Verdict::LeakedPermits { what, .. }] => what.clone(),
-                other => panic!("{frames:?}: {other:?}"),
-            }
-        };
-        assert_eq!(of_wait(&HTTP), "an HTTP connection of a pool");
-        assert_eq!(of_wait(&[C3P0]), "a c3p0 connection");
-        assert_eq!(of_wait(&MONGO), "a MongoDB connection");
-        assert_eq!(of_wait(&[KEYED]), "an object of a commons-pool2 pool");
-    }
-
-    #[test]
-    fn who_waits_for_the_response_over_its_http_connection_does_not_wait_for_one() {
-        const EXECUTE: &str =
-            "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.execute(InternalExecRuntime.java:1)";
-        const CONNECT: &str = "org.apache.hc.client5.http.impl.classic.InternalExecRuntime.connectEndpoint(InternalExecRuntime.java:1)";
-        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
-        let both = of(vec![own(1, &[READ, EXECUTE]), own(2, &[READ, EXECUTE]), own(3, &[READ, CONNECT])]);
-        assert_eq!(judge(&both), []);
-    }
-
-    #[test]
-    fn threads_of_a_client_library_hold_no_connection_of_a_pool() {
-        const WAIT_OBJECT: &str = "java.base/java.lang.Object.wait0(Native Method)";
-        let of_library = |frame: &str| {
-            let heartbeat = elsewhere(5, &[WAIT_OBJECT, frame]);
-            judge(&of(vec![thread(1, BORROW), thread(2, BORROW), Thread { stood_still: false, ..heartbeat }]))
-        };
-        let kafka = "app//org.apache.kafka.clients.consumer.internals.AbstractCoordinator$HeartbeatThread.run(AbstractCoordinator.java:1)";
-        assert!(matches!(&of_library(kafka)[..], [Verdict::LeakedPermits { waiters: 2, .. }]));
-        let own = "app//shop.kafka.Heartbeat.run(Heartbeat.java:1)";
-        assert!(matches!(&of_library(own)[..], [Verdict::PoolExhausted { waits_in: None, .. }]));
-    }
-
-    #[test]
-    fn who_opens_a_connection_within_the_pool_has_a_place_in_it() {
-        const CONNECT: &str = "java.base/sun.nio.ch.NioSocketImpl.connect(NioSocketImpl.java:1)";
-        const TOMCAT: &str =
-            "org.apache.tomcat.jdbc.pool.ConnectionPool.borrowConnection(ConnectionPool.java:1)";
-        let own = |tid, frames: &[&str]| elsewhere(tid, &[frames, &CODE].concat());
-        let mut all = of(vec![own(1, &[TOMCAT]), own(2, &[TOMCAT]), own(3, &[CONNECT, TOMCAT])]);
-        let [Verdict::PoolExhausted { waiters: 2, waits_in, .. }] = &judge(&all)[..] else {
-            panic!("not found")
-        };
-        assert_eq!(waits_in.as_deref(), Some("connecting a socket"));
-        all.threads.drain(..2);
-        assert_eq!(judge(&all), [], "nobody waits for the pool");
-    }
-
-    #[test]
-    fn permits_that_were_given_in_between_are_not_leaked() {
-        let waiting = || of(vec![thread(1, WAIT), thread(2, WAIT), thread(3, WAIT)]);
-        assert!(matches!(&judge(&waiting())[..], [Verdict::LeakedPermits { .. }]));
-        let mut served = waiting();
-        served.threads[2].went_on = true;
-        assert_eq!(judge(&served), [], "one waits anew");
-        let mut gone = waiting();
-        gone.earlier[0].push(thread(4, WAIT));
-        assert_eq!(judge(&gone), [], "one is through");
-        let mut held = waiting();
-        held.earlier[0].push(thread(4, "shop.Json.write(Json.java:3)"));
-        assert_eq!(judge(&held), [], "somebody had one before");
-        let near = elsewhere(5, &["shop.Json.write(Json.java:3)", "shop.Orders.find(Orders.java:9)"]);
-        let mut caller = waiting();
-        caller.threads.push(near);
-        assert_eq!(judge(&caller), [], "a caller of the code may have one");
-    }
-
-    #[test]
-    fn holders_that_change_fast_are_no_slow_neighbour() {
-        let waiting: Vec<Thread> = (1..=10).map(|tid| thread(tid, WAIT)).collect();
-        let of_moment =
-            |holders: [u64; 2]| [waiting.clone(), holders.map(|tid| thread(tid, READ)).to_vec()].concat();
-        let mut all = of(of_moment([20, 21]));
-        all.between_seconds = 2.8;
-        let hold = |all: &Evidence| match &judge(all)[..] {
-            [Verdict::PoolExhausted { hold_seconds, .. }] => Some(*hold_seconds),
-            _ => None,
-        };
-        assert_eq!(hold(&all), Some(None), "the same all the time");
-        all.earlier = vec![[of_moment([30, 31]), vec![thread(20, WAIT), thread(21, WAIT)]].concat()];
-        assert_eq!(hold(&all), Some(Some(2.8)), "two were served: each holds it as long as that takes");
-        all.earlier[0].extend((40..60).map(|tid| thread(tid, WAIT)));
-        assert_eq!(hold(&all), None, "22 were served within 2.8 s by 2");
-        all.earlier = vec![of_moment([30, 31])];
-        all.synchronizers.clear();
-        assert_eq!(hold(&all), None, "who waits anew is not known, and the holders are others");
-    }
-
-    #[test]
-    fn waiters_that_move_on_or_find_permits_are_not_stuck() {
-        let mut moving = of(vec![thread(1, WAIT), thread(2, WAIT)]);
-        moving.threads[1].stood_still = false;
-        assert_eq!(judge(&moving), []);
-        let mut signal = of(vec![thread(1, WAIT), thread(2, WAIT)]);
-        signal.synchronizers.insert("Semaphore@1".into(), Synchronizer::default());
-        assert_eq!(judge(&signal), [], "idle workers, which somebody else wakes");
-        let mut left = of(vec![thread(1, WAIT), thread(2, WAIT)]);
-        left.synchronizers.insert("Semaphore@1".into(), Synchronizer { value: 2, ..Synchronizer::default() });
-        assert_eq!(judge(&left), []);
-    }
-}
+mod tests;

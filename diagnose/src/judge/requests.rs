@@ -12,7 +12,8 @@ use crate::verdict::StandingThread;
 pub(super) fn has_request(evidence: &Evidence, thread: &Thread) -> bool {
     let is_asked = evidence.server.as_ref().is_some_and(ServerUse::is_asked);
     let may_be_of_other = !evidence.knows_server && is_asked && thread.application().is_some();
-    is_of_server(thread) || may_be_of_other && may_have_request(thread)
+    let is_main = || evidence.is_starting && thread.is_begun_by_main();
+    is_of_server(thread) || may_be_of_other && may_have_request(thread) || is_main()
 }
 
 /// A server that we know has called the application.
@@ -22,8 +23,7 @@ pub(in crate::judge) fn is_of_server(thread: &Thread) -> bool {
 }
 
 fn may_have_request(thread: &Thread) -> bool {
-    let is_main = thread.frames.last().is_some_and(|it| it.is_application() && it.method.ends_with(".main"));
-    !is_main && !waits_for_work(thread)
+    !thread.is_begun_by_main() && !waits_for_work(thread)
 }
 
 /// Those that stood still all the time, and wait for something that need not come; without those whose client has nothing to send.
@@ -65,7 +65,7 @@ fn standing_threads(
             Wait::Signal => !wait::is_timed(thread) || wait::has_no_end(thread),
             _ => true,
         };
-        is_for_others.then(|| StandingThread { thread: thread.at(), what: wait::phrase(wait) })
+        is_for_others.then(|| StandingThread { thread: thread.at(), what: wait::phrase(thread, wait) })
     });
     waits.take(MOST).collect()
 }

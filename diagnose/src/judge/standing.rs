@@ -77,9 +77,10 @@ fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGr
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: wait.map(wait::phrase),
+            what: wait.map(|it| wait::phrase(thread, it)),
             lock: thread.waits_for.clone(),
             in_method: thread.frames.first().cloned(),
+            kept_in: thread.kept_in.first().cloned(),
             computes: false,
             is_limited: true,
         };
@@ -121,6 +122,7 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
             what: (!computes).then(|| AGAIN.to_owned()),
             lock: None,
             in_method: thread.frames.first().cloned(),
+            kept_in: None,
             computes,
             is_limited: false,
         };

@@ -29,11 +29,14 @@ pub(super) enum Wait {
 }
 
 /// The first that is on the stack, from its top, counts.
-const PLACES: [(&str, Wait); 21] = [
+const PLACES: [(&str, Wait); 24] = [
     ("CountDownLatch.await", Wait::Latch("a CountDownLatch")),
     ("CyclicBarrier.dowait", Wait::Latch("a CyclicBarrier")),
     ("Phaser.internalAwaitAdvance", Wait::Latch("a Phaser")),
     ("Exchanger.exchange", Wait::Latch("an Exchanger")),
+    ("PipedInputStream.awaitSpace", Wait::Latch("room in a pipe")),
+    ("PipedInputStream.read", Wait::Latch("data of a pipe")),
+    ("PipedReader.read", Wait::Latch("data of a pipe")),
     ("FutureTask.awaitDone", Wait::Result),
     ("CompletableFuture.waitingGet", Wait::Result),
     ("CompletableFuture.timedGet", Wait::Result),
@@ -109,6 +112,11 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     if is_idle || of_pool { None } else { queue.or_else(known).or_else(|| Some(other())) }
 }
 
+/// In a method of the JDK's class for results that are completed.
+pub(super) fn is_for_completion(thread: &Thread) -> bool {
+    thread.is_in(&["CompletableFuture.waitingGet", "CompletableFuture.timedGet"])
+}
+
 /// A library's own kind of future: its class has the name of one.
 fn is_for_result(thread: &Thread) -> bool {
     let class = thread.waits_for.as_deref().and_then(|it| it.split('@').next());
@@ -179,7 +187,7 @@ pub(super) fn waits_for_child(thread: &Thread) -> bool {
 }
 
 /// Words for what is waited for.
-pub(super) fn words(wait: Wait) -> &'static str {
+fn words(wait: Wait) -> &'static str {
     match wait {
         Wait::Monitor => "a monitor",
         Wait::Lock => "a lock",
@@ -193,11 +201,17 @@ pub(super) fn words(wait: Wait) -> &'static str {
     }
 }
 
+/// Words for what this thread waits for: with the call that takes it, where only its code shows it.
+pub(super) fn thing(thread: &Thread, wait: Wait) -> String {
+    let of_code = thread.resource.as_ref().filter(|_| wait == Wait::Permit(permits::RESOURCE));
+    of_code.map_or_else(|| words(wait).to_owned(), |it| it.name.clone())
+}
+
 /// What a thread does.
-pub(super) fn phrase(wait: Wait) -> String {
+pub(super) fn phrase(thread: &Thread, wait: Wait) -> String {
     match wait {
         Wait::Outside(what) => what.to_owned(),
-        other => format!("waiting for {}", words(other)),
+        other => format!("waiting for {}", thing(thread, other)),
     }
 }
 

@@ -5,6 +5,7 @@ use super::requests::has_request;
 use super::wait::{self, Wait};
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
+use crate::frame::Frame;
 use crate::verdict::Bond;
 use std::collections::{BTreeMap, HashSet};
 
@@ -27,6 +28,8 @@ pub(super) struct Thing {
     pub waiters: Vec<usize>,
     pub givers: Vec<usize>,
     pub bond: Bond,
+    /// Where each thread has it that the code shows to have one, by its id.
+    pub held_at: BTreeMap<u64, Frame>,
     /// A thread that is no more has it.
     pub has_ended: Option<(u64, String)>,
     /// Whether the threads that could give it would be known.
@@ -35,8 +38,15 @@ pub(super) struct Thing {
 
 impl<'a> WaitGraph<'a> {
     pub fn of(evidence: &'a Evidence) -> Self {
-        let is_still =
-            |thread: &Thread| thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still;
+        let is_nothing_sent =
+            evidence.server.as_ref().is_some_and(|it| it.is_asked() && it.answered == Some(0));
+        // It looks again from time to time, and nothing comes.
+        let polls = |thread: &Thread| {
+            is_nothing_sent && thread.stood_still && thread.application().is_some() && wait::is_timed(thread)
+        };
+        let is_still = |thread: &Thread| {
+            thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still || polls(thread)
+        };
         let waits: Vec<Option<Wait>> =
             evidence.threads.iter().map(|it| if is_still(it) { wait::of(it) } else { None }).collect();
         let mut graph = Self {
@@ -46,7 +56,7 @@ impl<'a> WaitGraph<'a> {
             things: Vec::new(),
             waits,
         };
-        graph.find_things();
+        graph.find_things(is_still);
         graph.find_givers();
         graph.find_live();
         graph
@@ -60,14 +70,14 @@ impl<'a> WaitGraph<'a> {
         self.thing_of[thread].map(|it| &self.things[it])
     }
 
-    fn find_things(&mut self) {
+    fn find_things(&mut self, is_still: impl Fn(&Thread) -> bool) {
         let mut known: BTreeMap<(Wait, String), usize> = BTreeMap::new();
         // What some get, all may get.
         let moving: HashSet<&str> = self
             .evidence
             .threads
             .iter()
-            .filter(|it| !it.stands_still())
+            .filter(|it| !is_still(it))
             .filter_map(|it| it.waits_for.as_deref())
             .collect();
         for at in 0..self.waits.len() {
@@ -84,7 +94,7 @@ impl<'a> WaitGraph<'a> {
                 continue;
             }
             let place = || match wait {
-                Wait::Permit(what) => what.to_owned(),
+                Wait::Permit(_) => wait::thing(thread, wait),
                 _ => format!(
                     "{} {}",
                     thread.tid,
@@ -98,23 +108,28 @@ impl<'a> WaitGraph<'a> {
                     waiters: Vec::new(),
                     givers: Vec::new(),
                     bond: Bond::Holds,
+                    held_at: BTreeMap::new(),
                     has_ended: None,
                     is_closed: false,
                 });
                 self.things.len() - 1
             });
             self.things[thing].waiters.push(at);
+            if let Some(resource) = &thread.resource {
+                self.things[thing].held_at.extend(resource.holders.clone());
+            }
             self.thing_of[at] = Some(thing);
         }
     }
 
     fn find_givers(&mut self) {
-        let index = GiverIndex::of(self.evidence);
+        let index = GiverIndex::of(self.evidence, &self.waits);
         for at in 0..self.things.len() {
             let (givers, bond, has_ended) = index.givers(&self.things[at], self);
             // Nobody waits for what it has, but for a second permit, or for its own pool.
-            let may_be_own = matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd)
-                || matches!(bond, Bond::Queued { .. });
+            let may_be_own =
+                matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd | Wait::Lock | Wait::Room)
+                    || matches!(bond, Bond::Queued { .. } | Bond::Kept { .. } | Bond::OfLibrary);
             let is_own = |it: &usize| !may_be_own && self.things[at].waiters == [*it];
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use threadcount_diagnose::verdict::Verdict;
-use threadcount_diagnose::{Options, gather, judge};
+use threadcount_diagnose::{Evidence, Options, gather, judge};
 use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_machine::process_state::ProcessState;
@@ -179,15 +179,22 @@ impl fmt::Display for Hang {
 /// `None`: it cannot be looked into, which is no second failure.
 fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<(bool, Vec<String>)> {
     let gathered = gather(jvm, Options { agent }, interrupted).ok()?;
-    let verdicts = judge(&gathered.evidence);
-    let lines = diagnosis::text(&verdicts).lines().map(str::to_owned).collect();
-    Some((verdicts.iter().any(Verdict::is_trouble), lines))
+    Some(judged(&gathered.evidence))
 }
 
-/// What `threadcount diagnose` prints of the JVM below a process, by line. `None`: it does not hang, or it cannot be looked into.
+fn judged(evidence: &Evidence) -> (bool, Vec<String>) {
+    let verdicts = judge(evidence);
+    let lines = diagnosis::text(&verdicts).lines().map(str::to_owned).collect();
+    (verdicts.iter().any(Verdict::is_trouble), lines)
+}
+
+/// What `threadcount diagnose` prints of the JVM below a process that is not ready yet, by line. `None`: it does not hang, or it cannot
+/// be looked into.
 pub fn hang_diagnosis(pid: u32) -> Option<Vec<String>> {
     let jvm = ProcessTree::rooted_at(pid).java_pid()?;
-    let (hangs, lines) = diagnosed(jvm, true, &Arc::default())?;
+    let mut evidence = gather(jvm, Options { agent: true }, &Arc::default()).ok()?.evidence;
+    evidence.is_starting = true;
+    let (hangs, lines) = judged(&evidence);
     hangs.then_some(lines)
 }
 

@@ -118,7 +118,7 @@ class Service {
             case "slow-client", "idle" -> number -> DONE.incrementAndGet();
             case "long-poll" -> number -> new LinkedBlockingQueue<String>().poll(60, TimeUnit.SECONDS);
             case "slow" -> number -> Thread.sleep(300);
-            default -> throw new IllegalArgumentException(mode);
+            default -> Pools.work(mode);
         };
     }
 

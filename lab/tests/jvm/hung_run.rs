@@ -108,6 +108,48 @@ fn a_jvm_that_deadlocks_before_it_is_ready_is_a_failed_run_with_its_diagnosis_an
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
+/// The main thread waits for a latch before it listens: a thread that has ended left it alone, or one counts it down after 25 s.
+const WAITS_FOR_LATCH: &str = "
+import com.sun.net.httpserver.HttpServer;
+import java.util.concurrent.CountDownLatch;
+
+class Latched {
+    public static void main(String[] port) throws Exception {
+        CountDownLatch loaded = new CountDownLatch(1);
+        Thread.ofPlatform().start(() -> load(loaded));
+        loaded.await();
+        var server = HttpServer.create(new java.net.InetSocketAddress(\"127.0.0.1\", Integer.parseInt(port[0])), 9);
+        server.createContext(\"/\", exchange -> {
+            exchange.sendResponseHeaders(200, 2);
+            exchange.getResponseBody().write(\"ok\".getBytes());
+            exchange.close();
+        });
+        server.start();
+    }
+
+    static void load(CountDownLatch loaded) {
+        if (HANGS) return;
+        try { Thread.sleep(25_000); } catch (InterruptedException never) { throw new IllegalStateException(never); }
+        loaded.countDown();
+    }
+}";
+
+#[test]
+fn a_jvm_whose_main_thread_waits_for_a_latch_without_an_end_is_a_failed_run_and_one_that_waits_long_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, out) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "true"), "Latched", folder.path());
+    assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
+    let document: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
+    let failure = &document["records"][0]["failure"];
+    assert!(failure["why"].as_str().unwrap().contains("because it hangs"), "{failure}");
+    assert!(failure["log_tail"].to_string().contains("Latched.main"), "{failure}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let (run, _) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "false"), "Latched", folder.path());
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
 /// One run of two clients for four seconds, and its folder.
 fn run_of(source: &str, class: &str, folder: &Path) -> (Output, PathBuf) {
     java::probe();

@@ -14,12 +14,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::process_sockets::ProcessSockets;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java");
+const SOURCES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Pools.java"),
+];
 const GIVE_UP: Duration = Duration::from_secs(120);
 const KINDS: [&str; 2] = ["platform", "virtual"];
 
 /// A server with clients that wait for their answers.
-struct Service {
+pub struct Service {
     jvm: Child,
     port: u16,
     /// Open, and not read any more.
@@ -28,7 +31,7 @@ struct Service {
 }
 
 impl Service {
-    fn start(java: u16, mode: &str, kind: &str, clients: usize, classes: &Path) -> Self {
+    pub fn start(java: u16, mode: &str, kind: &str, clients: usize, classes: &Path) -> Self {
         let mut command = Command::new(java::runtime(java).java());
         command.args(["-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=2"]);
         command.args(["-Djdk.virtualThreadScheduler.parallelism=2", "-cp"]).arg(classes);
@@ -62,7 +65,7 @@ impl Service {
     }
 
     /// What the command prints about its process, and whether it succeeded.
-    fn told_by(&self, command: &str, options: &[&str]) -> (bool, String) {
+    pub fn told_by(&self, command: &str, options: &[&str]) -> (bool, String) {
         let mut threadcount = Command::new(cargo_bin("threadcount"));
         threadcount.arg(command);
         if command == "compare" {
@@ -113,29 +116,29 @@ fn cpu_ticks(pid: u32) -> u64 {
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
 }
 
-struct Diagnosis {
-    code: Option<i32>,
+pub struct Diagnosis {
+    pub code: Option<i32>,
     verdicts: Vec<Value>,
-    text: String,
+    pub text: String,
 }
 
 impl Diagnosis {
-    fn kind(&self) -> &str {
+    pub fn kind(&self) -> &str {
         self.verdicts[0]["kind"].as_str().unwrap()
     }
 }
 
-fn classes() -> tempfile::TempDir {
+pub fn classes() -> tempfile::TempDir {
     java::probe();
     let folder = tempfile::tempdir().unwrap();
     let mut javac = Command::new(java::jdk().home.join("bin/javac"));
-    let javac = javac.args(["--release", "21", "-d"]).arg(folder.path()).arg(SOURCE);
+    let javac = javac.args(["--release", "21", "-d"]).arg(folder.path()).args(SOURCES);
     assert!(javac.status().unwrap().success());
     folder
 }
 
 /// On both Javas and both kinds of threads.
-fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
+pub fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
     let folder = classes();
     for java in [21, 25] {
         for kind in KINDS {
@@ -148,7 +151,7 @@ fn on_all(mode: &str, clients: usize, check: impl Fn(&Diagnosis, &str)) {
 }
 
 /// It hangs, of this kind, and the text has all these words.
-fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
+pub fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
     on_all(mode, clients, |diagnosis, how| {
         assert_eq!((diagnosis.kind(), diagnosis.code), (kind, Some(1)), "{how}");
         for word in words {
@@ -280,11 +283,14 @@ fn a_latch_that_nobody_counts_down_and_a_result_that_nobody_gives() {
 
 /// What it waits for may be an event: nothing is claimed, and nothing is denied.
 #[test]
-fn requests_that_wait_for_a_signal_or_compute_have_an_unknown_cause() {
-    for (mode, at) in [("notify", "Service.awaitNotify"), ("spin", "Service.untilDone")] {
+fn requests_that_wait_for_a_signal_have_an_unknown_cause_and_those_that_compute_a_loop() {
+    let loops = "an endless loop, or a long computation";
+    for (mode, at, cause) in
+        [("notify", "Service.awaitNotify", "cause unknown"), ("spin", "Service.untilDone", loops)]
+    {
         on_all(mode, 2, |diagnosis, how| {
             assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
-            assert!(diagnosis.text.contains(at) && diagnosis.text.contains("cause unknown"), "{how}");
+            assert!(diagnosis.text.contains(at) && diagnosis.text.contains(cause), "{how}");
         });
     }
 }

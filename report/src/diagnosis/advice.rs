@@ -35,6 +35,13 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::RequestsStand { own_calls: Some(_), .. } => {
             Some("a method instead of a request to its own port, or more threads than such requests can take")
         }
+        Verdict::RequestsStand { groups, .. }
+            if !groups.is_empty() && groups.iter().all(|it| it.computes) =>
+        {
+            Some(
+                "check how the loop ends, and data that threads change without a lock. The same command shows whether it goes on",
+            )
+        }
         Verdict::RequestsStand { .. } => Some(
             "the same command with --out, for all stacks. Long polls without a time limit appear the same",
         ),

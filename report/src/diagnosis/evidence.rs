@@ -56,10 +56,14 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             let mut lines = vec![format!("{who} at {at}")];
             lines.extend(links.iter().map(link));
             match end {
-                DeadEnd::Nobody { peers, .. } if !peers.is_empty() => {
-                    lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
+                DeadEnd::Nobody { peers, others, kept_in, .. } => {
+                    lines.extend(kept_in.iter().map(|it| format!("it is kept in the queue {it}")));
+                    if peers.is_empty() {
+                        lines.extend(others.iter().map(other));
+                    } else {
+                        lines.push(format!("this process waits for an answer of {}", peers.join(", ")));
+                    }
                 }
-                DeadEnd::Nobody { others, .. } => lines.extend(others.iter().map(other)),
                 DeadEnd::Outside { waits_in, to } => lines.push(format!(
                     "{} is {waits_in}{}, and does not go on",
                     place(last),
@@ -152,6 +156,8 @@ fn bond(bond: &Bond) -> String {
         Bond::Holds => "held by".to_owned(),
         Bond::Computes => "computed by".to_owned(),
         Bond::Queued { pool } => format!("queued in {pool}, whose threads are all taken, as"),
+        Bond::Kept { field } => format!("kept in {field}, whose tasks are run by"),
+        Bond::OfLibrary => "given by a thread of the same library,".to_owned(),
         Bond::Takes => "which is emptied by".to_owned(),
         Bond::Initialises => "begun by".to_owned(),
         Bond::BelongsToIt => "to which belongs".to_owned(),
@@ -173,8 +179,9 @@ fn standing(group: &StandingGroup) -> String {
         }
         (None, _) => format!("waiting for something unknown{}", method()),
     };
+    let kept = group.kept_in.as_ref().map(|it| format!(", kept in the queue {it}")).unwrap_or_default();
     let limit = if group.is_limited { ", for a limited time" } else { "" };
-    format!("{threads} at {}, {what}{limit}", group.at)
+    format!("{threads} at {}, {what}{kept}{limit}", group.at)
 }
 
 fn sockets(unanswered: usize, unread: usize, not_accepted: usize, answered: Option<usize>) -> Vec<String> {

@@ -1,5 +1,5 @@
 use super::*;
-use crate::evidence::Synchronizer;
+use crate::evidence::{Resource, Synchronizer};
 use crate::frame::Frame;
 use crate::locks::ThreadPool;
 
@@ -262,4 +262,147 @@ fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itsel
         matches!(&found[..], [Verdict::Deadlock { links, behind: 2, .. }] if links.len() == 1),
         "{found:?}"
     );
+}
+
+/// What the code shows to be given back, and who has one.
+fn wants(tid: u64, holders: &[u64], frames: &[&str]) -> Thread {
+    const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
+    let place = |it: &u64| (*it, Frame::parse("shop.Orders.book(Orders.java:7)"));
+    let resource = Resource {
+        name: "a Connection of shop.Db.connection".into(),
+        at: None,
+        holders: holders.iter().map(place).collect(),
+    };
+    Thread {
+        waits_for: Some("Q@1".into()),
+        resource: Some(resource),
+        ..thread(tid, &[&[PARK, TAKE, "shop.Db.connection(Db.java:3)"], frames].concat())
+    }
+}
+
+#[test]
+fn a_pool_of_any_class_waits_for_itself_where_its_holders_wait_for_a_second_one() {
+    let first = |tid| wants(tid, &[9], &["shop.Orders.book(Orders.java:6)", SERVER]);
+    let second =
+        wants(9, &[9], &["shop.Audit.write(Audit.java:2)", "shop.Orders.book(Orders.java:7)", SERVER]);
+    let found = all(&of(vec![first(1), first(2), second]));
+    let [Verdict::PoolWaitsForItself { what, holders, held_by, waiters: 2, .. }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((what.as_str(), holders.len()), ("a Connection of shop.Db.connection", 1));
+    assert_eq!(held_by.to_string(), "shop.Orders.book:7");
+    let works = thread(9, &["shop.Json.write(Json.java:3)", "shop.Orders.book(Orders.java:7)", SERVER]);
+    assert_eq!(all(&of(vec![first(1), first(2), works])), [], "its holder works");
+}
+
+#[test]
+fn a_pool_and_a_monitor_are_a_circle_where_the_holders_want_the_monitor_of_one_that_waits() {
+    let owner = Thread {
+        monitors: vec!["A@1".into()],
+        ..wants(1, &[9], &["shop.Rates.refresh(Rates.java:4)", SERVER])
+    };
+    let found = all(&of(vec![owner, waiter(9, "A@1", "")]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, .. }] if links.len() == 2
+            && links[0].what == "a Connection of shop.Db.connection"),
+        "{found:?}"
+    );
+}
+
+/// The worker's task is a method of another class: nothing but the kind of its task leads from the result to it.
+#[test]
+fn a_result_is_completed_by_threads_in_such_tasks_and_one_that_works_completes_it() {
+    const JOIN: &str =
+        "java.base/java.util.concurrent.CompletableFuture.waitingGet(CompletableFuture.java:1)";
+    const TASK: &str =
+        "java.base/java.util.concurrent.CompletableFuture$AsyncSupply.run(CompletableFuture.java:1)";
+    let request = Thread {
+        waits_for: Some("S@1".into()),
+        monitors: vec!["A@1".into()],
+        ..thread(1, &[PARK, JOIN, "shop.Orders.page(Orders.java:7)", SERVER])
+    };
+    let task = waiter(9, "A@1", "");
+    let blocked = Thread { frames: thread(9, &["shop.Rows.load(Rows.java:2)", TASK]).frames, ..task };
+    let found = all(&of(vec![request.clone(), blocked]));
+    assert!(matches!(&found[..], [Verdict::Deadlock { links, .. }] if links.len() == 2), "{found:?}");
+    assert_eq!(all(&of(vec![request, thread(9, &["shop.Rows.load(Rows.java:2)", TASK])])), []);
+}
+
+#[test]
+fn a_task_of_a_serial_executor_waits_for_itself_where_what_it_waits_for_is_in_its_queue() {
+    const AWAIT: &str = "java.base/java.util.concurrent.CountDownLatch.await(CountDownLatch.java:1)";
+    const RUN: &str =
+        "com.google.common.util.concurrent.SequentialExecutor.workOnQueue(SequentialExecutor.java:1)";
+    let waits = |queue: &str| Thread {
+        waits_for: Some("L@1".into()),
+        kept_in: vec![queue.to_owned()],
+        ..thread(9, &[PARK, AWAIT, "shop.Stream.next(Stream.java:7)", RUN, SERVER])
+    };
+    let found = all(&of(vec![waits("com.google.common.util.concurrent.SequentialExecutor.queue")]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, .. }]
+            if matches!(&links[0].bond, crate::verdict::Bond::Kept { .. })),
+        "{found:?}"
+    );
+    let found = all(&of(vec![waits("shop.Other.waiting")]));
+    assert!(matches!(&found[..], [Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. }]), "{found:?}");
+}
+
+/// The only thread that empties a library's ring wants room in it; both look for it again and again.
+#[test]
+fn a_ring_of_a_library_is_emptied_by_the_thread_that_the_library_began() {
+    const NEXT: &str = "com.lmax.disruptor.MultiProducerSequencer.next(MultiProducerSequencer.java:1)";
+    const RUN: &str = "com.lmax.disruptor.BatchEventProcessor.run(BatchEventProcessor.java:1)";
+    const PARK_NANOS: &str = "java.base/java.util.concurrent.locks.LockSupport.parkNanos(LockSupport.java:1)";
+    let publishes = |tid, below: &[&str]| Thread {
+        went_on: true,
+        ..thread(tid, &[&[PARK, PARK_NANOS, NEXT, "shop.Log.publish(Log.java:7)"], below].concat())
+    };
+    let with = |answered| {
+        let server =
+            crate::server_use::ServerUse { unanswered: 2, answered: Some(answered), ..Default::default() };
+        let threads = vec![
+            publishes(1, &[SERVER]),
+            publishes(2, &[SERVER]),
+            publishes(9, &["shop.Log.handle(Log.java:9)", RUN]),
+        ];
+        all(&Evidence { server: Some(server), ..of(threads) })
+    };
+    let found = with(0);
+    assert!(matches!(&found[..], [Verdict::Deadlock { behind: 2, .. }]), "{found:?}");
+    assert_eq!(with(1), [], "the ring moves");
+}
+
+#[test]
+fn the_main_thread_of_a_server_that_is_not_ready_waits_in_vain_unless_another_one_may_let_it_go_on() {
+    const AWAIT: &str = "java.base/java.util.concurrent.CountDownLatch.await(CountDownLatch.java:1)";
+    const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:1)";
+    let main = || Thread {
+        waits_for: Some("L@1".into()),
+        ..thread(1, &[PARK, AWAIT, "shop.Main.main(Main.java:3)"])
+    };
+    let starting = |threads| all(&Evidence { is_starting: true, ..of(threads) });
+    let found = starting(vec![main(), thread(2, &[PARK, TAKE])]);
+    assert!(matches!(&found[..], [Verdict::DeadEnd { waiters: 1, .. }]), "{found:?}");
+    assert_eq!(starting(vec![main(), thread(2, &[SLEEP, "shop.Loader.load(Loader.java:5)"])]), []);
+    assert_eq!(all(&of(vec![main()])), [], "until the JVM ends");
+}
+
+/// A handler of rejected tasks waits for room, on threads of the same pool.
+#[test]
+fn threads_that_empty_a_queue_by_what_the_probe_names_wait_for_themselves_where_they_want_room_in_it() {
+    const PUT: &str = "java.base/java.util.concurrent.ArrayBlockingQueue.put(ArrayBlockingQueue.java:1)";
+    let puts = |tid, givers: &[u64], below: &str| Thread {
+        waits_for: Some("Q@1".into()),
+        givers: givers.to_vec(),
+        ..thread(tid, &[PARK, PUT, "shop.Blocking.rejected(Blocking.java:3)", below])
+    };
+    let worker = || puts(9, &[9], "shop.Stages.first(Stages.java:7)");
+    let request = || puts(1, &[9], SERVER);
+    let found = all(&of(vec![request(), worker()]));
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 1, .. }] if links.len() == 1),
+        "{found:?}"
+    );
+    assert_eq!(all(&of(vec![request(), thread(9, &[PARK, TAKE])])), [], "it is idle");
 }

@@ -82,7 +82,9 @@ final class Givers {
         givers.addAll(pools.whoseEndIs(blocker));
         // A condition's lock stands for the queue that both belong to.
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
-        return new Given(name(blocker), givers, pools.withTask(blocker), references.to(key));
+        givers.addAll(pools.whoTakesFrom(key));
+        String pool = pools.withTask(blocker);
+        return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, references.to(key));
     }
 
     /**

@@ -15,7 +15,7 @@ final class JvmDoor extends ClassLoader {
     private static final String INSIDE = "dev.threadcount.probe.inside.";
     private static final String ACCESS = INSIDE + "JvmThreads";
     private static final Set<String> OPENED = Set.of("jdk.internal.vm", "jdk.internal.misc", "java.lang", "java.util",
-            "java.util.concurrent", "java.util.concurrent.locks", "sun.nio.ch");
+            "java.util.concurrent", "java.util.concurrent.atomic", "java.util.concurrent.locks", "sun.nio.ch");
 
     private JvmDoor(ClassLoader parent) {
         super(parent);
@@ -32,8 +32,9 @@ final class JvmDoor extends ClassLoader {
         Map<String, Set<Module>> opened = new java.util.HashMap<>();
         OPENED.forEach(name -> opened.put(name, ours));
         instrumentation.redefineModule(Object.class.getModule(), Set.of(), Map.of(), opened, Set.of(), Map.of());
-        ModuleLayer.boot().findModule("jdk.jfr").ifPresent(recorder ->
-                instrumentation.redefineModule(recorder, Set.of(), Map.of(), Map.of("jdk.jfr", ours), Set.of(), Map.of()));
+        Map.of("jdk.jfr", "jdk.jfr", "jdk.httpserver", "sun.net.httpserver").forEach((name, inner) ->
+                ModuleLayer.boot().findModule(name).ifPresent(module ->
+                        instrumentation.redefineModule(module, Set.of(), Map.of(), Map.of(inner, ours), Set.of(), Map.of())));
         return (JvmAccess) door.loadClass(ACCESS).getConstructor().newInstance();
     }
 

@@ -1,16 +1,26 @@
 package dev.threadcount.probe;
 
+import dev.threadcount.probe.TakenResources.Resource;
+import dev.threadcount.probe.TakenResources.Taker;
 import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.StampedLock;
 
 /**
  * Which lock each thread waits for, who owns it, and how many permits are left: what a thread dump does not have, of virtual
@@ -21,8 +31,20 @@ final class LockSnapshot {
     private static final int MOST_PEERS = 1_000;
     private static final Path PROCESS = Path.of("/proc/self");
 
+    /** Their stacks show who has what others wait for. */
+    private static final int MOST_STACKS = 3_000;
+    private static final long MOST_CODE_NS = 2_000_000_000;
+    /** Objects that are looked for in the fields of others. */
+    private static final int MOST_KEPT = 1_000;
+
     private final JvmAccess jvm;
+    private final LoadedCode code;
     private final ReleaseScan releases;
+    private final TakenResources resources;
+    private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
+    private final Set<Long> blocked = new HashSet<>();
+    /** The snapshot has a limit, and without the code it says the rest. */
+    private final long codeUntil = System.nanoTime() + MOST_CODE_NS;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
     /** Of virtual threads; null until one is seen that waits for a socket. */
@@ -31,9 +53,11 @@ final class LockSnapshot {
     private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
-    LockSnapshot(JvmAccess jvm, ReleaseScan releases) {
+    LockSnapshot(JvmAccess jvm, LoadedCode code) {
         this.jvm = jvm;
-        this.releases = releases;
+        this.code = code;
+        releases = new ReleaseScan(code);
+        resources = new TakenResources(code);
         peers = new Peers(jvm, PROCESS);
     }
 
@@ -42,11 +66,33 @@ final class LockSnapshot {
         List<Thread> threads = new ArrayList<>();
         jvm.threads().forEach(1, threads::add);
         Givers givers = new Givers(jvm, threads);
+        for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
+            if (thread.getState() == Thread.State.BLOCKED) {
+                blocked.add(thread.threadId());
+            }
+            stacks.put(thread.threadId(), thread.getStackTrace());
+        }
+        Map<Long, Resource> wanted = wanted(threads);
+        Map<String, Map<Long, StackTraceElement>> holders = holders(wanted.values());
+        Map<Long, List<String>> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
-            if (blocker != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
-                output.write(line(thread, state, blocker, givers.of(thread, blocker)));
+            Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
+            if (blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+                Givers.Given given = givers.of(thread, blocker);
+                Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
+                if (blocker instanceof StampedLock) {
+                    given.threads().addAll(held.keySet());
+                    resource = null;
+                }
+                JsonLine line = line(thread, state, blocker, given);
+                line.put("kept_in", String.join(" ", keepers.getOrDefault(thread.threadId(), List.of())));
+                if (resource != null) {
+                    line.put("resource", resource.name()).put("taken_at", resource.place().toString()).put("holders", held.entrySet().stream()
+                            .map(it -> JsonLine.nested().put("tid", it.getKey()).put("at", it.getValue().toString())).toList());
+                }
+                output.write(line);
             } else {
                 writePeer(thread, state, output);
             }
@@ -56,6 +102,57 @@ final class LockSnapshot {
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");
         }
+    }
+
+    /** The fields whose queues lead to what each thread waits for, by number. */
+    private Map<Long, List<String>> keepers(List<Thread> threads) {
+        Map<Long, Object> blockers = new HashMap<>();
+        List<Object> roots = new ArrayList<>();
+        for (Thread thread : threads) {
+            boolean isAsked = blockers.size() < MOST_KEPT && isParked(thread.getState());
+            Object parked = isAsked ? LockSupport.getBlocker(thread) : null;
+            // Of one that waits at an object, Java 25 and later say at which.
+            Object blocker = isAsked && parked == null ? jvm.stackOf(thread).blocker() : parked;
+            if (blocker != null) {
+                blockers.put(thread.threadId(), blocker);
+            }
+            Object task = thread.isVirtual() ? null : jvm.taskOf(thread);
+            if (task != null) {
+                roots.add(task);
+            }
+            if (thread instanceof ForkJoinWorkerThread worker) {
+                roots.add(worker.getPool());
+            }
+        }
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(blockers.values());
+        Map<Object, List<String>> found = jvm.keepers(code.all(), roots, wanted);
+        Map<Long, List<String>> keepers = new HashMap<>();
+        blockers.forEach((thread, blocker) -> keepers.put(thread, found.getOrDefault(blocker, List.of())));
+        return keepers;
+    }
+
+    /** What each thread waits for that the code gives back, by number. */
+    private Map<Long, Resource> wanted(List<Thread> threads) {
+        Map<Long, Resource> found = new HashMap<>();
+        for (Thread thread : threads) {
+            StackTraceElement[] stack = stacks.get(thread.threadId());
+            boolean isAsked = stack != null && isParked(thread.getState()) && System.nanoTime() < codeUntil;
+            Resource resource = isAsked ? resources.of(stack) : null;
+            if (resource != null && resource.isGivenBack()) {
+                found.put(thread.threadId(), resource);
+            }
+        }
+        return found;
+    }
+
+    private Map<String, Map<Long, StackTraceElement>> holders(Collection<Resource> wanted) {
+        Map<String, Set<Taker>> takers = new HashMap<>();
+        wanted.forEach(it -> takers.computeIfAbsent(it.name(), any -> new HashSet<>()).addAll(it.takers()));
+        Map<String, Map<Long, StackTraceElement>> found = new HashMap<>();
+        takers.forEach((name, all) -> found.put(name, resources.holders(stacks, blocked, Set.copyOf(all))));
+        // Half of the code would show less than none.
+        return System.nanoTime() < codeUntil ? found : Map.of();
     }
 
     /** To whom the socket is connected that the thread reads or writes. */

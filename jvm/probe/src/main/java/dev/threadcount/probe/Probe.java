@@ -117,7 +117,7 @@ public final class Probe implements Runnable {
      */
     private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
         FutureTask<Void> snapshot = new FutureTask<>(() -> {
-            new LockSnapshot(JvmDoor.open(instrumentation), new ReleaseScan(instrumentation)).writeTo(output);
+            new LockSnapshot(JvmDoor.open(instrumentation), new LoadedCode(instrumentation::getAllLoadedClasses)).writeTo(output);
             return null;
         });
         try {

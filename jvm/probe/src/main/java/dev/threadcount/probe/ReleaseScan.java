@@ -1,10 +1,6 @@
 package dev.threadcount.probe;
 
 import dev.threadcount.probe.SemaphoreCalls.Calls;
-import java.io.DataInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.lang.instrument.Instrumentation;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -15,11 +11,11 @@ import java.util.Map;
 final class ReleaseScan {
     private static final Calls NONE = new Calls();
 
-    private final Instrumentation instrumentation;
+    private final LoadedCode code;
     private final Map<String, Map<String, Calls>> known = new HashMap<>();
 
-    ReleaseScan(Instrumentation instrumentation) {
-        this.instrumentation = instrumentation;
+    ReleaseScan(LoadedCode code) {
+        this.code = code;
     }
 
     /** Whether a method of a program on this stack gives permits of the semaphore back that the first of them waits for. */
@@ -58,15 +54,11 @@ final class ReleaseScan {
     }
 
     private Map<String, Calls> callsOf(String className) {
-        for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-            if (loaded.getName().equals(className)) {
-                try (InputStream file = loaded.getResourceAsStream("/" + className.replace('.', '/') + ".class")) {
-                    return file == null ? Map.of() : SemaphoreCalls.of(new DataInputStream(file));
-                } catch (IOException | RuntimeException unreadable) {
-                    return Map.of();
-                }
-            }
+        ClassFile file = code.file(className);
+        try {
+            return file == null ? Map.of() : SemaphoreCalls.of(file);
+        } catch (RuntimeException unreadable) {
+            return Map.of();
         }
-        return Map.of();
     }
 }

@@ -14,8 +14,8 @@ final class TaskReach {
     private static final int STEPS = 6;
     private static final int MOST_OF_TASK = 200;
     private static final int MOST_ELEMENTS = 100;
-    /** Fields of a latch, or of a class that extends one, for which a thread is parked. */
-    private static final String[] PARTS = {"sync", "lock"};
+    /** Fields of a latch or a queue, or of a class that extends one, for which a thread is parked. */
+    private static final String[] PARTS = {"sync", "lock", "takeLock", "putLock"};
 
     private final JvmAccess jvm;
     private int left;

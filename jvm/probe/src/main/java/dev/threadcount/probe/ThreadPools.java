@@ -3,6 +3,7 @@ package dev.threadcount.probe;
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.lang.management.LockInfo;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -54,6 +55,20 @@ final class ThreadPools {
             Object end = jvm.fieldOf(pool.getKey(), "termination");
             if (end != null && (end == blocker || jvm.fieldOf(end, "sync") == blocker)) {
                 return pool.getValue();
+            }
+        }
+        return List.of();
+    }
+
+    /** The threads of the pool whose queue has this lock; none where it is no pool's. */
+    List<Long> whoTakesFrom(Object lock) {
+        for (Map.Entry<Object, List<Long>> pool : workers.entrySet()) {
+            Object queue = pool.getKey() instanceof ThreadPoolExecutor executor ? executor.getQueue() : null;
+            for (String name : new String[] {"lock", "takeLock", "putLock"}) {
+                Object own = queue == null ? null : jvm.fieldOf(queue, name);
+                if (own != null && jvm.fieldOf(own, "sync") == lock) {
+                    return pool.getValue();
+                }
             }
         }
         return List.of();
@@ -138,10 +153,12 @@ final class ThreadPools {
             addReached(task, pool);
         }
         // Those that a task wraps, and what depends on its result.
-        for (String name : new String[] {"task", "runnable", "callable", "dep", "f"}) {
+        for (String name : new String[] {"task", "runnable", "callable", "dep", "f", "fn", "completionQueue"}) {
             Object inner = jvm.fieldOf(task, name);
             if (inner instanceof CompletableFuture<?> result) {
                 addResult(result, pool);
+            } else if (inner instanceof Collection<?>) {
+                addReached(new Object[] {inner}, pool);
             } else if (inner != null) {
                 addTask(inner, pool);
             }

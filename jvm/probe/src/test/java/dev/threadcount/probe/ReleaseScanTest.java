@@ -89,7 +89,7 @@ class ReleaseScanTest {
 
     private static Map<String, Calls> calls() throws IOException {
         try (var file = Stage.class.getResourceAsStream("ReleaseScanTest$Stage.class")) {
-            return SemaphoreCalls.of(new DataInputStream(file));
+            return SemaphoreCalls.of(ClassFile.read(new DataInputStream(file)));
         }
     }
 

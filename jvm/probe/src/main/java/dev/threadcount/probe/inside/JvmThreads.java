@@ -10,8 +10,10 @@ import java.lang.reflect.AccessibleObject;
 import java.lang.reflect.Field;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.locks.AbstractOwnableSynchronizer;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
@@ -125,6 +127,26 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
+    public Map<Object, List<String>> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
+        List<Class<?>> begun = new ArrayList<>();
+        for (Class<?> type : loaded) {
+            // To read a static field begins its class, and waits where another thread does.
+            if (type.getClassLoader() != null && !type.isArray() && !type.isHidden() && !isUnused(type)) {
+                begun.add(type);
+            }
+        }
+        return new HeapSearch("dev.threadcount.probe.").keepers(begun, roots, wanted);
+    }
+
+    private boolean isUnused(Class<?> type) {
+        try {
+            return (boolean) isUnused.invokeExact(type);
+        } catch (Throwable impossible) {
+            throw broken(impossible);
+        }
+    }
+
+    @Override
     public Map<Thread, Integer> polledDescriptors() {
         return polled == null ? Map.of() : polled.now();
     }
@@ -153,7 +175,7 @@ public final class JvmThreads implements JvmAccess {
     public ForkJoinPool scheduler() {
         try {
             // To read its field would make the scheduler.
-            boolean isMade = scheduler != null && !(boolean) isUnused.invokeExact(scheduler.getDeclaringClass());
+            boolean isMade = scheduler != null && !isUnused(scheduler.getDeclaringClass());
             return isMade ? (ForkJoinPool) scheduler.get(null) : null;
         } catch (Throwable impossible) {
             throw broken(impossible);

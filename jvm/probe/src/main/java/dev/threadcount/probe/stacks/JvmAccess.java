@@ -1,8 +1,10 @@
 package dev.threadcount.probe.stacks;
 
 import java.net.InetSocketAddress;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
 import java.util.function.Predicate;
 
@@ -37,6 +39,16 @@ public interface JvmAccess {
     default Object taskOf(Thread thread) {
         Object holder = fieldOf(thread, "holder");
         return holder == null ? null : fieldOf(holder, "task");
+    }
+
+    /**
+     * The fields whose queues keep each wanted object, or the executors of the JDK that do, the nearest first.
+     *
+     * @param loaded classes whose static fields lead to objects
+     * @param roots objects that lead to others as well
+     */
+    default Map<Object, List<String>> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
+        return Map.of();
     }
 
     /** The descriptor of the socket that each virtual thread waits for; none where it is not known. */

@@ -1,0 +1,152 @@
+package dev.threadcount.probe.inside;
+
+import java.lang.ref.Reference;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.Executor;
+
+/**
+ * In which fields the objects are kept for which threads wait. Fields are read one after the other, from static ones and from what threads
+ * were started with. Neither the heap is walked nor a thread stopped.
+ */
+final class HeapSearch {
+    private static final int MOST_OBJECTS = 200_000;
+    private static final int BYTES_PER_OBJECT = 60;
+    private static final long MOST_NS = 400_000_000;
+    private static final int MOST_ELEMENTS = 10_000;
+    private static final Field[] NONE = {};
+
+    private final Map<Class<?>, Field[]> fieldsOf = new HashMap<>();
+    private final String own;
+    private final int most;
+    private final Object[] objects;
+    /** Of each object: the one that refers to it, and by which field; null within an array. */
+    private final int[] parents;
+    private final Field[] by;
+    /** Places of objects by their identity; a place is one more than the index. */
+    private final int[] table;
+    private int size;
+
+    /** @param own how the names of the classes begin whose objects are left out: they are of this look */
+    HeapSearch(String own) {
+        this.own = own;
+        Runtime runtime = Runtime.getRuntime();
+        long free = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
+        most = (int) Math.min(MOST_OBJECTS, free / 4 / BYTES_PER_OBJECT);
+        objects = new Object[most];
+        parents = new int[most];
+        by = new Field[most];
+        table = new int[Integer.highestOneBit(Math.max(2, most)) * 4];
+    }
+
+    /** The fields whose queues hold it, or the executors of the JDK, the nearest first. */
+    Map<Object, List<String>> keepers(List<Class<?>> classes, Collection<Object> roots, Set<Object> wanted) {
+        long end = System.nanoTime() + MOST_NS;
+        for (Object root : roots) {
+            add(root, -1, null);
+        }
+        for (Class<?> type : classes) {
+            for (Field field : fields(type, true)) {
+                add(value(field, null), -1, field);
+            }
+        }
+        Map<Object, List<String>> found = new IdentityHashMap<>();
+        for (int at = 0; at < size && found.size() < wanted.size() && System.nanoTime() < end; at++) {
+            Object object = objects[at];
+            if (wanted.contains(object)) {
+                found.put(object, path(at));
+            }
+            if (object instanceof Object[] array) {
+                for (int i = 0; i < Math.min(array.length, MOST_ELEMENTS); i++) {
+                    add(array[i], at, null);
+                }
+                continue;
+            }
+            for (Class<?> type = object.getClass(); type != null && isWalked(type); type = type.getSuperclass()) {
+                for (Field field : fields(type, false)) {
+                    add(value(field, object), at, field);
+                }
+            }
+        }
+        return found;
+    }
+
+    private List<String> path(int from) {
+        List<String> path = new ArrayList<>();
+        boolean isInQueue = false;
+        // The queue's own lock is no task in it.
+        boolean isTask = false;
+        for (int at = from; at >= 0; at = parents[at]) {
+            Field field = by[at];
+            String owner = field == null ? "" : field.getDeclaringClass().getName();
+            boolean isOfQueue = owner.contains("Queue") || owner.contains("Deque");
+            if (isInQueue && isTask && field != null && !isOfQueue) {
+                Object holder = parents[at] < 0 ? null : objects[parents[at]];
+                if (!owner.startsWith("java.")) {
+                    path.add(owner + "." + field.getName());
+                } else if (holder instanceof Executor) {
+                    path.add(holder.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(holder)));
+                }
+            }
+            isTask |= field != null && !isOfQueue && !owner.startsWith("java.util.concurrent.locks.");
+            isInQueue = isOfQueue;
+        }
+        return path;
+    }
+
+    private void add(Object object, int parent, Field field) {
+        if (object == null || size == most || !(object instanceof Object[]) && !isWalked(object.getClass())
+                || object instanceof Thread || object instanceof ClassLoader || object instanceof Reference<?>) {
+            return;
+        }
+        int place = System.identityHashCode(object) & table.length - 1;
+        while (table[place] != 0) {
+            if (objects[table[place] - 1] == object) {
+                return;
+            }
+            place = place + 1 & table.length - 1;
+        }
+        objects[size] = object;
+        parents[size] = parent;
+        by[size] = field;
+        table[place] = ++size;
+    }
+
+    private boolean isWalked(Class<?> type) {
+        String name = type.getName();
+        boolean isOfJdk = name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.") || name.startsWith("com.sun.");
+        return isOfJdk ? name.startsWith("java.util.") || name.startsWith("sun.net.httpserver.") : !name.startsWith(own);
+    }
+
+    private Field[] fields(Class<?> type, boolean isStatic) {
+        if (!isStatic) {
+            return fieldsOf.computeIfAbsent(type, any -> open(type, false));
+        }
+        return open(type, true);
+    }
+
+    private static Field[] open(Class<?> type, boolean isStatic) {
+        try {
+            return Arrays.stream(type.getDeclaredFields()).filter(field -> Modifier.isStatic(field.getModifiers()) == isStatic
+                    && !field.getType().isPrimitive() && field.getType() != String.class && field.trySetAccessible()).toArray(Field[]::new);
+        } catch (RuntimeException | LinkageError unreadable) {
+            return NONE;
+        }
+    }
+
+    private static Object value(Field field, Object of) {
+        try {
+            return field.get(of);
+        } catch (IllegalAccessException | RuntimeException closed) {
+            return null;
+        }
+    }
+}

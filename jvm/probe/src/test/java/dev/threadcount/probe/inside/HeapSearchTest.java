@@ -1,0 +1,44 @@
+package dev.threadcount.probe.inside;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.junit.jupiter.api.Test;
+
+class HeapSearchTest {
+    /** Its fields have names as queues have. */
+    static final class TaskQueue {
+        private final Object[] tasks = new Object[4];
+    }
+
+    /** Runs one task after the other. */
+    static final class Serial {
+        private final TaskQueue waiting = new TaskQueue();
+        private final Map<String, Object> known = new ConcurrentHashMap<>();
+    }
+
+    record Task(Object result) {}
+
+    static final class Shop {
+        private static final Serial ORDERS = new Serial();
+    }
+
+    @Test
+    void whatATaskInAQueueLeadsToIsKeptInTheFieldOfTheQueueAndWhatAMapHasIsNot() {
+        Object queued = new Task("row");
+        Object other = new Task("column");
+        Shop.ORDERS.waiting.tasks[0] = new Task(queued);
+        Shop.ORDERS.known.put("other", other);
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(List.of(queued, other));
+        Map<Object, List<String>> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
+        // The map's fields are closed here.
+        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued));
+        assertEquals(1, keepers.size());
+    }
+}
