@@ -97,6 +97,23 @@ mod tests {
     }
 
     #[test]
+    fn our_own_experiments_have_no_secrets() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments");
+        let mut read = 0;
+        for entry in std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let Ok(text) = std::fs::read_to_string(&entry) else { continue };
+            let Ok(experiment) = parse("x", &entry.display().to_string(), &text, false) else { continue };
+            let mut names = Masked::new();
+            let kept = experiment.without_secrets(&mut names).unwrap();
+            assert!(names.is_empty(), "{}: {names:?}", entry.display());
+            let (kept, written) = (serde_json::to_value(&kept), serde_json::to_value(&experiment));
+            assert_eq!(kept.unwrap(), written.unwrap(), "{}", entry.display());
+            read += 1;
+        }
+        assert!(read > 10, "{read} experiments");
+    }
+
+    #[test]
     fn data_that_cannot_be_masked_is_an_error_and_is_not_given_back() {
         let mut experiment = Experiment::unplanned("x", Vec::new(), Vec::new());
         experiment.question = "password=abc".to_owned();
