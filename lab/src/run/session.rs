@@ -339,3 +339,34 @@ fn texts_with_variables(record: &Record, experiment: &Experiment) -> Vec<String>
     let env = variant.into_iter().flat_map(|variant| variant.env.values().cloned());
     sent.into_iter().chain(target).chain(env).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
+
+    #[test]
+    fn what_a_server_sent_back_and_a_tool_was_given_is_masked_in_a_record() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nvariants: {a: {}}\n\
+            request: {path: /, headers: {X: '${PATH}'}}\nloads: [{clients: 1, requests: 1}]\n";
+        let experiment = threadcount_config::parse("x", "x.yaml", text, false).unwrap();
+        let mut load = LoadReport::default();
+        load.target = "http://h/?access_token=abc".to_owned();
+        load.first_failing_body = Some(format!("no such X: {}", std::env::var("PATH").unwrap()));
+        let command = ["ab", "-H", "Authorization: abc", "http://h/"].map(str::to_owned).to_vec();
+        let process = ExternalProcess { command, ..ExternalProcess::default() };
+        let record = Record {
+            variant: "a".to_owned(),
+            load: experiment.loads[0].name.clone(),
+            measured: Some(load),
+            external: Some(ExternalLoad { processes: vec![process], ..ExternalLoad::default() }),
+            ..Record::default()
+        };
+        let kept = without_secrets(record, &experiment);
+        let load = kept.measured.unwrap();
+        assert_eq!(load.target, "http://h/?access_token=***");
+        assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}");
+        let command = &kept.external.unwrap().processes[0].command;
+        assert_eq!(command[1..], ["-H", "Authorization: ***", "http://h/"]);
+    }
+}
