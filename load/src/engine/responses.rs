@@ -232,7 +232,8 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn complete(&mut self, place: Place, answer: Answer, follows: Follows, arrival: Arrival) {
         let slot = self.width.slot(place);
         let failing_body = self.failing_body.take();
-        if !answer.keep_alive && self.has_crossed_idle_timeout(place, arrival.seen_ns) {
+        // Also one without `close`: its server has decided to end the connection.
+        if self.has_crossed_idle_timeout(place, arrival.seen_ns) {
             return self.resend(place, arrival.seen_ns);
         }
         let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
