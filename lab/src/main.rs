@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
 use threadcount::cli;
+use threadcount_model::masked::{Masked, text_masked};
 
 fn main() -> ExitCode {
     end_with_a_sentence();
@@ -12,7 +13,8 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error}");
     }
     cli::parse().run().unwrap_or_else(|error| {
-        cli::explain(&format!("{error:?}"));
+        // What was written is quoted in it.
+        cli::explain(&text_masked(&format!("{error:?}"), &mut Masked::new()));
         ExitCode::from(cli::code_of(&error))
     })
 }
@@ -23,6 +25,10 @@ fn end_with_a_sentence() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         match info.payload().downcast_ref::<String>().and_then(|it| cause(it)) {
+            // `| head`: what was printed is all that was wanted.
+            Some(sentence) if sentence.contains("stdout") && sentence.contains("Broken pipe") => {
+                process::exit(0)
+            }
             Some(sentence) => {
                 let _ = writeln!(io::stderr(), "{sentence}");
                 let is_full = sentence.ends_with(&io::Error::from(Errno::NOSPC).to_string());

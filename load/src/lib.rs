@@ -53,6 +53,7 @@ mod resolve;
 pub mod response;
 pub mod run;
 mod schedule;
+pub mod secrets;
 mod secure;
 pub mod setting;
 pub mod share;

@@ -374,3 +374,15 @@ impl fmt::Display for ExpectedStatus {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_status_counts_as_its_class() {
+        let expected = ExpectedStatus::default();
+        assert!([200, 299, 399].into_iter().all(|status| expected.accepts(status)));
+        assert!(![199, 400, 499, 599].into_iter().any(|status| expected.accepts(status)));
+    }
+}

@@ -232,6 +232,8 @@ fn a_header_whose_promise_a_load_cannot_keep_is_refused() {
         refused("Host: ", "every request over HTTP/1.1 has one: leave it out")
     );
     assert_eq!(why("GET", &["Host: a", "host: b"], ""), refused("Host: a", "a request has one of them"));
+    assert!(why("GET", &["Host: me@h"], "").contains("it has no user"), "RFC 9113 section 8.3.1");
+    assert_eq!(why("GET", &["Host: h:81"], ""), "");
     let no_body = refused("Expect: 100-Continue", "there is no body to wait with: leave it out");
     assert_eq!(why("POST", &["Expect: 100-Continue"], ""), no_body);
     assert_eq!(why("POST", &["Expect: 100-continue"], "body"), "");
@@ -424,6 +426,14 @@ fn a_virtual_user_sends_its_values_and_cookies() {
     assert_eq!(request.uri(), "http://h/7/8%209%0D%0A");
     assert_eq!(request.headers()["cookie"], "a=b; c=d");
     assert_eq!(request.headers()["x"], "<7/8 9>");
+}
+
+#[test]
+fn a_captured_value_has_no_outer_blanks_over_http2() {
+    let mut user = VirtualUser::new(vec!["id=json:/id".parse().unwrap()].into(), false);
+    let source = source(target("GET", "http://h/", &["X: {capture:id}"], ""));
+    user.learn(&ResponseParts::new(200, b"", br#"{"id": " a b\t"}"#), 0);
+    assert_eq!(source.writer(0, 1, true).http_of(0, Some(&user)).1.headers()["x"], "a b");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 /// Room for the last result and its reports, so that a disk that fills up late costs no figure.
@@ -16,7 +17,8 @@ const ROOM_FILE: &str = ".room";
 /// The system's.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".partial");
+    // Two processes may write the same report.
+    name.push(format!(".{}.partial", std::process::id()));
     let partial = path.with_file_name(name);
     let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
@@ -70,7 +72,10 @@ pub fn lock(folder: &Path) -> io::Result<File> {
     if fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink()) {
         fs::remove_file(&path)?;
     }
-    let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path)?;
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    // A link may have come meanwhile.
+    let mut file = options.custom_flags(libc::O_NOFOLLOW).open(&path)?;
     match file.try_lock() {
         Ok(()) => {
             file.set_len(0)?;
@@ -95,12 +100,13 @@ mod tests {
         let (outside, inside) = (folder.path().join("outside"), folder.path().join("report.html"));
         fs::write(&outside, "mine").unwrap();
         std::os::unix::fs::symlink(&outside, &inside).unwrap();
-        std::os::unix::fs::symlink(&outside, folder.path().join("report.html.partial")).unwrap();
+        let partial = folder.path().join(format!("report.html.{}.partial", std::process::id()));
+        std::os::unix::fs::symlink(&outside, &partial).unwrap();
         replace(&inside, b"a report").unwrap();
         assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
         assert_eq!(fs::read_to_string(&inside).unwrap(), "a report");
         assert!(!fs::symlink_metadata(&inside).unwrap().is_symlink());
-        assert!(!folder.path().join("report.html.partial").exists());
+        assert!(!partial.exists());
     }
 
     #[test]
@@ -112,6 +118,11 @@ mod tests {
         assert_eq!(refused.to_string(), std::process::id().to_string());
         drop(first);
         lock(folder.path()).unwrap();
+        let (outside, inside) = (folder.path().join("outside"), folder.path().join(".lock"));
+        fs::remove_file(&inside).unwrap();
+        std::os::unix::fs::symlink(&outside, &inside).unwrap();
+        lock(folder.path()).unwrap();
+        assert!(!outside.exists(), "a link is not followed");
     }
 
     #[test]

@@ -1,12 +1,25 @@
 //! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
 
 use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFolder, file};
-use std::fs;
+use std::fs::{self, DirBuilder, Permissions};
 use std::io;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 const LATEST: &str = "latest";
+const OWNER_ONLY: u32 = 0o700;
+/// Files of a result, and of its reports in each format.
+const RESULT_FILES: [&str; 9] = [
+    RESULT_FILE,
+    "report.html",
+    "report.md",
+    "report.txt",
+    "runs.csv",
+    "series.csv",
+    "series.json",
+    "junit.xml",
+    "terminal.txt",
+];
 
 /// What becomes of a result that a folder has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +80,10 @@ impl ResultFolder {
         if fs::symlink_metadata(&runs).is_ok_and(|it| it.is_symlink()) {
             fs::remove_file(&runs).map_err(wrong)?;
         }
-        fs::create_dir_all(&runs).map_err(|why| FolderError::Write { path: runs, why })?;
+        // Servers write what they were given into their logs, secrets too.
+        let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(&runs);
+        let made = made.and_then(|()| fs::set_permissions(&runs, Permissions::from_mode(OWNER_ONLY)));
+        made.map_err(|why| FolderError::Write { path: runs, why })?;
         folder.set_room_aside()?;
         Ok(folder)
     }
@@ -99,15 +115,12 @@ impl ResultFolder {
 
     /// Deletes what a result consists of; what else is in the folder stays.
     fn clear(&self) -> io::Result<()> {
-        for name in [RUN_FOLDER, RESULT_FILE, "report.html"] {
-            let path = self.path.join(name);
-            let deleted = if name == RUN_FOLDER { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
-            match deleted {
-                Err(why) if why.kind() != io::ErrorKind::NotFound => return Err(why),
-                _ => {}
-            }
-        }
-        Ok(())
+        let ignore_missing = |deleted: io::Result<()>| match deleted {
+            Err(why) if why.kind() != io::ErrorKind::NotFound => Err(why),
+            _ => Ok(()),
+        };
+        ignore_missing(fs::remove_dir_all(self.path.join(RUN_FOLDER)))?;
+        RESULT_FILES.iter().try_for_each(|name| ignore_missing(fs::remove_file(self.path.join(name))))
     }
 }
 
@@ -124,6 +137,17 @@ fn point(parent: &Path, name: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_that_is_replaced_leaves_no_report_of_it() {
+        let out = tempfile::tempdir().unwrap();
+        drop(ResultFolder::create(out.path(), IfTaken::Refuse).unwrap());
+        RESULT_FILES.iter().for_each(|name| fs::write(out.path().join(name), "old").unwrap());
+        fs::write(out.path().join("notes.txt"), "mine").unwrap();
+        drop(ResultFolder::create(out.path(), IfTaken::Replace).unwrap());
+        assert!(RESULT_FILES.iter().all(|name| !out.path().join(name).exists()));
+        assert!(out.path().join("notes.txt").exists(), "what else is in the folder stays");
+    }
 
     #[test]
     fn each_result_of_a_day_has_a_folder_and_the_parent_means_the_latest() {

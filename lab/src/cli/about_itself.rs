@@ -119,7 +119,7 @@ fn remove(stored: &[StoredFolder]) -> ExitCode {
             Ok(()) => anstream::println!("removed {} ({})", folder.path.display(), megabytes(folder.bytes)),
             Err(error) => {
                 code = ExitCode::from(FAILED);
-                anstream::eprintln!("cannot remove {}: {error}", folder.path.display());
+                note!("cannot remove {}: {error}", folder.path.display());
             }
         }
     }

@@ -8,6 +8,7 @@ use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
 use crate::run::few_clients::{ALONE_S, requests_alone, with_clients};
 use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
+use crate::run::session::hide_secrets;
 use crate::run::silence::{Hang, Silence};
 use crate::run::warm_up::fastest_ms;
 use crate::watch::limits::{CurrentLimits, Judge};
@@ -111,7 +112,8 @@ pub(super) fn run(
     let left = leave(pid, &detacher, None);
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let hang = Hang::find(Some(pid), Silence::of(&outcome), true, &stop);
-    let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
+    let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
+    hide_secrets(&mut report, |text| options.without_values(urls, text));
     let mut record =
         attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
     record.warm_up = Some(warm_up);
@@ -122,7 +124,7 @@ pub(super) fn run(
     stdout::show(&(shown + &hung), false)?;
     // It says nothing of what was measured.
     if let Err(still_there) = &left {
-        anstream::eprintln!("{still_there}");
+        note!("{still_there}");
     }
     Ok(if hang.is_some() || left.is_err() {
         ExitCode::from(super::FAILED)

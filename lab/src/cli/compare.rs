@@ -11,6 +11,7 @@ use super::unwritten::Unwritten;
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -187,12 +188,13 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     let text = document.file()?;
     for variant in &experiment.variants {
         if let Some(why) = &variant.skipped {
-            anstream::eprintln!("{} is left out: {why}", variant.name);
+            note!("{} is left out: {why}", variant.name);
         }
     }
     let name = file.display();
     let mut options = std::fs::OpenOptions::new();
-    let created = options.write(true).create_new(true).open(file);
+    // It has the secrets.
+    let created = options.write(true).create_new(true).mode(0o600).open(file);
     let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
     written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
@@ -200,9 +202,7 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     let _ = experiment.without_secrets(&mut secrets);
     if !secrets.is_empty() {
         let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
-        anstream::eprintln!(
-            "{name} holds secrets: {secrets}; write ${{NAME}} for a variable of the environment"
-        );
+        note!("{name} holds secrets: {secrets}; write ${{NAME}} for a variable of the environment");
     }
     Ok(())
 }

@@ -88,18 +88,16 @@ impl CompareResultsCommand {
 
     /// The gravest remark decides.
     fn judge(&self, remarks: &[GateRemark]) -> ExitCode {
-        remarks.iter().for_each(|remark| anstream::eprintln!("{}", remark.sentence));
+        remarks.iter().for_each(|remark| note!("{}", remark.sentence));
         match remarks.iter().map(|remark| remark.outcome).max() {
             Some(GateOutcome::Worse) => {
                 let share = self.worse_by.unwrap_or_default() * 100.0;
-                anstream::eprintln!("worse by more than {share} %");
+                note!("worse by more than {share} %");
                 ExitCode::from(FAILED)
             }
             Some(GateOutcome::CannotBeJudged) => ExitCode::from(NOT_JUDGED),
             Some(GateOutcome::Undecided) => {
-                anstream::eprintln!(
-                    "undecided: measure more rounds on both sides (--runs), or allow more with --worse-by"
-                );
+                note!("undecided: measure more rounds on both sides (--runs), or allow more with --worse-by");
                 ExitCode::from(NOT_JUDGED)
             }
             None => ExitCode::SUCCESS,

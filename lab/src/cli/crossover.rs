@@ -1,12 +1,13 @@
 //! `threadcount compare --crossover`: kinds of thread compared inside one JVM, which runs already or is started for it.
 
 use super::attached_load::{self, Attachment};
-use super::experiment_args::{ExperimentArgs, tell_masked};
+use super::experiment_args::{ExperimentArgs, print_masked};
 use super::load_options::LoadOptions;
+use super::resume::command_of;
 use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
-use crate::run::session;
 use crate::run::silence::hang_diagnosis;
+use crate::run::{attached, session};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
@@ -19,7 +20,6 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
-use threadcount_model::masked::{Masked, masked};
 use threadcount_report::crossover as words;
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::launcher::Launcher;
@@ -32,13 +32,17 @@ const WARMING_UP: Duration = Duration::from_secs(60);
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 
+/// Flags about fresh JVMs, and about a result of several runs.
+const FRESH_JVMS_ONLY: [&str; 8] =
+    ["no_crossover", "fail_if", "save", "open", "runs", "jfr", "probe", "no_probe"];
+
 /// `--crossover` and what belongs to it.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
     /// Compare kinds of thread inside one JVM. They are switched about once per second under one load, and reset at the end.
     /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
-    #[arg(long, conflicts_with = "no_crossover")]
+    #[arg(long, conflicts_with_all = FRESH_JVMS_ONLY)]
     pub crossover: bool,
     /// With --spring-boot or --war: compare fresh JVMs alone. Otherwise a crossover comes first, and fresh JVMs confirm it
     #[arg(long)]
@@ -95,7 +99,7 @@ pub(super) fn attached(
     options: &CrossoverOptions,
     ends: CrossoverEnds,
 ) -> miette::Result<ExitCode> {
-    let (_, plan, _) = attached_load::planned(target, urls, load)?;
+    let (spec, plan, origin) = attached_load::planned(target, urls, load)?;
     let port = port_of(&plan)?;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -110,7 +114,16 @@ pub(super) fn attached(
         budget_warming_up,
         beside_others: options.beside_others,
     };
-    finish(&measured(&order, &stop)?, options, ends.fail_above)
+    let document = without_secrets(measured(&order, &stop)?, &attached::experiment(&spec, &origin));
+    finish(&document, options, ends.fail_above)
+}
+
+/// Its records, as a result has them.
+fn without_secrets(mut document: CrossoverDocument, experiment: &Experiment) -> CrossoverDocument {
+    let records = std::mem::take(&mut document.crossover.explaining);
+    let kept = records.into_iter().map(|record| session::without_secrets(record, experiment));
+    document.crossover.explaining = kept.collect();
+    document
 }
 
 /// Of a JVM that is started for it, and nothing else. It is a result, in a folder of its own.
@@ -124,21 +137,21 @@ pub(super) fn started(
     args: &ExperimentArgs,
 ) -> miette::Result<ExitCode> {
     let folder = args.folder(&experiment.name, false).into_diagnostic()?;
-    if let Some(earlier) = args.earlier()? {
+    let earlier = args.earlier()?;
+    if let Some(earlier) = &earlier {
         earlier.check(experiment, args.instruments())?;
-        if let Some(document) = earlier.document.crossover {
-            return finish(&document, options, ends.fail_above);
+        if let Some(document) = &earlier.document.crossover {
+            return finish(document, options, ends.fail_above);
         }
     }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let command: Vec<String> = std::env::args().collect();
-    tell_masked(experiment, &command);
+    let command = command_of(earlier.as_ref());
+    print_masked(experiment, &command)?;
     session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
-    let document = masked(&document, &mut Masked::new());
     session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
     let code = finish(&document, options, ends.fail_above)?;
-    anstream::eprintln!("The result is in {}.", folder.path().display());
+    note!("The result is in {}.", folder.path().display());
     Ok(code)
 }
 
@@ -156,13 +169,13 @@ pub(super) fn before_fresh_jvms(
     let document = match of_first_variant(experiment, &options, None, folder, stop) {
         Ok(document) => document,
         Err(why) => {
-            anstream::eprintln!("No crossover inside one JVM: {why}");
+            note!("No crossover inside one JVM: {why}");
             return Ok(None);
         }
     };
     finish(&document, &options, 0.0)?;
-    anstream::eprintln!("Fresh JVMs follow, for memory, start-up and OS threads.");
-    Ok(Some(masked(&document, &mut Masked::new())))
+    note!("Fresh JVMs follow, for memory, start-up and OS threads.");
+    Ok(Some(document))
 }
 
 /// Of the experiment's first variant.
@@ -182,16 +195,16 @@ fn of_first_variant(
         ..Launcher::of_this_machine()
     };
     launcher.prepare(variant).into_diagnostic()?;
-    anstream::eprintln!("starting {}", variant.name);
+    note!("starting {}", variant.name);
     let run_folder = folder.run_folder(0, "crossover", &load.name);
     folder.empty_run_folder(&run_folder).into_diagnostic()?;
     let mut server = launcher.launch(variant, load.clients(), &run_folder, stop).into_diagnostic()?;
-    anstream::eprintln!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
+    note!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
     let document = of_server(&mut server, load, options, budget, stop);
     let stopped = server.tear_down();
     let document = document?;
     stopped.into_diagnostic()?;
-    Ok(document)
+    Ok(without_secrets(document, experiment))
 }
 
 fn of_server(
@@ -267,15 +280,15 @@ impl CrossoverProgress {
     fn event(&mut self, event: &CrossoverEvent<'_>) {
         match event {
             CrossoverEvent::Found(server) => {
-                anstream::eprintln!("{} on port {}: its threads can be switched", server.server, server.port);
+                note!("{} on port {}: its threads can be switched", server.server, server.port);
                 if let Some(not_switched) = &server.not_switched {
-                    anstream::eprintln!("{not_switched}");
+                    note!("{not_switched}");
                 }
             }
             CrossoverEvent::WarmingUp(second) => {
                 self.warming_s += 1;
                 if self.warming_s.is_multiple_of(5) {
-                    anstream::eprintln!(
+                    note!(
                         "warming up with few clients: {} s, {}",
                         self.warming_s,
                         figures::rate(second.counts.ok as f64 / second.length_s)
@@ -288,16 +301,13 @@ impl CrossoverProgress {
                     Some(false) => "still warming up",
                     None => "perhaps warm",
                 };
-                anstream::eprintln!(
-                    "{words} after {:.0} s with few clients; the periods begin",
-                    warm_up.few_clients_s
-                );
+                note!("{words} after {:.0} s with few clients; the periods begin", warm_up.few_clients_s);
             }
             CrossoverEvent::Block(crossover) => self.block(crossover),
             CrossoverEvent::Observing(crossover) => {
                 self.printed = None;
                 self.block(crossover);
-                anstream::eprintln!("each kind of thread is observed for some seconds, for the reasons");
+                note!("each kind of thread is observed for some seconds, for the reasons");
             }
         }
     }
@@ -310,7 +320,7 @@ impl CrossoverProgress {
         let document = CrossoverDocument::from(crossover.clone());
         if !document.comparisons.is_empty() {
             self.printed = Some(Instant::now());
-            anstream::eprintln!("{}", words::so_far(&document));
+            note!("{}", words::so_far(&document));
         }
     }
 }

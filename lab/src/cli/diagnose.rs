@@ -3,7 +3,7 @@
 use super::interrupt;
 use super::process_id::process_id;
 use super::unwritten::Unwritten;
-use super::{FAILED, NOT_JUDGED};
+use super::{FAILED, NOT_JUDGED, stdout};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
@@ -48,14 +48,12 @@ impl DiagnoseCommand {
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let gathered = gather(self.pid, Options { agent: !self.no_agent }, &stop).into_diagnostic()?;
         let verdicts = judge(&gathered.evidence);
-        anstream::print!("{}", diagnosis::text(&verdicts));
+        // Before stdout, which may be gone.
+        let written = self.out.as_deref().map_or(Ok(()), |file| write(file, self.pid, &verdicts, &gathered));
+        stdout::show(&diagnosis::text(&verdicts), false)?;
+        written?;
         if !self.no_agent && !gathered.evidence.has_locks {
-            anstream::eprintln!(
-                "note: the JVM did not load the probe, so owners of locks and permits are unknown"
-            );
-        }
-        if let Some(file) = &self.out {
-            write(file, self.pid, &verdicts, &gathered)?;
+            note!("note: the JVM did not load the probe, so owners of locks and permits are unknown");
         }
         let is_open = verdicts.iter().any(Verdict::is_open);
         let trouble = verdicts.iter().any(Verdict::is_trouble);

@@ -3,7 +3,7 @@
 use super::experiment_outcome::ExperimentOutcome;
 use super::preparation::{prepare_loads, prepare_variants};
 use super::progress::Progress;
-use super::resume::Earlier;
+use super::resume::{Earlier, command_of};
 use super::{crossover, interrupt};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
@@ -184,11 +184,8 @@ impl ExperimentArgs {
         if let Some(earlier) = &earlier {
             earlier.check(&experiment, self.instruments())?;
         }
-        let command: Vec<String> = match &earlier {
-            Some(earlier) => earlier.document.command.clone(),
-            None => std::env::args().collect(),
-        };
-        tell_masked(&experiment, &command);
+        let command = command_of(earlier.as_ref());
+        print_masked(&experiment, &command)?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
@@ -267,41 +264,43 @@ impl ExperimentArgs {
         folder.give_room();
         let page = report::write(document, Format::Html, folder.path());
         // Before an error about the page: the figures are there.
-        show(document, page.as_deref().ok());
+        let shown = show(document, page.as_deref().ok());
         let disk_full = document.rounds.iter().any(|done| done.why == RoundsEnd::DiskFull)
             || page.as_ref().is_err_and(ReportError::is_disk_full);
         match page {
             Ok(page) if self.open => open(&page),
-            Err(error) if disk_full => anstream::eprintln!("{error}"),
+            Err(error) if disk_full => note!("{error}"),
             page => drop(page.into_diagnostic()?),
         }
-        Ok(disk_full)
+        shown.map(|()| disk_full)
     }
 }
 
 /// A warning of what the result does not show.
-pub(super) fn tell_masked(experiment: &Experiment, command: &[String]) {
+///
+/// # Errors
+/// The experiment would be none without its secrets.
+pub(super) fn print_masked(experiment: &Experiment, command: &[String]) -> miette::Result<()> {
     let mut names = Masked::new();
-    let _ = experiment.without_secrets(&mut names);
-    let _ = masked(&command.to_vec(), &mut names);
+    let _ = experiment.without_secrets(&mut names).into_diagnostic()?;
+    let _ = masked(&command.to_vec(), &mut names).into_diagnostic()?;
     if !names.is_empty() {
         let names = names.into_iter().collect::<Vec<_>>().join(", ");
-        anstream::eprintln!(
-            "masked as *** in the result: {names}; ${{NAME}} stands for a variable of the environment"
-        );
+        note!("masked as *** in the result: {names}; ${{NAME}} stands for a variable of the environment");
     }
+    Ok(())
 }
 
-fn show(document: &ResultDocument, page: Option<&Path>) {
+fn show(document: &ResultDocument, page: Option<&Path>) -> miette::Result<()> {
     let page = page.map(|page| page.display().to_string());
     let text = terminal(document, page.as_deref(), super::stdout::style());
-    anstream::println!("\n{text}");
+    super::stdout::print(&format!("\n{text}\n"))
 }
 
 /// The desktop's own way to open a file; where there is none, the path has been printed anyway.
 fn open(page: &Path) {
     let opener = Command::new("xdg-open").arg(page).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if let Err(error) = opener {
-        anstream::eprintln!("--open: xdg-open cannot be started ({error}); open {} yourself", page.display());
+        note!("--open: xdg-open cannot be started ({error}); open {} yourself", page.display());
     }
 }

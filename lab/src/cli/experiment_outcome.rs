@@ -60,11 +60,11 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
             gravest = Outcome::Failed;
             let runs = document.records.iter().filter(|record| is_complete(record)).count();
             let runs = figures::plural(runs, "complete run");
-            anstream::eprintln!("{name}: interrupted after {runs}; they are kept");
+            note!("{name}: interrupted after {runs}; they are kept");
         }
         if *disk_full {
             gravest = Outcome::DiskFull;
-            anstream::eprintln!(
+            note!(
                 "{name}: the disk is full; what was measured is kept. Make room (or raise `ulimit -f`), and go on with --resume"
             );
         }
@@ -83,12 +83,12 @@ fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
     if !document.is_any_complete() {
         let is_skipped = document.experiment.variants.iter().all(|variant| variant.skipped.is_some());
         let why = if is_skipped { "no variant can run on this machine" } else { "no run is complete" };
-        anstream::eprintln!("{name}: nothing was measured because {why}");
+        note!("{name}: nothing was measured because {why}");
         return if is_skipped && is_any_measured { Outcome::Passed } else { Outcome::Failed };
     }
     let failing = document.runs_without_success();
     for (variant, load) in &failing {
-        anstream::eprintln!("{name}: no request to {variant} under {load} had an expected response");
+        note!("{name}: no request to {variant} under {load} had an expected response");
     }
     if failing.is_empty() { Outcome::Passed } else { Outcome::NotJudged }
 }
@@ -101,7 +101,7 @@ fn tell_failed_requests(document: &ResultDocument, fail_above: f64) -> Outcome {
         let (share, failed, of) =
             (figures::percent(*failed as f64 / *of as f64), figures::count(*failed), figures::count(*of));
         let mostly = cause.map_or_else(String::new, |cause| format!(", mostly {cause}"));
-        anstream::eprintln!(
+        note!(
             "{name}: {failed} of {of} requests to {variant} under {load} failed ({share}){mostly}; --fail-above allows a share of them"
         );
     }
@@ -138,15 +138,15 @@ fn tell_claim(document: &ResultDocument, claim: &ClaimResult) -> Outcome {
         // What a study states is reported, and decides nothing.
         (_, Some(_), _) => Outcome::Passed,
         (_, None, Some(why)) => {
-            anstream::eprintln!("{name}: the claim `{written}` could not be judged ({why})");
+            note!("{name}: the claim `{written}` could not be judged ({why})");
             Outcome::NotJudged
         }
         (true, None, None) => {
-            anstream::eprintln!("{name}: the claim `{written}` does not hold{}", of_one_run(claim));
+            note!("{name}: the claim `{written}` does not hold{}", of_one_run(claim));
             Outcome::Failed
         }
         (false, None, None) if claim.verdict() == ClaimVerdict::NotDecided => {
-            anstream::eprintln!("{name}: the claim `{written}` is inconclusive");
+            note!("{name}: the claim `{written}` is inconclusive");
             Outcome::Passed
         }
         _ => Outcome::Passed,
@@ -162,16 +162,16 @@ fn of_one_run(claim: &ClaimResult) -> &'static str {
 fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome {
     let (name, written) = (&document.experiment.name, &condition.claim);
     if let Some(why) = cannot_be_judged(condition) {
-        anstream::eprintln!("{name}: --fail-if `{written}` could not be judged ({why})");
+        note!("{name}: --fail-if `{written}` could not be judged ({why})");
         return Outcome::NotJudged;
     }
     match condition.verdict() {
         ClaimVerdict::Holds | ClaimVerdict::Indicative if !condition.is_denied() => {
-            anstream::eprintln!("{name}: --fail-if `{written}` holds{}", of_one_run(condition));
+            note!("{name}: --fail-if `{written}` holds{}", of_one_run(condition));
             Outcome::Failed
         }
         ClaimVerdict::NotDecided => {
-            anstream::eprintln!("{name}: --fail-if `{written}` is inconclusive; use more rounds (--runs)");
+            note!("{name}: --fail-if `{written}` is inconclusive; use more rounds (--runs)");
             Outcome::Passed
         }
         _ => Outcome::Passed,
@@ -180,7 +180,7 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
 
 fn tell_failure(record: &Record) {
     let Some(failure) = &record.failure else { return };
-    anstream::eprintln!(
+    note!(
         "run {} ({} under {}, round {}) failed: {}",
         record.position,
         record.variant,
@@ -189,7 +189,7 @@ fn tell_failure(record: &Record) {
         failure.why
     );
     for line in &failure.log_tail {
-        anstream::eprintln!("    {line}");
+        note!("    {line}");
     }
 }
 

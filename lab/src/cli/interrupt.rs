@@ -1,6 +1,7 @@
 //! Signals.
 //!
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end with everything that was measured, the second ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end with everything that was measured, the second ends at once. One that
+//! this process was started to ignore, as under `nohup`, stays ignored.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
@@ -14,12 +15,20 @@ use std::sync::atomic::AtomicBool;
 /// The kernel's error when a handler cannot be installed.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)) {
         // In this order: the first signal must find the flag unset.
         flag::register_conditional_shutdown(signal, i32::from(super::FAILED), Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;
     }
     Ok(stop)
+}
+
+/// Was it ignored when this process began, as SIGHUP is under `nohup`?
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
 /// A file larger than `ulimit -f` allows is an error of the write, as on a full disk, and not the end of the process.

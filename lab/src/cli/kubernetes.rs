@@ -67,7 +67,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         return Err(why);
     }
     if gathering.is_cancelled {
-        anstream::eprintln!("interrupted before the load began: nothing was sent");
+        note!("interrupted before the load began: nothing was sent");
         return Ok(ExitCode::from(FAILED));
     }
     let Gathering { mut merge, seen, ended, is_checked, .. } = gathering;
@@ -77,7 +77,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         (Err(error), false) => Err(error.into()),
         // What was measured is shown all the same.
         (Err(error), true) => {
-            anstream::eprintln!("{:?}", miette::Report::from(error));
+            note!("{:?}", miette::Report::from(error));
             let _ = merge::show(merge, output, files)?;
             Ok(ExitCode::from(FAILED))
         }
@@ -193,7 +193,7 @@ impl Gathering<'_> {
 
     fn say(&self, text: &str) {
         if !self.is_quiet {
-            anstream::eprintln!("{text}");
+            note!("{text}");
         }
     }
 }

@@ -34,17 +34,15 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
     let said = match event {
         // What the user has to do is said in any case.
         Event::Stays { namespace, name } => {
-            anstream::eprintln!(
+            note!(
                 "{name} is still there. Kubernetes removes it once its node is back or was removed too. To remove it at once: \
                  kubectl delete pod {name} -n {namespace} --force"
             );
             return;
         }
         Event::NotRemoved { namespace, error } => {
-            anstream::eprintln!("{:?}", miette::Report::from(error.clone()));
-            anstream::eprintln!(
-                "the job is still there; remove it: kubectl delete job {name} -n {namespace}"
-            );
+            note!("{:?}", miette::Report::from(error.clone()));
+            note!("the job is still there; remove it: kubectl delete job {name} -n {namespace}");
             return;
         }
         Event::Created { namespace } => {
@@ -60,6 +58,6 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
         Event::Pod { .. } | Event::Line { .. } | Event::End(_) => return,
     };
     if !is_quiet {
-        anstream::eprintln!("{said}");
+        note!("{said}");
     }
 }

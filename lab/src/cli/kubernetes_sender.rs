@@ -84,6 +84,6 @@ pub(super) fn start(options: &KubernetesOptions, interrupted: &AtomicBool) -> mi
     let told = load.clone();
     let on_event = Box::new(move |event: &_| tell(event, &told, Purpose::Session, false));
     let (workers, clocks) = Workers::start(load, options.start_after, interrupted, on_event)?;
-    clocks.iter().for_each(|text| anstream::eprintln!("{text}"));
+    clocks.iter().for_each(|text| note!("{text}"));
     Ok(Pods::new(workers))
 }

@@ -88,8 +88,10 @@ impl LoadCommand {
         let report = report(&outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
+        // Before stdout, which may be gone.
+        let written = files.write(&outcome, &json);
         stdout::show(&shown, self.output.json)?;
-        files.write(&outcome, &json)?;
+        written?;
         let is_log_cut = outcome.log_failure.is_some_and(|kind| is_without_room(&kind.into()));
         Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
     }

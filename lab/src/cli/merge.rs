@@ -64,8 +64,9 @@ pub(super) fn show(merge: Merge, output: &Output, mut files: Files) -> miette::R
     let report = report(&merged);
     let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
     let shown = if output.json { json.clone() } else { summary::summary(&report, &merged.outcome) };
+    let written = files.write(&merged.outcome, &json);
     stdout::show(&shown, output.json)?;
-    files.write(&merged.outcome, &json)?;
+    written?;
     Ok(exit_code(&merged, output.fail_above))
 }
 

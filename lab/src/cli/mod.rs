@@ -1,5 +1,10 @@
 //! The command line: one file per command, each with its arguments and a `run` that gives the exit code.
 
+/// A message on stderr, in lines that fit the terminal. Where nothing reads it, work goes on.
+macro_rules! note {
+    ($($text:tt)*) => { $crate::cli::explain(&format!($($text)*)) };
+}
+
 mod about_itself;
 mod attached_load;
 mod check;
@@ -66,9 +71,10 @@ pub const NOT_JUDGED: u8 = 3;
 /// Of a command that ended with this error.
 #[must_use]
 pub fn code_of(error: &miette::Report) -> u8 {
-    let hangs = matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_)));
+    let has_failed =
+        matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_) | CrossoverFailure::Interrupted));
     let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_without_room);
-    match (hangs, has_no_room) {
+    match (has_failed, has_no_room) {
         (true, _) => FAILED,
         (_, true) => DISK_FULL,
         _ => BAD_INPUT,
@@ -154,6 +160,12 @@ impl Command {
 mod tests {
     use super::*;
     use clap::CommandFactory;
+
+    #[test]
+    fn a_crossover_that_is_interrupted_has_failed_and_is_no_bad_input() {
+        assert_eq!(code_of(&CrossoverFailure::Interrupted.into()), FAILED);
+        assert_eq!(code_of(&CrossoverFailure::ChangingLoad.into()), BAD_INPUT);
+    }
 
     #[test]
     fn the_help_of_each_command_has_examples() {

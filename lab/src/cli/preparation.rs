@@ -14,7 +14,7 @@ use threadcount_servers::workload::external;
 pub(super) fn prepare_variants(launcher: &Launcher, experiment: &mut Experiment) -> miette::Result<()> {
     for variant in &mut experiment.variants {
         match &variant.skipped {
-            Some(why) => anstream::eprintln!("{} is skipped: {why}", variant.name),
+            Some(why) => note!("{} is skipped: {why}", variant.name),
             None => prepare(launcher, variant)?,
         }
     }
@@ -32,12 +32,12 @@ pub(super) fn prepare_loads(experiment: &mut Experiment) {
 /// Finds everything a variant needs. A variant whose requirements are not installed is skipped, with a message.
 fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
     if let Some(archive) = launcher.missing_download(variant) {
-        anstream::eprintln!("fetching {archive} from Maven Central into the cache");
+        note!("fetching {archive} from Maven Central into the cache");
     }
     let Err(error) = run::prepare(launcher, variant) else { return Ok(()) };
     match error.cannot_here() {
         Some(why) => {
-            anstream::eprintln!("{} is skipped: {why}", variant.name);
+            note!("{} is skipped: {why}", variant.name);
             variant.skipped = Some(why.to_owned());
             Ok(())
         }
@@ -48,7 +48,7 @@ fn prepare(launcher: &Launcher, variant: &mut Variant) -> miette::Result<()> {
 /// A load whose external tool is not installed is skipped, with a message.
 fn look_for_tool(load: &mut LoadSpec) {
     if let Some(Err(missing)) = load.workload.tool().map(external::program) {
-        anstream::eprintln!("{} is skipped: {missing}", load.name);
+        note!("{} is skipped: {missing}", load.name);
         load.skipped = Some(missing.to_string());
     }
 }
@@ -57,7 +57,7 @@ fn look_for_tool(load: &mut LoadSpec) {
 fn pin_roles(experiment: &mut Experiment) {
     let refused = experiment.cores.as_ref().and_then(|cores| own_cores::cannot_be_had(&cores.all()));
     if let Some(why) = &refused {
-        anstream::eprintln!("no role is pinned to cores: {why}");
+        note!("no role is pinned to cores: {why}");
     }
     experiment.pin_roles(refused);
 }
@@ -65,7 +65,7 @@ fn pin_roles(experiment: &mut Experiment) {
 /// A load whose generator is pinned to cores that do not exist is skipped.
 fn look_for_cores(load: &mut LoadSpec) {
     if let Some(why) = own_cores::cannot_be_had(&load.sending.cores) {
-        anstream::eprintln!("{} is skipped (`cores`): {why}", load.name);
+        note!("{} is skipped (`cores`): {why}", load.name);
         load.skipped = Some(format!("`cores`: {why}"));
     }
 }
@@ -73,7 +73,7 @@ fn look_for_cores(load: &mut LoadSpec) {
 /// Skips the loads that need more open files than allowed, with a message.
 fn leave_out_too_large(experiment: &mut Experiment) {
     for (load, why) in open_files::leave_out_too_large(experiment, machine::read().max_open_files) {
-        anstream::eprintln!("{load} is skipped: {why}");
+        note!("{load} is skipped: {why}");
     }
 }
 

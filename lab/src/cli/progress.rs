@@ -38,10 +38,10 @@ impl Progress {
         let runs = plan(experiment).len();
         let about = estimate_s(experiment)
             .map_or(String::new(), |s| format!(", {} {}", about(experiment), in_minutes(s)));
-        anstream::eprintln!("{}: {}", experiment.name, experiment.question);
+        note!("{}: {}", experiment.name, experiment.question);
         let how = if experiment.starts_any() { ", each in a fresh process" } else { "" };
         if runs > 0 {
-            anstream::eprintln!("{}{how}{about}", how_many(experiment, runs));
+            note!("{}{how}{about}", how_many(experiment, runs));
         }
         let is_terminal = io::stderr().is_terminal();
         let target = if is_terminal { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -93,7 +93,7 @@ impl Progress {
         let line = format!("{} asked: {whose}{why}", figures::rate(step.asked_per_s));
         self.say(&line);
         if !self.is_terminal {
-            anstream::eprintln!("      {} · {line}", self.doing);
+            note!("      {} · {line}", self.doing);
         }
     }
 
@@ -118,7 +118,7 @@ impl Progress {
         if self.is_terminal {
             self.bar.println(stdout::fitting_messages(line));
         } else {
-            anstream::eprintln!("{line}");
+            note!("{line}");
         }
     }
 }

@@ -32,7 +32,7 @@ impl RemoteOptions {
         if !self.allow_remote {
             return Err(refused(&target, address));
         }
-        anstream::eprintln!("remote target {target} ({address}): {WHOSE}");
+        note!("remote target {target} ({address}): {WHOSE}");
         Ok(())
     }
 }

@@ -61,13 +61,14 @@ impl ReportCommand {
         if self.details {
             let style = super::stdout::style();
             let texts = documents.iter().map(|document| details(document, style));
-            return super::stdout::print(&texts.collect::<Vec<_>>().join("\n")).map(|()| ExitCode::SUCCESS);
+            return super::stdout::show(&texts.collect::<Vec<_>>().join("\n"), false)
+                .map(|()| ExitCode::SUCCESS);
         }
         for (document, result) in documents.iter().zip(&results) {
             match &self.png {
                 Some(folder) => {
                     for path in png::write(document, &self.own(folder, document)).into_diagnostic()? {
-                        anstream::println!("{}", path.display());
+                        super::stdout::print(&format!("{}\n", path.display()))?;
                     }
                 }
                 None => self.write_or_print(document, result)?,
@@ -99,15 +100,14 @@ impl ReportCommand {
                     Format::Html => terminal(document, Some(&path), super::stdout::style()),
                     _ => path + "\n",
                 };
-                super::stdout::print(&text)
+                super::stdout::show(&text, false)
             }
             None => {
                 let text = report::render(document, self.format).into_diagnostic()?;
-                super::stdout::print(&text)?;
+                let is_for_people = matches!(self.format, Format::Text | Format::Terminal);
+                super::stdout::show(&text, !is_for_people)?;
                 if self.format == Format::Csv {
-                    anstream::eprintln!(
-                        "this is the table of runs; --out DIR writes the readings over time too"
-                    );
+                    note!("this is the table of runs; --out DIR writes the readings over time too");
                 }
                 Ok(())
             }

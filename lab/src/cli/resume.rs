@@ -3,15 +3,18 @@
 use super::{Cli, Command};
 use crate::VERSION;
 use clap::Parser;
+use jiff::Timestamp;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, Server, Variant};
 use threadcount_model::masked::{MASK, Masked};
 
 /// More differences than this are counted.
@@ -43,7 +46,7 @@ impl Earlier {
         let folder = self.folder.display();
         if words.iter().any(|word| word.contains(MASK)) {
             return Err(miette!(
-                help = format!("write the whole command again, with --resume {folder}"),
+                help = format!("write the whole command again, without --out and with --resume {folder}"),
                 "--resume {folder}: its command has secrets, which are masked in the result"
             ));
         }
@@ -85,11 +88,12 @@ impl Earlier {
         }
         let before = self.document.clone();
         differing.extend(differences("machine", &before.machine, &machine::read())?);
-        let now = experiment.without_secrets(&mut Masked::new());
+        let now = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
         differing.extend(differences("experiment", &before.experiment, &now)?);
         if let Some(before) = self.instruments() {
             differing.extend(differences("instruments", &before, &instruments)?);
         }
+        differing.extend(self.rebuilt(experiment));
         if differing.is_empty() {
             return Ok(());
         }
@@ -105,6 +109,42 @@ impl Earlier {
             differing.join("\n  ")
         ))
     }
+}
+
+impl Earlier {
+    /// Files of servers that were written after the first run began: its runs would be of two builds.
+    fn rebuilt(&self, experiment: &Experiment) -> Vec<String> {
+        let began =
+            self.document.records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).min();
+        let Some(began) = began else { return Vec::new() };
+        // The time of a change, which no copy and no package manager sets back.
+        let is_newer = |path: &PathBuf| path.metadata().is_ok_and(|it| it.ctime() > began.as_second());
+        let files: BTreeSet<PathBuf> = experiment.variants.iter().flat_map(program_files).collect();
+        let changed = files.into_iter().filter(is_newer);
+        changed.map(|path| format!("{}: it was changed after the first run began", path.display())).collect()
+    }
+}
+
+/// Jars, web applications and programs of a server.
+fn program_files(variant: &Variant) -> Vec<PathBuf> {
+    let Some(server) = variant.server() else { return Vec::new() };
+    let mut names: Vec<&str> = match server {
+        Server::Jar(jar) => jar.class_path.iter().map(String::as_str).chain([jar.jar.as_str()]).collect(),
+        Server::Tomcat(tomcat) => vec![&tomcat.app],
+        Server::Jetty(jetty) => vec![&jetty.app],
+        Server::Command(_) | Server::Peer(_) => Vec::new(),
+    };
+    let words = server.text().split_whitespace().enumerate();
+    let is_program = |(at, word): &(usize, &str)| {
+        *at == 0 && matches!(server, Server::Command(_)) || word.ends_with(".jar") || word.ends_with(".war")
+    };
+    names.extend(words.filter(is_program).map(|(_, word)| word));
+    names.into_iter().map(PathBuf::from).filter(|path| path.is_file()).collect()
+}
+
+/// The command that began a session: this one, where it goes on with none.
+pub(super) fn command_of(earlier: Option<&Earlier>) -> Vec<String> {
+    earlier.map_or_else(|| std::env::args().collect(), |earlier| earlier.document.command.clone())
 }
 
 /// Where two documents differ, with both values.

@@ -4,7 +4,7 @@ use super::experiment_args::ExperimentArgs;
 use super::experiment_outcome::{ExperimentOutcome, exit_code};
 use super::remote_target::{RemoteOptions, named_url};
 use super::resume::Earlier;
-use super::{Command, plan_keys};
+use super::{Command, plan_keys, stdout};
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
@@ -116,7 +116,7 @@ impl RunCommand {
         }
         if many {
             let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
-            anstream::println!("{}", claims_table::text(&documents));
+            stdout::show(&(claims_table::text(&documents) + "\n"), false)?;
         }
         Ok(exit_code(&outcomes))
     }
@@ -166,7 +166,7 @@ impl RunCommand {
         for name in &self.experiments {
             if let Some(experiment) = own.iter().find(|it| it.name == *name) {
                 if let (Some(file), Ok(hidden)) = (&file, places.find(name)) {
-                    anstream::eprintln!("{}", shadowing(name, file, &hidden, trusted::is_trusted(file))?);
+                    note!("{}", shadowing(name, file, &hidden, trusted::is_trusted(file))?);
                 }
                 experiments.push(experiment.clone());
                 continue;

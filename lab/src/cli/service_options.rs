@@ -9,7 +9,7 @@ use threadcount_machine::jdk_finder::Places;
 use threadcount_model::environment;
 
 /// What is about the start of a server, or about a comparison.
-const NOT_ATTACHED: [&str; 18] = [
+const NOT_ATTACHED: [&str; 19] = [
     "jdks",
     "jvm",
     "args",
@@ -21,6 +21,7 @@ const NOT_ATTACHED: [&str; 18] = [
     "save",
     "runs",
     "out",
+    "resume",
     "fail_if",
     "jfr",
     "probe",

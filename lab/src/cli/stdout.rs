@@ -30,9 +30,9 @@ pub fn fitting(text: &str) -> String {
     if io::stdout().is_terminal() { folded(text, style().width) } else { text.to_owned() }
 }
 
-/// A message on stderr, in lines that fit the terminal.
+/// A message on stderr, in lines that fit the terminal. A closed stderr must not end a session.
 pub fn explain(text: &str) {
-    anstream::eprintln!("{}", fitting_messages(text));
+    let _ = writeln!(anstream::stderr().lock(), "{}", fitting_messages(text));
 }
 
 /// In lines that fit the terminal of stderr; where it is none, as it is.

@@ -204,6 +204,6 @@ pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> 
         return Err(miette!("The JVM {pid} did not write {}; its own output has the reason", path.display()));
     }
     let size = figures::bytes(size);
-    anstream::eprintln!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
+    note!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
     Ok(())
 }

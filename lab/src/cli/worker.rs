@@ -137,7 +137,7 @@ fn read(input: impl BufRead, orders: &Sender<Ordered>) {
                 let stop = last.iter().find(|(known, _)| *known == step).map(|(_, stop)| stop);
                 stop.into_iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
             }
-            Err(error) => anstream::eprintln!("a line of standard input is no order: {error}"),
+            Err(error) => note!("a line of standard input is no order: {error}"),
         }
     }
 }

@@ -6,16 +6,19 @@ mod budget;
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
 use budget::Budget;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use threadcount_judge::conclude::{Origin, conclude};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{FolderError, ResultFolder};
+use threadcount_load::report::LoadReport;
 use threadcount_machine::machine;
 use threadcount_model::environment;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
-use threadcount_model::experiment::{Experiment, Protocol, Variant};
+use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, RequestSpec, Variant};
 use threadcount_model::masked::{Masked, masked, text_masked};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
@@ -287,25 +290,83 @@ pub(crate) fn document(
 ) -> ResultDocument {
     let origin = Origin {
         threadcount: crate::VERSION.to_owned(),
-        command: masked(&command.to_vec(), &mut Masked::new()),
+        command: hidden(&command.to_vec()),
         created_at: jiff::Timestamp::now().to_string(),
         machine: machine::read(),
     };
     let document = conclude(experiment, records, rounds, origin);
-    ResultDocument { experiment: experiment.without_secrets(&mut Masked::new()), ..document }
+    let without_secrets = experiment.without_secrets(&mut Masked::new());
+    // Such an experiment is refused before it runs.
+    let experiment =
+        without_secrets.unwrap_or_else(|_| Experiment::unplanned(&experiment.name, Vec::new(), Vec::new()));
+    ResultDocument { experiment, ..document }
 }
 
-/// What a run wrote down of its server and its failure, without secrets.
-fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
-    let target = experiment.variant(&record.variant).and_then(Variant::target);
-    let written = target.map(|target| target.target_url.as_str());
-    let names = &mut Masked::new();
-    record.server = masked(&record.server, names);
-    record.failure = masked(&record.failure, names);
-    record.unexplained = masked(&record.unexplained, names);
-    record.probe_refused = masked(&record.probe_refused, names);
+/// Without secrets; nothing, where it is not of its type without them.
+fn hidden<T: Serialize + DeserializeOwned + Default>(data: &T) -> T {
+    masked(data, &mut Masked::new()).unwrap_or_default()
+}
+
+/// What a run wrote down of its server, its load and its failure, without secrets.
+pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
+    record.server = hidden(&record.server);
+    record.failure = hidden(&record.failure);
+    record.external = hidden(&record.external);
+    record.capacity = hidden(&record.capacity);
+    record.unexplained = hidden(&record.unexplained);
+    record.probe_refused = hidden(&record.probe_refused);
+    let written = texts_with_variables(&record, experiment);
     for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
-        load.target = text_masked(&environment::without_values(&load.target, written), names);
+        hide_secrets(load, |text| environment::without_values(text, written.iter().map(String::as_str)));
     }
     record
+}
+
+/// In the URL of a load, and in what the server may have sent back. `without_values`: with `${NAME}` in place of its value.
+pub(crate) fn hide_secrets(load: &mut LoadReport, without_values: impl Fn(&str) -> String) {
+    for text in [Some(&mut load.target), load.first_failing_body.as_mut()].into_iter().flatten() {
+        *text = text_masked(&without_values(text), &mut Masked::new());
+    }
+}
+
+/// What was sent and given to the server, as it was written.
+fn texts_with_variables(record: &Record, experiment: &Experiment) -> Vec<String> {
+    let load = experiment.load(&record.load);
+    let requests = load.into_iter().flat_map(LoadSpec::all_requests);
+    let sent = requests.flat_map(RequestSpec::texts_with_variables).collect::<Vec<_>>();
+    let variant = experiment.variant(&record.variant);
+    let target = variant.and_then(Variant::target).map(|target| target.target_url.clone());
+    let env = variant.into_iter().flat_map(|variant| variant.env.values().cloned());
+    sent.into_iter().chain(target).chain(env).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
+
+    #[test]
+    fn what_a_server_sent_back_and_a_tool_was_given_is_masked_in_a_record() {
+        let text = "question: q\nserver: {tomcat: 11.0}\nvariants: {a: {}}\n\
+            request: {path: /, headers: {X: '${PATH}'}}\nloads: [{clients: 1, requests: 1}]\n";
+        let experiment = threadcount_config::parse("x", "x.yaml", text, false).unwrap();
+        let mut load = LoadReport::default();
+        load.target = "http://h/?access_token=abc".to_owned();
+        load.first_failing_body = Some(format!("no such X: {}", std::env::var("PATH").unwrap()));
+        let command = ["ab", "-H", "Authorization: abc", "http://h/"].map(str::to_owned).to_vec();
+        let process = ExternalProcess { command, ..ExternalProcess::default() };
+        let record = Record {
+            variant: "a".to_owned(),
+            load: experiment.loads[0].name.clone(),
+            measured: Some(load),
+            external: Some(ExternalLoad { processes: vec![process], ..ExternalLoad::default() }),
+            ..Record::default()
+        };
+        let kept = without_secrets(record, &experiment);
+        let load = kept.measured.unwrap();
+        assert_eq!(load.target, "http://h/?access_token=***");
+        assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}");
+        let command = &kept.external.unwrap().processes[0].command;
+        assert_eq!(command[1..], ["-H", "Authorization: ***", "http://h/"]);
+    }
 }

@@ -23,6 +23,20 @@ fn refused(folder: &Path, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn what_is_refused_is_quoted_without_its_secrets() {
+    let folder = TempDir::new().unwrap();
+    let said = refused(folder.path(), &["load", "http://me:s3cret@h:99999/"]);
+    assert!(
+        said.contains("99999 is not a port") && said.contains("me:***@h") && !said.contains("s3cret"),
+        "{said}"
+    );
+    let variant = "a=DB_PASSWORD=s3cret ./no-such-server {port}";
+    let words =
+        ["compare", "--url", "http://127.0.0.1:{port}/", "--variant", variant, "--variant", "b=true {port}"];
+    assert!(!refused(folder.path(), &words).contains("s3cret"));
+}
+
+#[test]
 fn bad_input_is_refused_with_what_to_write() {
     let folder = TempDir::new().unwrap();
     fs::write(folder.path().join("a-file"), "").unwrap();
@@ -126,6 +140,16 @@ fn bad_input_is_refused_with_what_to_write() {
         (&["compare", "--attach", url, "--url", "/"], "no process that we may see listens at port 1"),
         (&["compare", "--attach", url, "--url", "/", "--save", "x.yaml"], "cannot be used with"),
         (&["compare", "--attach", url, "--url", "/", "--no-probe"], "cannot be used with"),
+        (&["compare", "--attach", url, "--url", "/", "--resume", "x"], "cannot be used with"),
+        (
+            &["compare", "--war", "x.war", "--url", "/", "--crossover", "--fail-if", "x"],
+            "cannot be used with",
+        ),
+        (
+            &["compare", "--war", "x.war", "--url", "/", "--crossover", "--save", "x.yaml"],
+            "cannot be used with",
+        ),
+        (&["compare", "--war", "x.war", "--url", "/", "--crossover", "--runs", "2"], "cannot be used with"),
         (&["compare", "--attach", url, "--url", "/", "--warmup", "3s"], "cannot be used with"),
         (&["report", "missing"], "name a folder that `threadcount run` or `compare` has written"),
         (&["report", "a-file"], "it ends in the middle"),

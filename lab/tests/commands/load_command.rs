@@ -330,6 +330,20 @@ fn a_full_disk_is_named_after_the_result_and_is_exit_code_4() {
 }
 
 #[test]
+fn files_are_written_where_the_result_cannot_be_shown() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name);
+    let (json, csv) = (file("load.json"), file("load.csv"));
+    let mut full = std::process::Command::new(assert_cmd::cargo::cargo_bin("threadcount"));
+    full.args(["load", &server.url("/"), "-n", "5", "--quiet", "--out"]).arg(&json).arg("--csv").arg(&csv);
+    let output = full.stdout(fs::File::create("/dev/full").unwrap()).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(fs::read_to_string(json).unwrap().contains("threadcount/load/1"));
+    assert!(fs::read_to_string(csv).unwrap().lines().count() > 1);
+}
+
+#[test]
 fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
     for (arguments, parts) in [
         (["-d", "10"], ["--duration", "write 10s for seconds"]),
@@ -349,6 +363,33 @@ fn a_wrong_value_is_answered_with_its_flag_and_what_to_write() {
         let text = stderr_of(&arguments);
         assert!(parts.iter().all(|part| text.contains(part)), "{text}");
     }
+}
+
+#[test]
+fn a_hang_up_under_nohup_ends_nothing() {
+    let server = TinyServer::start();
+    let child = std::process::Command::new("nohup")
+        .arg(assert_cmd::cargo::cargo_bin("threadcount"))
+        .args(["load", &server.url("/"), "-d", "60s", "-c", "2"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let wait_for = |requests: usize| {
+        while server.seen().len() < requests {
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait_for(10);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::HUP).unwrap();
+    // It goes on: a first signal would let each connection send one more request at most.
+    wait_for(server.seen().len() + 100);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("! interrupted: the figures cover the"), "Ctrl-C is the first signal: {text}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use assert_cmd::cargo::cargo_bin;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::sleep;
@@ -148,6 +149,7 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
     let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
     assert!(said.contains("instruments.jvm_log: true, now false"), "{said}");
+    assert!(!said.contains("was changed"), "{said}");
     let changed = fs::read_to_string(&file).unwrap().replace("clients: 2", "clients: 3");
     fs::write(&file, changed).unwrap();
     let said = done(&folder, &["run", "--resume", "here"], 2);
@@ -155,8 +157,34 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
 }
 
 #[test]
+fn a_session_whose_server_was_built_again_does_not_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("server");
+    let script = format!("#!/bin/sh\nexec python3 {DELAY_SERVER} \"$1\" 5\n");
+    let build = || {
+        fs::write(&program, &script).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    build();
+    let text = fs::read_to_string(experiment(&folder, 1)).unwrap();
+    let python = format!("python3 {DELAY_SERVER} {{port}} 5");
+    let text = text.replace(&python, &format!("{} {{port}}", program.display()));
+    fs::write(folder.path().join("mine.yaml"), text).unwrap();
+    // The clock of a file counts in whole seconds here.
+    sleep(Duration::from_millis(1_100));
+    done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
+    done(&folder, &["run", "--resume", "here"], 0);
+    sleep(Duration::from_millis(1_100));
+    build();
+    let said = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(said.contains("server: it was changed after the first run began"), "{said}");
+}
+
+#[test]
 fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
     let folder = tempfile::tempdir().unwrap();
+    // Both are patterns, and must not end the masking of everything else.
+    let patterns = ["--capture", "token=header:X-Token", "--expect-body", "regex:token=(a|b)|."];
     let server = format!("python3 {DELAY_SERVER} {{port}} 5 0 --db.password=pass-word-1");
     let words = [
         "compare",
@@ -183,11 +211,14 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
         "here",
     ];
     let variants = [format!("a={server}"), format!("b={server}")];
-    let words: Vec<&str> =
-        words.into_iter().chain(["--variant", &variants[0], "--variant", &variants[1]]).collect();
+    let words: Vec<&str> = words
+        .into_iter()
+        .chain(["--variant", &variants[0], "--variant", &variants[1]])
+        .chain(patterns)
+        .collect();
     let output = threadcount(&folder, &words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(output.status.code().is_some_and(|code| code < 2), "{said}");
     for name in ["Authorization", "X-Api-Key", "access_token", "password", "SERVICE_TOKEN"] {
         assert!(said.contains("masked as ***") && said.contains(name), "{name}: {said}");
     }
@@ -203,7 +234,13 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
             assert!(!text.contains(secret), "{secret} in {index}");
         }
     }
+    let mode = |path: &str| fs::metadata(here.join(path)).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode("runs"), 0o700, "logs may have what a server was given");
     let refused = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(refused.contains("without --out and with --resume"), "{refused}");
+    let again: Vec<&str> =
+        words.iter().map(|word| if *word == "--out" { "--resume" } else { word }).collect();
+    assert!(threadcount(&folder, &again).output().unwrap().status.code().is_some_and(|code| code < 2));
     assert!(refused.contains("secrets, which are masked"), "{refused}");
 }
 
@@ -255,6 +292,8 @@ fn an_experiment_that_is_saved_with_secrets_is_reported() {
         done(&folder, &[&call[..], &["--save", file]].concat(), 0)
     };
     let said = save("mine.yaml", "Authorization: Bearer s3cret");
+    let mode = fs::metadata(folder.path().join("mine.yaml")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
     assert!(said.contains("mine.yaml holds secrets: Authorization"), "{said}");
     let said = save("other.yaml", "Authorization: Bearer ${PATH}");
     assert!(!said.contains("holds secrets"), "{said}");

@@ -103,6 +103,7 @@ impl<D: Driver> Worker<'_, D> {
     /// A connect failed: the requests that wait for it fail with it. In a closed loop a connect in advance is made for the
     /// connection's first request, which fails too; in an open load no request waited for it.
     pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
+        self.send_close_notify(slot);
         self.driver.close(slot);
         let connection = &mut self.connections[slot as usize];
         connection.state = State::Closed;

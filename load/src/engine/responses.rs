@@ -18,12 +18,11 @@ use std::io;
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
 
-/// Of the first response with an unexpected status.
-fn keep_failing_body(recorder: &mut Recorder, plan: &LoadPlan, fed: &Fed, response: &[u8]) {
-    let Fed::Complete { answer, .. } = fed else { return };
-    if !plan.expected_status.accepts(answer.status) && recorder.total.first_failing_body.is_none() {
-        recorder.total.first_failing_body = failing_body::of(response);
-    }
+/// Is it the end of a response with an unexpected status, and may be the first one that a request ends with?
+fn may_be_first_failing(recorder: &Recorder, plan: &LoadPlan, fed: &Fed) -> bool {
+    let is_unexpected =
+        matches!(fed, Fed::Complete { answer, .. } if !plan.expected_status.accepts(answer.status));
+    is_unexpected && recorder.total.first_failing_body.is_none()
 }
 
 impl<D: Driver> Worker<'_, D> {
@@ -59,7 +58,8 @@ impl<D: Driver> Worker<'_, D> {
         if let Some(inspection) = &mut self.inspection {
             inspection.take(place, taken);
         }
-        keep_failing_body(&mut self.recorder, self.plan, &fed, taken);
+        let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
+        self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
         if matches!(fed, Fed::More { .. }) && self.inspection.is_none() && !self.plan.first_byte {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
@@ -119,7 +119,8 @@ impl<D: Driver> Worker<'_, D> {
                 if let Some(inspection) = &mut self.inspection {
                     inspection.take(place, taken);
                 }
-                keep_failing_body(&mut self.recorder, self.plan, &fed, taken);
+                let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
+                self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
                 self.on_idle_bytes(slot, has_ended || is_farewell(&plain), now_ns);
@@ -230,7 +231,9 @@ impl<D: Driver> Worker<'_, D> {
     /// The HTTP/1.1 response is complete.
     pub(super) fn complete(&mut self, place: Place, answer: Answer, follows: Follows, arrival: Arrival) {
         let slot = self.width.slot(place);
-        if !answer.keep_alive && self.has_crossed_idle_timeout(place, arrival.seen_ns) {
+        let failing_body = self.failing_body.take();
+        // Also one without `close`: its server has decided to end the connection.
+        if self.has_crossed_idle_timeout(place, arrival.seen_ns) {
             return self.resend(place, arrival.seen_ns);
         }
         let is_open = follows == Follows::Nothing && answer.keep_alive && self.driver.has_sent(slot);
@@ -250,6 +253,9 @@ impl<D: Driver> Worker<'_, D> {
                     }
                 }
             };
+            // Not before: a response that is followed, or crossed by its request, is the end of none.
+            self.recorder.total.first_failing_body =
+                self.recorder.total.first_failing_body.take().or(failing_body);
             self.account(place, answer.status, fault, arrival);
         }
         self.connections[slot as usize].is_reused = true;

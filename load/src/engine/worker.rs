@@ -60,6 +60,8 @@ pub(super) struct Worker<'a, D> {
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
+    /// Of the response that is complete, until it is known whether its request ends with it.
+    pub(super) failing_body: Option<String>,
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
     pub(super) protocol: Option<String>,
@@ -123,6 +125,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             patience: Patience::default(),
             last_event_ns: 0,
             protocol: None,
+            failing_body: None,
             inspection: Inspection::new(plan, slots * width.streams()),
             outgoing: Vec::new(),
             lateness_ns: plan.lateness.as_nanos() as Nanos,

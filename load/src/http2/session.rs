@@ -182,6 +182,11 @@ impl Http2Session {
         }
     }
 
+    /// Has the server broken the protocol?
+    pub const fn is_breached(&self) -> bool {
+        matches!(self.over, Some(Over::Breach(_)))
+    }
+
     /// Does the connection take new requests? After a GOAWAY it only carries those it has.
     pub fn takes_requests(&mut self) -> bool {
         self.is_set_up && self.over.is_none() && self.go_away.is_none() && self.streams.next_id().is_some()

@@ -170,7 +170,7 @@ fn defaults(target: &Target, body: &Template, keep_alive: bool) -> Vec<(&'static
             body.as_text().map_or_else(Template::body_length, |text| Template::text(text.len().to_string()));
         defaults.push(("Content-Length", length));
     }
-    if let Some(options) = promises::connection_options(target, keep_alive) {
+    if let Some(options) = promises::connection_options(promises::has_te(target), keep_alive) {
         defaults.push(("Connection", Template::text(options)));
     }
     defaults

@@ -92,7 +92,10 @@ impl LibraryRequest {
             }
         }
         for (name, value) in &self.headers {
-            request.headers_mut().append(name.clone(), header_value(render(value, &mut values)));
+            let value = render(value, &mut values);
+            // RFC 9113 section 8.2.1: no blanks around it, which a value from a file or a response may have.
+            let value = value.slice_ref(value.trim_ascii());
+            request.headers_mut().append(name.clone(), header_value(value));
         }
         request
     }

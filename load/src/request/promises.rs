@@ -17,6 +17,7 @@ pub(super) fn check(target: &Target) -> Result<(), RequestError> {
         let refusal = match header.name().to_ascii_lowercase().as_str() {
             "host" if header.value().is_none() => Some("every request over HTTP/1.1 has one: leave it out"),
             "host" if values(target, "host").count() > 1 => Some("a request has one of them"),
+            "host" if value.contains('@') => Some("it has no user: write the host, with or without a port"),
             "expect" if target.body.is_empty() && has_member(value, "100-continue") => {
                 Some("there is no body to wait with: leave it out")
             }
@@ -37,14 +38,18 @@ pub(super) fn check(target: &Target) -> Result<(), RequestError> {
     Ok(())
 }
 
+pub(super) fn has_te(target: &Target) -> bool {
+    values(target, "te").next().is_some()
+}
+
 /// Does the request end its connection?
 pub(super) fn closes(target: &Target) -> bool {
     has_connection_option(target, "close")
 }
 
 /// The options that the request needs in a Connection header which the user has not written.
-pub(super) fn connection_options(target: &Target, keep_alive: bool) -> Option<&'static str> {
-    match (keep_alive, values(target, "te").next().is_some()) {
+pub(super) const fn connection_options(has_te: bool, keep_alive: bool) -> Option<&'static str> {
+    match (keep_alive, has_te) {
         (true, false) => None,
         (true, true) => Some("TE"),
         (false, false) => Some("close"),

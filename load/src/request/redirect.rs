@@ -1,10 +1,11 @@
 //! The request that follows a redirect (RFC 9110 section 15.4).
 
 use super::fields::FieldRequest;
+use super::promises::connection_options;
 use super::{Origin, Target};
 use crate::failure::FailureCause;
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, EXPECT};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, EXPECT, TE};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, Request, Uri};
 
@@ -91,10 +92,11 @@ fn without_dots(path: &str) -> String {
     format!("/{}{query}", kept.join("/"))
 }
 
-/// Has the request the cookies that its user has now?
+/// Gives the request the cookies that its user has now. `None`: the user has none any more.
 pub(crate) fn set_cookies(request: &mut Request<Bytes>, cookies: Option<HeaderValue>) {
-    if let Some(cookies) = cookies {
-        request.headers_mut().insert(COOKIE, cookies);
+    match cookies {
+        Some(cookies) => drop(request.headers_mut().insert(COOKIE, cookies)),
+        None => drop(request.headers_mut().remove(COOKIE)),
     }
 }
 
@@ -110,8 +112,8 @@ pub(crate) fn http1(request: &Request<Bytes>, keep_alive: bool, out: &mut Vec<u8
             out.extend_from_slice(part);
         }
     }
-    if !keep_alive {
-        out.extend_from_slice(b"Connection: close\r\n");
+    if let Some(options) = connection_options(request.headers().contains_key(TE), keep_alive) {
+        out.extend_from_slice(format!("Connection: {options}\r\n").as_bytes());
     }
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(request.body());
@@ -187,14 +189,30 @@ mod tests {
     }
 
     #[test]
+    fn cookies_that_the_user_no_longer_has_are_not_sent() {
+        let mut request = post("/");
+        set_cookies(&mut request, Some(HeaderValue::from_static("a=b")));
+        assert_eq!(request.headers()["cookie"], "a=b");
+        set_cookies(&mut request, None);
+        assert!(!request.headers().contains_key("cookie"));
+    }
+
+    #[test]
     fn it_is_written_for_both_protocols() {
         let next = next(post("/"), 303, b"/b?c", &origin()).unwrap();
         let mut bytes = Vec::new();
         http1(&next, false, &mut bytes);
         assert_eq!(
-            String::from_utf8(bytes).unwrap(),
+            String::from_utf8(bytes.clone()).unwrap(),
             "GET /b?c HTTP/1.1\r\nHost: h:81\r\nx: y\r\nConnection: close\r\n\r\n"
         );
+        let mut with_te = next.clone();
+        with_te.headers_mut().insert(TE, HeaderValue::from_static("trailers"));
+        for (keep_alive, line) in [(true, "\r\nConnection: TE\r\n"), (false, "\r\nConnection: close, TE\r\n")]
+        {
+            http1(&with_te, keep_alive, &mut bytes);
+            assert!(String::from_utf8_lossy(&bytes).contains(line), "RFC 9110 section 10.1.4");
+        }
         let fields = http2(&next);
         let path = fields.fields().find(|field| field.name == b":path").map(|field| field.value.to_vec());
         assert_eq!(path.as_deref(), Some(&b"/b?c"[..]));

@@ -50,8 +50,9 @@ impl RawResponse {
                 continue;
             }
             let parts = ResponseParts::new(status, &head[line_end..], after);
-            let is_chunked =
-                parts.values("Transfer-Encoding").any(|coding| coding.eq_ignore_ascii_case(b"chunked"));
+            let codings =
+                parts.values("Transfer-Encoding").flat_map(|value| value.split(|byte| *byte == b','));
+            let is_chunked = codings.map(<[u8]>::trim_ascii).any(|it| it.eq_ignore_ascii_case(b"chunked"));
             if !is_chunked {
                 return Some(parts);
             }
@@ -139,6 +140,8 @@ mod tests {
         let chunks: &[u8] = b"5\r\nhello\r\nA;x=y\r\n 123456789\r\n0\r\nTrailer: t\r\n\r\n";
         assert_eq!(parts(&[head, chunks]).2, b"hello 123456789");
         assert_eq!(parts(&[head, b"0\r\n\r\n"]).2, b"");
+        let listed: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: , chunked ,\r\n\r\n";
+        assert_eq!(parts(&[listed, chunks]).2, b"hello 123456789", "empty members of a list are none");
     }
 
     #[test]

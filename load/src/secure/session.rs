@@ -250,8 +250,12 @@ impl Session {
         !self.has_ended && self.http2.as_mut().is_none_or(Http2Session::takes_requests)
     }
 
-    /// Appends the alert with which TLS ends, once there is a session to end.
+    /// Appends the GOAWAY of a connection that the server's mistake has ended (RFC 9113 section 5.4.1), and the alert with which TLS
+    /// ends, once there is a session to end.
     pub fn close(&mut self, outgoing: &mut Vec<u8>) {
+        if self.http2.as_ref().is_some_and(Http2Session::is_breached) {
+            self.take_outgoing(outgoing);
+        }
         if let Some(tls) = self.tls.as_mut().filter(|tls| !tls.is_handshaking()) {
             tls.close();
             tls.take_outgoing(outgoing);

@@ -42,7 +42,9 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
 #[test]
 fn a_request_that_crossed_a_408_is_sent_again_whatever_its_method() {
     over(&[Transport::Plain, Transport::Tls], |way| {
-        for farewell in REQUEST_TIMEOUTS {
+        let with_body = "HTTP/1.1 408 Too Late\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye";
+        let without_close = "HTTP/1.1 408 Too Late\r\nContent-Length: 0\r\n\r\n";
+        for farewell in REQUEST_TIMEOUTS.into_iter().chain([with_body, without_close]) {
             let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, move |request| {
                 match request.connection {
                     0 => Reply::answer_and_abandon_with(farewell),
@@ -52,6 +54,7 @@ fn a_request_that_crossed_a_408_is_sent_again_whatever_its_method() {
             let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)).with(post));
             assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
             assert_eq!(outcome.status.keys().collect::<Vec<_>>(), [&200], "{way:?}");
+            assert_eq!(outcome.first_failing_body, None, "no request ended with it");
         }
     });
 }

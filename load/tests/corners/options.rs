@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::health::{Warning, judge};
-use threadcount_load::plan::{Pacing, Stop};
+use threadcount_load::plan::{ExpectedStatus, Pacing, Stop};
 use threadcount_load::response::BodyCheck;
 
 #[test]
@@ -124,11 +124,13 @@ fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
         });
         let plan = way.plan_of(&server, "/a/", 2, Pacing::Closed, requests(20)).with(|plan| {
             plan.follow_redirects = true;
+            plan.expected_status = ExpectedStatus::ranges(vec![(200, 200)]);
             plan.expected_body = Some(BodyCheck::contains("here"));
         });
         let outcome = outcome_of(&plan);
         assert_eq!((outcome.counts.ok, outcome.counts.sent), (20, 20), "{way:?}: {:?}", outcome.failures);
         assert_eq!((outcome.status.get(&200), outcome.status.len()), (Some(&20), 1));
+        assert_eq!(outcome.first_failing_body, None, "no request ended with a redirect");
         assert_eq!((server.requests(), outcome.connections_opened), (60, 2), "{way:?}");
         assert!(ms(outcome.service_time.at_quantile(0.0)) >= 29.0);
         assert!(ms(outcome.first_byte_time.at_quantile(0.0)) >= 29.0, "that of the last response");
@@ -137,6 +139,8 @@ fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
             plan.expected_body = None;
         }));
         assert_eq!((not_followed.status.get(&302), server.requests()), (Some(&20), 80));
+        let is_kept = !way.transport.is_http2();
+        assert_eq!(not_followed.first_failing_body.as_deref(), is_kept.then_some("moved"));
     });
 }
 

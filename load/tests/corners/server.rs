@@ -313,7 +313,7 @@ impl Shared {
                 Act::Redirect { status, location, ends } => {
                     let close = if ends { "Connection: close\r\n" } else { "" };
                     let response = format!(
-                        "HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nSet-Cookie: {REDIRECTED}\r\n{close}Content-Length: 0\r\n\r\n"
+                        "HTTP/1.1 {status} Moved\r\nLocation: {location}\r\nSet-Cookie: {REDIRECTED}\r\n{close}Content-Length: 5\r\n\r\nmoved"
                     );
                     let _ = stream.write_all(response.as_bytes()).await;
                     let _ = stream.flush().await;

@@ -2,14 +2,17 @@
 
 use super::server::Conversation;
 use super::{HI, Server, comes_true, ms, open, outcome_of, plan, requests, with_each_driver};
-use std::net::TcpStream;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
-use threadcount_load::plan::Stop;
+use threadcount_load::plan::{DriverChoice, LoadPlan, ProtocolChoice, Stop};
 use threadcount_load::request::{Header, RequestSource, Target};
+use threadcount_load::run::{Control, run};
 
 #[test]
 fn a_server_that_closes_after_every_third_answer_fails_nothing() {
@@ -38,6 +41,39 @@ fn a_server_that_closes_after_every_third_answer_fails_nothing() {
             assert!(!announces || outcome.counts.resent == 0);
         }
     });
+}
+
+#[test]
+fn a_server_that_breaks_http2_gets_a_goaway() {
+    with_each_driver(|driver| {
+        [false, true].map(|is_open| gets_a_goaway(driver, is_open)).into_iter().collect()
+    });
+}
+
+fn gets_a_goaway(driver: DriverChoice, is_open: bool) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (settings, data_of_no_stream) = ([0, 0, 0, 4, 0, 0, 0, 0, 0], [0; 9]);
+        let mut received = vec![0; 64];
+        if is_open {
+            stream.write_all(&settings).unwrap();
+            // Preface and SETTINGS, then the request.
+            stream.read_exact(&mut received).unwrap();
+            stream.read_exact(&mut [0; 9]).unwrap();
+        }
+        stream.write_all(&data_of_no_stream).unwrap();
+        stream.read_to_end(&mut received).unwrap();
+        received
+    });
+    let requests_of = Arc::new(RequestSource::new(vec![Target::get(&url).unwrap()]).unwrap());
+    let mut plan = LoadPlan::closed(requests_of, NonZeroU32::MIN, requests(1));
+    (plan.driver, plan.protocol) = (driver, ProtocolChoice::Http2);
+    let _ = run(&plan, Control::new(&AtomicBool::new(false), &mut |_| {}));
+    let go_away = [&[0, 0, 8, 7, 0][..], &[0; 8], &[0, 0, 0, 1]].concat();
+    let received = server.join().unwrap();
+    assert!(received.windows(go_away.len()).any(|bytes| bytes == go_away), "{is_open}: {received:?}");
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
-use super::masked::Masked;
+use super::masked::{Masked, NotMasked};
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -133,8 +133,10 @@ impl Experiment {
     }
 
     /// As it is written into a result: without secrets, whose names `masked` gets.
-    #[must_use]
-    pub fn without_secrets(&self, masked: &mut Masked) -> Self {
+    ///
+    /// # Errors
+    /// It is no experiment without them.
+    pub fn without_secrets(&self, masked: &mut Masked) -> Result<Self, NotMasked> {
         crate::masked::masked(self, masked)
     }
 

@@ -48,7 +48,7 @@ impl Connector {
         format!(
             r#"<?xml version="1.0" encoding="UTF-8"?>
 <Server port="-1">
-  <Listener className="org.apache.catalina.startup.VersionLoggerListener"/>
+  <Listener className="org.apache.catalina.startup.VersionLoggerListener" logArgs="false"/>
   <Service name="Catalina">{executor}
     <Connector port="{port}" address="127.0.0.1" protocol="HTTP/1.1"
                acceptCount="{accept_count}" maxKeepAliveRequests="-1"{connections}{processors}{threads}/>
@@ -131,7 +131,7 @@ mod tests {
         insta::assert_snapshot!(connector.server_xml(), @r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <Server port="-1">
-          <Listener className="org.apache.catalina.startup.VersionLoggerListener"/>
+          <Listener className="org.apache.catalina.startup.VersionLoggerListener" logArgs="false"/>
           <Service name="Catalina">
             <Connector port="8080" address="127.0.0.1" protocol="HTTP/1.1"
                        acceptCount="1000" maxKeepAliveRequests="-1"/>
@@ -150,7 +150,7 @@ mod tests {
         insta::assert_snapshot!(connector.server_xml(), @r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <Server port="-1">
-          <Listener className="org.apache.catalina.startup.VersionLoggerListener"/>
+          <Listener className="org.apache.catalina.startup.VersionLoggerListener" logArgs="false"/>
           <Service name="Catalina">
             <Executor className="org.apache.catalina.core.StandardVirtualThreadExecutor" name="virtual" namePrefix="virtual-"/>
             <Connector port="8080" address="127.0.0.1" protocol="HTTP/1.1"

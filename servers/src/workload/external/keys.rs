@@ -42,19 +42,23 @@ pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result
         )
         .help("write one `request`, or leave `tool` out"));
     }
-    if requests.iter().any(|request| request.path.contains("{rand:") || request.path.contains("{seq:")) {
-        return Err(Diagnostic::new(
-            node.span.clone(),
-            "ab does not know placeholders",
-            "with `{rand:..}` or `{seq:..}`",
-        )
-        .help("write a path without them, or leave `tool` out"));
+    if requests.iter().any(has_placeholder) {
+        return Err(Diagnostic::new(node.span.clone(), "ab does not know placeholders", "with placeholders")
+            .help("write path and headers without them, or leave `tool` out"));
     }
     if requests.iter().any(|request| request.body.is_some()) {
         return Err(Diagnostic::new(node.span.clone(), "ab sends no body here", "with a body")
             .help("ask for something without a body, or leave `tool` out"));
     }
     Ok(Workload::External(ExternalTool { tool: Tool::Ab { processes: count }, clients }))
+}
+
+/// In its path or a header.
+fn has_placeholder(request: &RequestSpec) -> bool {
+    let headers = request.headers.iter().filter_map(|(_, value)| value.as_deref());
+    headers.chain([request.path.as_str()]).any(|text| {
+        ["{rand:", "{seq:", "{csv:", "{capture:"].iter().any(|placeholder| text.contains(placeholder))
+    })
 }
 
 #[cfg(test)]
@@ -88,6 +92,10 @@ mod tests {
         );
         let posted = "{clients: 1, duration: 3s, request: {method: POST, path: /, body: x}, tool: {ab: 1}}";
         assert_eq!(refused(posted), "ab sends no body here");
+        for request in ["'/{seq:1}'", "{path: /, headers: {A: '{rand:1:9}'}}"] {
+            let load = format!("{{clients: 1, duration: 3s, request: {request}, tool: {{ab: 1}}}}");
+            assert_eq!(refused(&load), "ab does not know placeholders", "{request}");
+        }
         assert!(refused("{clients: 1, duration: 3s, request: /, tool: {wrk: 1}}").contains("no key `wrk`"));
     }
 }

@@ -95,12 +95,25 @@ pub fn load(
     should_stop: impl FnMut() -> bool,
 ) -> Result<ExternalOutcome, ExternalError> {
     let Tool::Ab { processes } = tool;
-    let jobs = jobs(load, processes, &program(tool)?, url, folder);
+    load_with(&program(tool)?, (load, processes), url, folder, should_stop)
+}
+
+fn load_with(
+    program: &Path,
+    (load, processes): (&LoadSpec, u32),
+    url: &str,
+    folder: &Path,
+    should_stop: impl FnMut() -> bool,
+) -> Result<ExternalOutcome, ExternalError> {
+    // What is recorded of the command keeps `${NAME}`.
+    let written = jobs(load, processes, program, url, folder);
+    let filled = LoadSpec { request: load.request.with_environment(), ..load.clone() };
+    let jobs = jobs(&filled, processes, program, url, folder);
     let limit = load.duration_s.map_or(LONGEST, |s| Duration::from_secs_f64(s) + GRACE);
     let started_ns = now_ns();
     let ended = run_all(&jobs, limit, should_stop)?;
     let ended_ns = now_ns();
-    let outcomes = jobs
+    let outcomes = written
         .iter()
         .zip(&ended)
         .map(|(job, ended)| process_outcome(job, *ended))

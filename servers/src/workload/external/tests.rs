@@ -79,6 +79,22 @@ fn what_a_process_wrote_is_read_from_both_its_files() {
 }
 
 #[test]
+fn a_variable_is_sent_with_its_value_and_recorded_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = concat!(env!("CARGO_MANIFEST_DIR"), "/src/workload/external");
+    let (csv, sent) = (folder.path().join("ab-1.csv"), folder.path().join("sent"));
+    let script =
+        format!("echo \"$@\" > {}; cat {data}/ab.txt; cp {data}/ab.csv {}", sent.display(), csv.display());
+    let program = pretended(folder.path(), &script);
+    let load =
+        spec("{clients: 1, duration: 1s, request: {path: /, headers: {A: 'x ${HOME}'}}, tool: {ab: 1}}");
+    let outcome = load_with(&program, (&load, 1), "http://h:1", folder.path(), || false).unwrap();
+    let home = std::env::var("HOME").unwrap();
+    assert!(std::fs::read_to_string(sent).unwrap().contains(&format!("-H A: x {home} ")));
+    assert!(outcome.load.processes[0].command.contains(&"A: x ${HOME}".to_owned()));
+}
+
+#[test]
 fn a_tool_that_gives_up_is_quoted() {
     let folder = tempfile::tempdir().unwrap();
     let program = pretended(

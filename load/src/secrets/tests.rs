@@ -1,0 +1,238 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn text(text: &str) -> String {
+    text_masked(text, &mut Masked::new())
+}
+
+#[test]
+fn secrets_in_texts_are_masked_where_their_name_stands_beside_them() {
+    for (written, kept) in [
+        ("http://me:s3cret@h:81/a", "http://me:***@h:81/a"),
+        ("/a?id=7&access_token=abc&n=1", "/a?id=7&access_token=***&n=1"),
+        (
+            "java -Dspring.datasource.password=abc -jar a.jar",
+            "java -Dspring.datasource.password=*** -jar a.jar",
+        ),
+        ("psql --password abc --host h", "psql --password *** --host h"),
+        ("run --api-key='a b' x", "run --api-key='***' x"),
+        ("Authorization: Bearer abc.def", "Authorization: ***"),
+        ("Cookie: a=b; c=d", "Cookie: ***"),
+        (r#"curl -d "{\"password\":\"abc\"}" x"#, r#"curl -d "{\"password\":\"***\"}" x"#),
+        ("DB_PASSWORD=abc", "DB_PASSWORD=***"),
+        ("X-Api-Key: abc", "X-Api-Key: ***"),
+        ("user=me&dbPassword=x", "user=me&dbPassword=***"),
+        ("curl -u me:abc http://h/", "curl -u me:*** http://h/"),
+        ("curl -ume:abc --user 'you:d e' x", "curl -ume:*** --user 'you:***' x"),
+        ("load --user=me:abc", "load --user=me:***"),
+        ("curl --proxy-user me:abc x", "curl --proxy-user me:*** x"),
+        ("DB_PASS=abc KEYSTORE_PASS=d DB_PWD=e", "DB_PASS=*** KEYSTORE_PASS=*** DB_PWD=***"),
+        ("/a?user[password]=abc&X-Amz-Signature=f", "/a?user[password]=***&X-Amz-Signature=***"),
+        ("curl -su admin:abc x", "curl -su admin:*** x"),
+        ("Ocp-Apim-Subscription-Key: abc", "Ocp-Apim-Subscription-Key: ***"),
+        (
+            "SIGNING_KEY=abc GITHUB_PAT=d x-functions-key:e",
+            "SIGNING_KEY=*** GITHUB_PAT=*** x-functions-key:***",
+        ),
+        ("run --pw abc --db-pw=d", "run --pw *** --db-pw=***"),
+        ("/a?key=AIzaSyD4e5f6g7h8&n=1", "/a?key=***&n=1"),
+        ("/a?n=1&code=abcdefgh12345678==", "/a?n=1&code=***"),
+        ("git clone https://ghp_16C7e42F292c6912E7@github.com/a/b", "git clone https://***@github.com/a/b"),
+        ("mysql -u root -psecret shop < a.sql", "mysql -u root -p*** shop < a.sql"),
+        ("mysql -p'a b' shop", "mysql -p*** shop"),
+        ("sshpass -p secret ssh h", "sshpass -p *** ssh h"),
+        ("sshpass -p 'a b' ssh h", "sshpass -p *** ssh h"),
+        ("docker login -u me -p abc r.io", "docker login -u me -p *** r.io"),
+        ("redis-cli -a abc ping", "redis-cli -a *** ping"),
+        ("<a><password>abc</password></a>", "<a><password>***</password></a>"),
+        ("<wsse:Password>abc</wsse:Password>", "<wsse:Password>***</wsse:Password>"),
+        (r#"<password type="x">abc</password>"#, r#"<password type="x">***</password>"#),
+        (r#"<property name="password" value="abc"/>"#, r#"<property name="password" value="***"/>"#),
+    ] {
+        assert_eq!(text(written), kept);
+        assert_eq!(text(kept), kept, "a mask is not masked again");
+    }
+}
+
+#[test]
+fn a_value_is_masked_to_its_end() {
+    for (written, kept) in [
+        ("--password=Ab#1,x --host h", "--password=*** --host h"),
+        ("--password=a'b c'd --host h", "--password=*** --host h"),
+        (r#"x "password":"a\"b" y"#, r#"x "password":"***" y"#),
+        (r#"Authorization: Digest username="me", response="abc""#, "Authorization: ***"),
+        (r#"Cookie: a="b c"; d=e"#, "Cookie: ***"),
+        (r#"curl -H "Cookie: a=b; c=d" http://h/"#, r#"curl -H "Cookie: ***" http://h/"#),
+        (r#"curl -d "user=me&password=abc" -H "A: b""#, r#"curl -d "user=me&password=***" -H "A: b""#),
+        ("{password=a b, user=me}", "{password=***, user=me}"),
+        ("User(name=me, password=a,b)", "User(name=me, password=***)"),
+        ("user: me\npassword: a b # c\nhost: h", "user: me\npassword: ***\nhost: h"),
+        ("password: |\n  abc\n  def\nhost: h", "password: ***\nhost: h"),
+        ("password:\n  value: abc\nhost: h", "password:***\nhost: h"),
+        (r#"cut {"password":["x","y"],"#, r#"cut {"password":"***","#),
+        (r#"cut {"password":123,"user":"me"#, r#"cut {"password":"***","user":"me"#),
+        (r#"cut {"password":"abc"#, r#"cut {"password":"***"#),
+        ("Cookie: sid=abc; t=${T}", "Cookie: ***"),
+        ("password=abc${PASSWORD}", "password=***"),
+    ] {
+        assert_eq!(text(written), kept);
+    }
+}
+
+#[test]
+fn what_stands_for_a_secret_and_what_only_looks_like_one_is_shown() {
+    for shown in [
+        "Authorization: Bearer ${TOKEN}",
+        "Cookie: sid=${SID}; t={seq:1}",
+        "-Dpassword=${DB_PASSWORD} -Dx=y",
+        "--password {secret} --host h",
+        "http://me:${DB_PASSWORD}@h/",
+        "http://h:8080/a@b:c",
+        "http://h:80?m=a@b",
+        "max-tokens=10",
+        "token-ttl=30s",
+        "the token was refused",
+        "bypass=true",
+        "com.shop.TokenFilter.doFilter:57",
+        "at com.shop.TokenFilter.doFilter(TokenFilter.java:57)",
+        "BadCredentialsException: Bad credentials",
+        "/passwords?sort=name",
+        "docker run --user 1000:1000 -u 5:5 image",
+        "python -u app.py -u http://h:80/ -u me: -u me:${PASSWORD} -unbuffered",
+        "/cache?key=42&code=DE",
+        "/cache?key=customer",
+        "ssh://git@github.com/a/b",
+        "partition_key=abc public-key=abc key=abc",
+        "java -p8080 -port 9; mysql -p shop; java -p1",
+        "java -cp mysql-connector.jar -port 9",
+        "docker run -p 80:80 image",
+        "<passwords>3</passwords>",
+        "<password>${DB_PASSWORD}</password>",
+        r#"{"max_tokens": 10, "password": null}"#,
+    ] {
+        assert_eq!(text(shown), shown);
+    }
+}
+
+#[test]
+fn json_stays_json_and_every_value_below_the_name_of_a_secret_is_masked() {
+    let written = json!({
+        "password": ["x", {"value": "y", "n": 4}],
+        "pin": {"secret": 12},
+        "env": [{"name": "DB_PASSWORD", "value": "z"}, {"name": "HOST", "value": "h"}],
+        "headers": [["Authorization", "Bearer a"], ["Accept", "b"]],
+        "nested": "{\"d\": 1, \"token\": \"c\"}",
+    });
+    let kept: Value = serde_json::from_str(&text(&written.to_string())).unwrap();
+    assert_eq!(
+        kept,
+        json!({
+            "password": ["***", {"value": "***", "n": "***"}],
+            "pin": {"secret": "***"},
+            "env": [{"name": "DB_PASSWORD", "value": "***"}, {"name": "HOST", "value": "h"}],
+            "headers": [["Authorization", "***"], ["Accept", "b"]],
+            "nested": "{\"d\":1,\"token\":\"***\"}",
+        })
+    );
+}
+
+#[test]
+fn the_words_of_a_command_hide_what_follows_a_flag() {
+    let command = |words: &[&str]| {
+        let mut value = json!(words);
+        masked_value(&mut value, false, &mut Masked::new());
+        value
+    };
+    assert_eq!(command(&["sshpass", "-p", "abc", "ssh", "h"]), json!(["sshpass", "-p", "***", "ssh", "h"]));
+    assert_eq!(command(&["/usr/bin/mysql", "-pabc", "shop"]), json!(["/usr/bin/mysql", "-p***", "shop"]));
+    assert_eq!(command(&["podman", "login", "-p", "a b"]), json!(["podman", "login", "-p", "***"]));
+    assert_eq!(command(&["srv", "--password=Ab#1, x&y"]), json!(["srv", "--password=***"]));
+    assert_eq!(command(&["curl", "--proxy-user", "me:x"]), json!(["curl", "--proxy-user", "me:***"]));
+    for shown in [&["docker", "run", "-p", "80:80"][..], &["java", "-p", "mods"], &["mysql", "-p", "shop"]] {
+        assert_eq!(command(shown), json!(shown));
+    }
+}
+
+const NAMES: [&str; 12] = [
+    "password",
+    "DB_PASSWORD",
+    "dbPassword",
+    "PASSWORD2",
+    "password_confirmation",
+    "client-secret",
+    "SECRET_KEY_BASE",
+    "accessToken",
+    "X-Session-Id",
+    "signingKey",
+    "credentials",
+    "AccountKey",
+];
+
+/// What is found again if any part of the secret stays: both halves of it are random.
+fn secret() -> impl Strategy<Value = String> {
+    "Zq[a-z0-9]{6}[ -~]{0,3}[a-z]Wx[a-z0-9]{6}"
+}
+
+/// A secret that may stand without quotes.
+fn secret_word() -> impl Strategy<Value = String> {
+    "Zq[a-z0-9]{6}[!#$%*+,./:=?@^_~-]{0,3}[a-z]Wx[a-z0-9]{6}"
+}
+
+fn in_shell_quotes(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Neither half of a secret is in the text.
+fn has_no_part(text: &str, secret: &str) -> bool {
+    let (first, last) = (&secret[..8], &secret[secret.len() - 8..]);
+    !text.contains(first) && !text.contains(last)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_secret_under_the_name_of_one_is_shown(
+        name in prop::sample::select(&NAMES[..]), secret in secret(), word in secret_word(), number in 0..1_000_000_u32,
+    ) {
+        let quoted = serde_json::to_string(&secret).unwrap();
+        let shell = in_shell_quotes(&secret);
+        for (written, secret) in [
+            (format!("GET /a?x=1&{name}={word}&y=2"), &word),
+            (format!("{name}={word} HOST=h"), &word),
+            (format!("java -D{name}={word} -jar a.jar"), &word),
+            (format!("srv --{name} {word} -x"), &word),
+            (format!("srv --{name}={shell} -x"), &secret),
+            (format!("srv --{name} {shell} -x"), &secret),
+            (format!("{name}: {secret}\nhost: h"), &secret),
+            (format!("{name}: {quoted}\nhost: h"), &secret),
+            (format!("a:\n  {name}: |\n    {secret}\n  host: h"), &secret),
+            (format!("cut {{\"a\": 1, \"{name}\": {quoted}, \"b"), &secret),
+            (format!("<{name}>{}</{name}>", secret.replace('<', "&lt;")), &secret),
+        ] {
+            let kept = text(&written);
+            prop_assert!(has_no_part(&kept, secret), "{written}\n{kept}");
+        }
+        for mut value in [
+            json!({name: secret, "n": number}),
+            json!({name: [secret, {"value": secret}]}),
+            json!({"name": name, "value": secret}),
+            json!([["srv", format!("--{name}"), secret], ["srv", format!("--{name}={secret}")]]),
+            json!([[name, secret], [format!("-D{name}={secret}"), format!("{name}={secret}")]]),
+            json!({"body": json!({name: secret}).to_string()}),
+        ] {
+            let kept = text(&value.to_string());
+            prop_assert!(has_no_part(&kept, &secret), "{value}\n{kept}");
+            let read: Value = serde_json::from_str(&kept).unwrap();
+            masked_value(&mut value, true, &mut Masked::new());
+            prop_assert_eq!(value, read);
+        }
+    }
+
+    #[test]
+    fn any_text_is_masked_without_a_panic_and_a_mask_stays(written in "\\PC{0,40}(password|-p|Cookie)[ :=\"'\\\\{\\[]{0,3}\\PC{0,20}") {
+        let kept = text(&written);
+        prop_assert_eq!(text(&kept), kept);
+    }
+}
