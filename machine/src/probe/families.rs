@@ -127,7 +127,7 @@ fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
         threads: line.threads,
         working: at_work * share,
         waiting: at_work - at_work * share,
-        is_estimate: !is_whole && !(none_waits && counted.is_some()),
+        is_estimate: !(is_whole || none_waits && counted.is_some()),
         queued: line.queued.and_then(|it| u64::try_from(it).ok()),
     }
 }
