@@ -217,6 +217,16 @@ fn a_result_that_is_none_says_why() {
 }
 
 #[test]
+fn a_mistake_far_to_the_right_has_its_column_and_a_part_of_its_line() {
+    let folder = TempDir::new().unwrap();
+    let line = format!("loads: [{{clients: 1,{}foo: 1, duration: 1s}}]\n", " ".repeat(69_982));
+    let text = format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}}}\n{line}");
+    fs::write(folder.path().join("x.yaml"), text).unwrap();
+    let said = refused(folder.path(), &["run", "./x.yaml"]);
+    assert!(said.contains("x.yaml:5:70003") && said.len() < 10_000, "{} bytes: {said:.2000}", said.len());
+}
+
+#[test]
 fn a_file_that_is_no_experiment_is_answered_with_its_line_and_without_a_screen_full_of_it() {
     let folder = TempDir::new().unwrap();
     let run = |content: &[u8]| {
