@@ -188,7 +188,7 @@ metrics! {
         |run| Some(at_start(run)?.heap_reserved_bytes? as f64);
     HeapCommittedAtStart = "heap_committed_at_start_bytes", "heap committed at start", Bytes,
         |run| Some(at_start(run)?.heap_committed_bytes as f64);
-    ReadyAfter = "ready_after_ms", "launch to first response", Milliseconds,
+    ReadyAfter = "ready_after_ms", "launch to readiness", Milliseconds,
         |run| load(run).map(|_| run.server.ready_after_ms).filter(|&ms| ms > 0.0);
 }
 
