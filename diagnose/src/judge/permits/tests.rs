@@ -169,7 +169,7 @@ fn permits_that_were_given_in_between_are_not_leaked() {
     assert!(matches!(&judge(&waiting())[..], [Verdict::LeakedPermits { .. }]));
     let mut served = waiting();
     served.threads[2].went_on = true;
-    assert_eq!(judge(&served), [], "one waits anew");
+    assert_eq!(judge(&served), [], "one waits again");
     let mut gone = waiting();
     gone.earlier[0].push(thread(4, WAIT));
     assert_eq!(judge(&gone), [], "one is through");
@@ -200,7 +200,7 @@ fn holders_that_change_fast_are_no_slow_neighbour() {
     assert_eq!(hold(&all), None, "22 were served within 2.8 s by 2");
     all.earlier = vec![of_moment([30, 31])];
     all.synchronizers.clear();
-    assert_eq!(hold(&all), None, "who waits anew is not known, and the holders are others");
+    assert_eq!(hold(&all), None, "it is not known which threads wait again, and the holders are others");
 }
 
 #[test]

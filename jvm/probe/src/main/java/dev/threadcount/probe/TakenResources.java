@@ -15,7 +15,7 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What threads wait for that has to be given back, as a permit or a connection, and who has one: whoever is past a call that takes it, on a
+ * What threads wait for that has to be given back, as a permit or a connection, and which threads have one: those past a call that takes it, on a
  * way without a call that gives it back. Shown by the code of the methods on the stacks, whatever library takes it.
  */
 final class TakenResources {
