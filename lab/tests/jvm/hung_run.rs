@@ -93,15 +93,7 @@ class Starting {
 #[test]
 fn a_jvm_that_deadlocks_before_it_is_ready_is_a_failed_run_with_its_diagnosis_and_one_that_starts_slowly_runs()
  {
-    let folder = tempfile::tempdir().unwrap();
-    let (run, out) = run_of(&NEVER_READY.replace("HANGS", "true"), "Starting", folder.path());
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(1), "{said}");
-    let document: Value =
-        serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
-    let failure = &document["records"][0]["failure"];
-    assert!(failure["why"].as_str().unwrap().contains("because it hangs"), "{failure}");
-    assert!(failure["log_tail"].to_string().contains("Starting.load"), "{failure}");
+    assert_never_ready(&NEVER_READY.replace("HANGS", "true"), "Starting", "Starting.load");
 
     let folder = tempfile::tempdir().unwrap();
     let (run, _) = run_of(&NEVER_READY.replace("HANGS", "port.length > 9"), "Starting", folder.path());
@@ -136,18 +128,23 @@ class Latched {
 
 #[test]
 fn a_jvm_whose_main_thread_waits_for_a_latch_without_an_end_is_a_failed_run_and_one_that_waits_long_runs() {
+    assert_never_ready(&WAITS_FOR_LATCH.replace("HANGS", "true"), "Latched", "Latched.main");
+
     let folder = tempfile::tempdir().unwrap();
-    let (run, out) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "true"), "Latched", folder.path());
+    let (run, _) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "false"), "Latched", folder.path());
+    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// Its run fails with a diagnosis that names this place.
+fn assert_never_ready(source: &str, class: &str, place: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let (run, out) = run_of(source, class, folder.path());
     assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
     let document: Value =
         serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
     let failure = &document["records"][0]["failure"];
     assert!(failure["why"].as_str().unwrap().contains("because it hangs"), "{failure}");
-    assert!(failure["log_tail"].to_string().contains("Latched.main"), "{failure}");
-
-    let folder = tempfile::tempdir().unwrap();
-    let (run, _) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "false"), "Latched", folder.path());
-    assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
+    assert!(failure["log_tail"].to_string().contains(place), "{failure}");
 }
 
 /// One run of two clients for four seconds, and its folder.

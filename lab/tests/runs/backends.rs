@@ -26,7 +26,7 @@ backends:
 request: /
 warmup: 300ms
 variants: {{a: {{}}, b: {{env: {{B: "1"}}}}}}
-loads: [{{clients: 3, duration: 1500ms, lead_in: 300ms}}]
+loads: [{{clients: 3, duration: 1500ms, lead_in: 2s}}]
 runs: 1
 drop: 0
 {more}
@@ -81,8 +81,8 @@ fn backends_are_handed_on_observed_and_stopped_with_sigterm() {
         assert!((4..=7).contains(&line.os_threads_peak), "{line:?}");
         // On a machine with many sockets the kernel's table is read so seldom that a short window has no reading.
         if let Some((of_line, of_idle)) = line.connections.zip(idle.connections) {
-            // On a busy machine the only reading may come before all three are open; their processes are counted above.
-            assert!(of_line.mean >= 1.0 && (1..=6).contains(&of_line.peak), "{line:?}");
+            // Few readings fit into the window; the lead-in is long, so that all three are open before it on a busy machine too.
+            assert!(of_line.mean >= 1.0 && (3..=6).contains(&of_line.peak), "{line:?}");
             assert_eq!((of_line.limit, of_idle.peak), (Some(50), 0));
         }
         let sum = record.cost.unwrap().backend_cpu_cores;

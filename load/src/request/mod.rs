@@ -38,4 +38,5 @@ pub use header::Header;
 pub use origin::Origin;
 pub use source::RequestSource;
 pub use target::Target;
+pub use template::has_placeholder;
 pub use writer::{RenderedRequest, RequestWriter};

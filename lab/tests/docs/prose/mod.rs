@@ -27,7 +27,7 @@ const WITHOUT_EXCEPTION: [&str; 3] = ["README.md", "docs/tutorials/", "docs/how-
 const DATED: [&str; 3] = ["CHANGELOG.md", "docs/measurements/", "docs/decisions/"];
 const IN_DOCS: usize = 25;
 /// Words that a user may have to read, at most: README and docs without measurements, decisions and what is generated.
-const WORDS_FOR_USERS: usize = 18_400;
+const WORDS_FOR_USERS: usize = 17_950;
 
 /// The breaches of each page, of each command's help, of the experiments' questions, and of each file with output.
 fn found() -> BTreeMap<String, Vec<Breach>> {

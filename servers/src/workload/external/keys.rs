@@ -1,5 +1,6 @@
 //! `tool:` of a load: an external load tool.
 
+use threadcount_load::request::has_placeholder;
 use threadcount_model::experiment::{ExternalTool, RequestSpec, Tool, Workload};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
@@ -42,7 +43,7 @@ pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result
         )
         .help("write one `request`, or leave `tool` out"));
     }
-    if requests.iter().any(has_placeholder) {
+    if requests.iter().any(varies) {
         return Err(Diagnostic::new(node.span.clone(), "ab does not know placeholders", "with placeholders")
             .help("write path and headers without them, or leave `tool` out"));
     }
@@ -53,12 +54,10 @@ pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result
     Ok(Workload::External(ExternalTool { tool: Tool::Ab { processes: count }, clients }))
 }
 
-/// In its path or a header.
-fn has_placeholder(request: &RequestSpec) -> bool {
+/// Has its path or a header placeholders?
+fn varies(request: &RequestSpec) -> bool {
     let headers = request.headers.iter().filter_map(|(_, value)| value.as_deref());
-    headers.chain([request.path.as_str()]).any(|text| {
-        ["{rand:", "{seq:", "{csv:", "{capture:"].iter().any(|placeholder| text.contains(placeholder))
-    })
+    headers.chain([request.path.as_str()]).any(has_placeholder)
 }
 
 #[cfg(test)]
