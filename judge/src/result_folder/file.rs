@@ -3,7 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Room for the last result and its reports, so that a disk that fills up late costs no figure.
 const LEAST_ROOM_BYTES: usize = 4 << 20;
@@ -16,10 +16,7 @@ const ROOM_FILE: &str = ".room";
 /// # Errors
 /// The system's.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    // Two processes may write the same report.
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = path.with_file_name(name);
+    let partial = partial(path);
     let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         let _ = fs::remove_file(&partial);
@@ -27,11 +24,36 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     written
 }
 
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Where a file lies until it is whole. Two processes may write the same report.
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Removes the partial files of processes that were killed.
+///
+/// # Errors
+/// The system's.
+pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let writer = name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
+        if writer.is_some_and(|pid: u32| !Path::new("/proc").join(pid.to_string()).exists()) {
+            ignore_missing(fs::remove_file(entry.path()))?;
+        }
     }
+    Ok(())
+}
+
+/// That what is to be deleted is not there is as good.
+pub fn ignore_missing(deleted: io::Result<()>) -> io::Result<()> {
+    deleted.or_else(|why| if why.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(why) })
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    ignore_missing(fs::remove_file(path))?;
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
@@ -100,13 +122,30 @@ mod tests {
         let (outside, inside) = (folder.path().join("outside"), folder.path().join("report.html"));
         fs::write(&outside, "mine").unwrap();
         std::os::unix::fs::symlink(&outside, &inside).unwrap();
-        let partial = folder.path().join(format!("report.html.{}.partial", std::process::id()));
+        let partial = partial(&inside);
         std::os::unix::fs::symlink(&outside, &partial).unwrap();
         replace(&inside, b"a report").unwrap();
         assert_eq!(fs::read_to_string(&outside).unwrap(), "mine");
         assert_eq!(fs::read_to_string(&inside).unwrap(), "a report");
         assert!(!fs::symlink_metadata(&inside).unwrap().is_symlink());
         assert!(!partial.exists());
+    }
+
+    #[test]
+    fn only_the_partial_files_of_processes_that_have_ended_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        ended.wait().unwrap();
+        let abandoned = folder.path().join(format!("result.json.{}.partial", ended.id()));
+        let kept = [
+            partial(&folder.path().join("report.html")),
+            folder.path().join("notes.partial"),
+            folder.path().join(format!("{}.partial", ended.id())),
+        ];
+        kept.iter().chain([&abandoned]).for_each(|path| fs::write(path, "text").unwrap());
+        remove_abandoned(folder.path()).unwrap();
+        assert!(!abandoned.exists());
+        assert!(kept.iter().all(|path| path.exists()));
     }
 
     #[test]

@@ -89,12 +89,8 @@ impl ResultFolder {
     /// # Errors
     /// [`FolderError::Write`].
     pub fn empty_run_folder(&self, folder: &Path) -> Result<(), FolderError> {
-        match fs::remove_dir_all(folder) {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => {
-                Err(FolderError::Write { path: folder.to_owned(), why })
-            }
-            _ => Ok(()),
-        }
+        file::ignore_missing(fs::remove_dir_all(folder))
+            .map_err(|why| FolderError::Write { path: folder.to_owned(), why })
     }
 
     /// A path inside the folder relative to the folder, so that the folder can be moved.

@@ -1,6 +1,6 @@
 //! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
 
-use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFolder, file};
+use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFolder, file, file::ignore_missing};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
@@ -70,6 +70,7 @@ impl ResultFolder {
             _ => wrong(why),
         })?;
         let folder = Self { path: path.to_owned(), _lock: lock };
+        file::remove_abandoned(path).map_err(wrong)?;
         let is_taken = Self::is_taken(path);
         match if_taken {
             IfTaken::Refuse if is_taken => return Err(FolderError::Taken { path: path.to_owned() }),
@@ -115,10 +116,6 @@ impl ResultFolder {
 
     /// Deletes what a result consists of; what else is in the folder stays.
     fn clear(&self) -> io::Result<()> {
-        let ignore_missing = |deleted: io::Result<()>| match deleted {
-            Err(why) if why.kind() != io::ErrorKind::NotFound => Err(why),
-            _ => Ok(()),
-        };
         ignore_missing(fs::remove_dir_all(self.path.join(RUN_FOLDER)))?;
         RESULT_FILES.iter().try_for_each(|name| ignore_missing(fs::remove_file(self.path.join(name))))
     }
@@ -126,7 +123,9 @@ impl ResultFolder {
 
 /// Lets `latest` name a result. A file or folder of that name, which we have not made, stays.
 fn point(parent: &Path, name: &str) -> io::Result<()> {
-    let (link, partial) = (parent.join(LATEST), parent.join(format!(".{LATEST}-{name}")));
+    let link = parent.join(LATEST);
+    let partial = file::partial(&link);
+    file::remove_abandoned(parent)?;
     if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
         return Ok(());
     }
