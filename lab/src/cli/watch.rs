@@ -20,6 +20,7 @@ use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
 use crate::watch::printed_limits::PrintedLimits;
+use crate::watch::time_limit::TimeLimit;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
 use threadcount_machine::probe::attach::Detacher;
@@ -100,17 +101,17 @@ impl WatchCommand {
     }
 
     fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<()> {
-        let until = self.duration.map(|duration| Instant::now() + duration);
+        let mut limit = TimeLimit::new(self.duration);
         let lines = follow(attached);
         let mut judge = Judge::of_process(self.pid);
         if self.json {
-            return print_json(&lines, &mut judge, stop, until);
+            print_json(&lines, &mut judge, stop, &mut limit)?;
+        } else {
+            let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
+            let show = if io::stdout().is_terminal() { terminal::show } else { print_plain };
+            show(&mut screen, &mut judge, &lines, stop, &mut limit)?;
         }
-        let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
-        if io::stdout().is_terminal() {
-            return terminal::show(&mut screen, &mut judge, &lines, stop, until);
-        }
-        print_plain(&mut screen, &mut judge, &lines, stop, until)
+        limit.check_readings()
     }
 }
 
@@ -145,11 +146,11 @@ fn print_plain(
     judge: &mut Judge,
     lines: &Receiver<Line>,
     stop: &AtomicBool,
-    until: Option<Instant>,
+    limit: &mut TimeLimit,
 ) -> io::Result<()> {
     let mut plain = PlainLines::default();
-    while !screen.ended && !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
-        terminal::take(screen, judge, lines);
+    while !screen.ended && !stop.load(Ordering::Relaxed) && !limit.is_over() {
+        terminal::take(screen, judge, lines, limit);
         for line in plain.next(screen) {
             if !print(&line)? {
                 return Ok(());
@@ -165,16 +166,19 @@ fn print_json(
     lines: &Receiver<String>,
     judge: &mut Judge,
     stop: &AtomicBool,
-    until: Option<Instant>,
+    limit: &mut TimeLimit,
 ) -> io::Result<()> {
     let mut said = PrintedLimits::default();
-    while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
+    while !stop.load(Ordering::Relaxed) && !limit.is_over() {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => return Ok(()),
         };
         if let Ok(parsed) = serde_json::from_str(&line) {
+            if matches!(parsed, Line::Sample(_)) {
+                limit.begin();
+            }
             judge.add(&parsed);
         }
         let limits = judge.judge().filter(|limits| said.is_news(limits, Instant::now()));

@@ -11,6 +11,7 @@ pub mod problems;
 pub mod screen;
 pub mod sites;
 pub mod terminal;
+pub mod time_limit;
 pub mod window;
 pub mod work;
 

@@ -4,18 +4,19 @@
 use super::draw::draw;
 use super::limits::Judge;
 use super::screen::Screen;
+use super::time_limit::TimeLimit;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyModifiers};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use threadcount_machine::probe::line::Line;
 
 /// Latency of keys and signals.
 const REACTION: Duration = Duration::from_millis(100);
 
 /// Shows what comes through the channel; its closing means that the JVM has ended. Returns when the user leaves, `stop`
-/// is set, or `until` is over.
+/// is set, or the time is over.
 ///
 /// # Errors
 /// The error of the terminal.
@@ -24,12 +25,12 @@ pub fn show(
     judge: &mut Judge,
     lines: &Receiver<Line>,
     stop: &AtomicBool,
-    until: Option<Instant>,
+    limit: &mut TimeLimit,
 ) -> io::Result<()> {
     let mut terminal = ratatui::try_init()?;
     let shown = (|| {
-        while !stop.load(Ordering::Relaxed) && until.is_none_or(|end| Instant::now() < end) {
-            take(screen, judge, lines);
+        while !stop.load(Ordering::Relaxed) && !limit.is_over() {
+            take(screen, judge, lines, limit);
             terminal.draw(|frame| draw(screen, frame))?;
             if event::poll(REACTION)? && is_leaving(&event::read()?) {
                 break;
@@ -42,7 +43,7 @@ pub fn show(
 }
 
 /// Everything that has arrived, and a judgement where one is due.
-pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>) {
+pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>, limit: &mut TimeLimit) {
     loop {
         match lines.try_recv() {
             Ok(line) => {
@@ -55,6 +56,9 @@ pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>) {
                 break;
             }
         }
+    }
+    if screen.sample.is_some() {
+        limit.begin();
     }
     if let Some(limits) = judge.judge() {
         screen.limits = limits;
@@ -89,10 +93,11 @@ mod tests {
         let (sender, lines) = std::sync::mpsc::channel();
         let mut screen = Screen::new(7);
         let mut judge = Judge::of_process(std::process::id());
-        take(&mut screen, &mut judge, &lines);
+        let mut limit = TimeLimit::new(None);
+        take(&mut screen, &mut judge, &lines, &mut limit);
         assert!(!screen.ended);
         drop(sender);
-        take(&mut screen, &mut judge, &lines);
+        take(&mut screen, &mut judge, &lines, &mut limit);
         assert!(screen.ended);
     }
 }

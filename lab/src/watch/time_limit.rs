@@ -1,0 +1,76 @@
+//! How long a JVM is watched.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+/// A JVM that gives no reading for so long is not waited for.
+const FIRST_READING_LIMIT: Duration = Duration::from_secs(10);
+
+/// `--duration`. It begins with the first reading, which a busy machine gives late: no time is watched of which nothing is shown.
+#[derive(Debug)]
+pub struct TimeLimit {
+    duration: Option<Duration>,
+    attached_at: Instant,
+    first_reading_at: Option<Instant>,
+}
+
+impl TimeLimit {
+    /// For a probe that has just been attached; without a duration it never ends.
+    #[must_use]
+    pub fn new(duration: Option<Duration>) -> Self {
+        Self { duration, attached_at: Instant::now(), first_reading_at: None }
+    }
+
+    /// A reading has come.
+    pub fn begin(&mut self) {
+        self.first_reading_at.get_or_insert_with(Instant::now);
+    }
+
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.duration.is_some_and(|duration| match self.first_reading_at {
+            Some(first) => first.elapsed() >= duration,
+            None => self.attached_at.elapsed() >= duration + FIRST_READING_LIMIT,
+        })
+    }
+
+    /// # Errors
+    /// It is over, and no reading has come.
+    pub fn check_readings(&self) -> io::Result<()> {
+        if self.first_reading_at.is_none() && self.is_over() {
+            let waited_s = self.attached_at.elapsed().as_secs();
+            return Err(io::Error::other(format!("the JVM gave no reading within {waited_s} s")));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_begins_with_the_first_reading() {
+        let mut limit = TimeLimit::new(Some(Duration::ZERO));
+        assert!(!limit.is_over());
+        limit.begin();
+        assert!(limit.is_over());
+        limit.check_readings().unwrap();
+    }
+
+    #[test]
+    fn a_jvm_that_gives_no_reading_is_not_waited_for() {
+        let attached_at = Instant::now().checked_sub(FIRST_READING_LIMIT).unwrap();
+        let limit = TimeLimit { attached_at, ..TimeLimit::new(Some(Duration::ZERO)) };
+        assert!(limit.is_over());
+        assert_eq!(limit.check_readings().unwrap_err().to_string(), "the JVM gave no reading within 10 s");
+    }
+
+    #[test]
+    fn without_a_duration_it_does_not_end() {
+        let mut limit = TimeLimit::new(None);
+        limit.begin();
+        assert!(!limit.is_over());
+        limit.check_readings().unwrap();
+    }
+}
