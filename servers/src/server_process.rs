@@ -49,7 +49,7 @@ pub enum ServerError {
          (--health PATH, or `ready` in a file). `ready: tcp` is for one that is ready when it accepts connections. Its log is {log}"
     )]
     Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
-    #[error("What the server needs has ended")]
+    #[error("A backend of the server has ended")]
     InVain,
     /// It does not come any more: its threads wait for each other, for example.
     #[error("After {after_s} s the server does not respond at {url}, because it hangs; its log is {log}")]

@@ -158,6 +158,14 @@ mod tests {
     }
 
     #[test]
+    fn a_heading_of_addresses_has_no_flag_of_runs_below_it() {
+        let text = help("run", true);
+        let below = text.split("Address and TLS:").nth(1).unwrap().split("\nResult:").next().unwrap();
+        assert!(below.contains("--allow-remote"), "{below}");
+        assert!(!["--jdk", "--runs", "--budget", "--warmup"].iter().any(|it| below.contains(it)), "{below}");
+    }
+
+    #[test]
     fn an_exit_code_stands_below_the_examples() {
         for name in ["compare", "run", "load", "check", "diagnose"] {
             let mut command = command(false);

@@ -40,8 +40,6 @@ pub struct RunCommand {
     /// The server of this variant runs already, at this base URL: it is loaded and not observed. Only variants that are named so run
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url)]
     target_urls: Vec<(String, String)>,
-    #[command(flatten)]
-    remote: RemoteOptions,
     /// Run each variant on each of these Java versions, e.g. 21,25
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = feature_version)]
     jdks: Vec<u16>,
@@ -54,6 +52,8 @@ pub struct RunCommand {
     /// Longest warm-up, instead of the experiment's. `auto`: until the server is warm, within the budget. `0s`: none
     #[arg(long, value_name = "TIME", value_parser = parse::warm_up)]
     warmup: Option<WarmUpTime>,
+    #[command(flatten)]
+    remote: RemoteOptions,
     #[command(flatten)]
     pub(super) args: ExperimentArgs,
 }

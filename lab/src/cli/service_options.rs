@@ -61,7 +61,7 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "APP.jar", group = "compared")]
     helidon: Option<PathBuf>,
     /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080. It is loaded and
-    /// observed, and nothing is compared
+    /// observed; only --crossover compares
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     attach: Option<Attachment>,

@@ -1,4 +1,7 @@
-//! The output in the README: what `./dev demo` prints, in the size that it promises.
+//! The output in the README: what `./dev demo` prints, in the size that it promises, and quoted by the tutorial of a report.
+
+use crate::markdown::Page;
+use std::path::Path;
 
 const README: &str = include_str!("../../../README.md");
 
@@ -18,4 +21,13 @@ fn the_demo_has_at_most_22_lines_of_100_columns() {
     let place = |label: &str| lines.iter().position(|line| line.starts_with(label));
     let places: Vec<usize> = labels.iter().map(|label| place(label).expect(label)).collect();
     assert!(places.is_sorted(), "{lines:#?}");
+}
+
+#[test]
+fn the_tutorial_of_a_report_quotes_each_line_of_the_demo_in_its_order() {
+    let page = Page::read(Path::new("docs/tutorials/read-a-report.md"));
+    let quotes = page.blocks.iter().filter(|it| it.language.is_empty());
+    let quoted: Vec<&str> = quotes.flat_map(|it| it.text.text.lines()).collect();
+    let printed: Vec<&str> = demo().into_iter().filter(|line| !line.is_empty()).collect();
+    assert_eq!(quoted, printed, "`./dev screenshot` writes both");
 }

@@ -3,13 +3,14 @@
 const KEY = "threadcount-theme";
 const PRINTED = { width: 640, height: 290 }; // the width of a printed page; page.css has the same
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
+const darkRule = [...document.styleSheets[0].cssRules].find((rule) => rule.media && rule.media.mediaText.includes("prefers-color-scheme"));
 
 function stored() {
   try { return localStorage.getItem(KEY); } catch { return null; } // a file: page may have no storage
 }
 
 function applyTheme(theme) {
-  document.documentElement.dataset.theme = theme;
+  darkRule.media.mediaText = theme === "dark" ? "screen" : "not all";
   document.getElementById("theme").setAttribute("aria-pressed", String(theme === "dark"));
   document.querySelectorAll("#controls .swatch").forEach((mark, index) => { mark.style.borderTopColor = variantColour(index); });
   drawAll();
@@ -20,6 +21,7 @@ const resize = (size) => drawn.filter(({ chart }) => chart).forEach((figure) => 
 
 function themes() {
   let asked = stored();
+  document.getElementById("theme").hidden = false;
   const current = () => asked || (prefersDark.matches ? "dark" : "light");
   document.getElementById("theme").addEventListener("click", () => {
     asked = current() === "dark" ? "light" : "dark";

@@ -51,6 +51,12 @@ impl Page {
         );
     }
 
+    /// Loads the same page again where its scripts do not run.
+    pub fn reload_without_scripts(&mut self) {
+        self.0.reload().unwrap();
+        self.until("document.readyState === 'complete'");
+    }
+
     /// The value of an expression; promises are awaited.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         self.0.evaluate(expression).unwrap()

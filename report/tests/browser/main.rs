@@ -111,20 +111,23 @@ fn a_request_that_the_page_would_send_is_refused() {
     assert!(complaints.contains("Content Security Policy"), "{complaints}");
 }
 
+const PAPER: &str = "getComputedStyle(document.documentElement).backgroundColor";
+/// Whether the page is dark, for those who only hear it.
+const PRESSED: &str = "document.getElementById('theme').getAttribute('aria-pressed')";
+
 #[test]
 fn the_theme_can_be_changed_and_stays_after_a_reload() {
     let mut page = open(&documents::demo());
-    let paper = "getComputedStyle(document.documentElement).backgroundColor";
-    let (light, light_strokes) = (page.text(paper), page.text(STROKES));
+    let (light, light_strokes) = (page.text(PAPER), page.text(STROKES));
     page.evaluate("document.getElementById('theme').click()");
-    let (dark, dark_strokes) = (page.text(paper), page.text(STROKES));
+    let (dark, dark_strokes) = (page.text(PAPER), page.text(STROKES));
     assert_ne!(light, dark);
     assert_ne!(light_strokes, dark_strokes, "the pictures change with the page");
-    assert_eq!(page.text("document.getElementById('theme').getAttribute('aria-pressed')"), "true");
+    assert_eq!(page.text(PRESSED), "true");
     page.reload();
-    assert_eq!(page.text(paper), dark);
+    assert_eq!(page.text(PAPER), dark);
     page.evaluate("document.getElementById('theme').click()");
-    assert_eq!(page.text(paper), light);
+    assert_eq!(page.text(PAPER), light);
     is_quiet(&page);
 }
 
@@ -133,15 +136,33 @@ fn the_page_follows_the_systems_theme_and_prints_light() {
     let mut page = open(&documents::demo());
     let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
     page.call("Emulation.setEmulatedMedia", dark);
-    page.until("document.documentElement.dataset.theme === 'dark'");
+    page.until(&format!("{PRESSED} === 'true'"));
     page.evaluate("dispatchEvent(new Event('beforeprint'))");
-    assert_eq!(page.text("document.documentElement.dataset.theme"), "light");
+    assert_eq!(page.text(PRESSED), "false");
     assert_eq!(page.evaluate("document.querySelector('#chart-rate svg').getBoundingClientRect().width"), 640);
     page.evaluate("dispatchEvent(new Event('afterprint'))");
-    assert_eq!(page.text("document.documentElement.dataset.theme"), "dark");
+    assert_eq!(page.text(PRESSED), "true");
     let printed = page.call("Page.printToPDF", json!({}));
     assert!(printed["data"].as_str().unwrap().starts_with("JVBERi"), "a PDF begins with %PDF-");
     is_quiet(&page);
+}
+
+#[test]
+fn a_page_without_scripts_follows_the_systems_theme_on_screen_and_prints_light() {
+    let mut page = open(&documents::demo());
+    page.call("Emulation.setScriptExecutionDisabled", json!({"value": true}));
+    page.reload_without_scripts();
+    let mut paper_on = |media: &str, theme: &str| {
+        let features = json!([{"name": "prefers-color-scheme", "value": theme}]);
+        page.call("Emulation.setEmulatedMedia", json!({"media": media, "features": features}));
+        page.text(PAPER)
+    };
+    let (light, dark) = ("rgb(255, 255, 255)", "rgb(20, 23, 28)");
+    assert_eq!(paper_on("screen", "light"), light);
+    assert_eq!(paper_on("screen", "dark"), dark);
+    assert_eq!(paper_on("print", "dark"), light);
+    assert!(page.text("document.getElementById('pictures').innerText").contains("need JavaScript"));
+    assert_eq!(page.evaluate("document.getElementById('theme').checkVisibility()"), false);
 }
 
 #[test]
@@ -325,7 +346,7 @@ fn axe_finds_no_serious_issue_in_light_or_dark() {
     page.evaluate("document.querySelectorAll('#pictures details').forEach(it => { it.open = true; })");
     page.evaluate(concat!(include_str!("vendor/axe.min.js"), "; 0"));
     for theme in ["light", "dark"] {
-        assert_eq!(page.text("document.documentElement.dataset.theme"), theme);
+        assert_eq!(page.text(PRESSED), (theme == "dark").to_string());
         let found = page.evaluate("axe.run().then(result => result.violations.map(it => ({ id: it.id, impact: it.impact, help: it.help, nodes: it.nodes.slice(0, 3).map(node => node.html + node.failureSummary) })))");
         let violations = found.as_array().unwrap();
         let serious =

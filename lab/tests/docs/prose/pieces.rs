@@ -7,7 +7,6 @@ use threadcount_model::sample::prose::{as_one_word, with_code_as_words};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    Heading,
     Cell,
     HeaderCell,
 }
@@ -38,7 +37,7 @@ pub fn of_markdown(page: &str) -> Vec<Piece> {
                 collector.begin(if is_in_header { Kind::HeaderCell } else { Kind::Cell }, range.start);
             }
             Event::End(TagEnd::TableCell) => collector.end_cell(),
-            Event::Start(Tag::Heading { .. }) => collector.begin(Kind::Heading, range.start),
+            Event::Start(Tag::Heading { .. }) => collector.begin(Kind::Text, range.start),
             Event::Start(Tag::Paragraph | Tag::Item | Tag::List(_)) => {
                 collector.begin(Kind::Text, range.start);
             }
@@ -110,7 +109,7 @@ fn a_page_is_read_in_pieces_without_its_blocks_of_code() {
         | | what |\n|---|---|\n| a | b; c |\n";
     let pieces: Vec<_> = of_markdown(page).into_iter().map(|it| (it.line, it.kind, it.text)).collect();
     let expected = [
-        (1, Kind::Heading, "A title"),
+        (1, Kind::Text, "A title"),
         (3, Kind::Text, "One `threadcount_load_--json` and two."),
         (9, Kind::Text, "an item: `a:_b`"),
         (10, Kind::Text, "another"),

@@ -26,7 +26,7 @@ pub fn breaches(pieces: &[Piece], limits: Limits) -> Vec<Breach> {
     let of_piece = |piece: &Piece| {
         let mut found = of_cell(piece);
         for sentence in prose::sentences(&piece.text) {
-            let breaches = prose::breaches(&sentence, piece.kind == Kind::Heading, limits);
+            let breaches = prose::breaches(&sentence, limits);
             found.extend(breaches.into_iter().map(|what| (what, sentence.clone())));
         }
         found.into_iter().map(|(what, text)| Breach { line: piece.line, what, text }).collect::<Vec<_>>()
@@ -65,6 +65,9 @@ mod tests {
             ("It is made anew.", "`anew` is not used"),
             ("See *The page* below.", "`the page` is not used"),
             ("Of two, one wins.", "no statement begins with `Of`"),
+            ("# What it is", "no statement begins with `What`"),
+            ("- Where it is", "no statement begins with `Where`"),
+            ("| a |\n|---|\n| Who it is |\n", "no statement begins with `Who`"),
             ("So that it works.", "no statement begins with `So that`"),
             ("Seen on 2026-11-25.", "`2026-11-25` belongs to the measurements"),
             ("Seen in `b3dde16`.", "`b3dde16` belongs to the measurements"),
@@ -74,7 +77,7 @@ mod tests {
         }
         for page in [
             "One two three four five.",
-            "# What it is: a title",
+            "# What is it?",
             "Where is it?",
             "`anew; b; c: d: e`",
             "Often, it overlooks this.",
