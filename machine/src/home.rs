@@ -29,10 +29,16 @@ pub fn executable_folder() -> Option<PathBuf> {
     std::env::current_exe().ok()?.parent().map(Path::to_owned)
 }
 
-/// Folders in which a name is searched, in order.
+/// Folders in which a name is searched, in order, each once.
 #[must_use]
 pub fn search_folders() -> Vec<PathBuf> {
-    [named(HOME), std::env::current_dir().ok(), executable_folder()].into_iter().flatten().collect()
+    let all = [named(HOME), std::env::current_dir().ok(), executable_folder()].into_iter().flatten();
+    all.fold(Vec::new(), |mut folders, folder| {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+        folders
+    })
 }
 
 /// Paths as a comma-separated list.

@@ -29,14 +29,17 @@ const CHEAP_US: f64 = 50.0;
 /// Reasons of all kinds.
 const MOST_REASONS: usize = 5;
 
+/// What is compared in a JVM that ran before.
+#[must_use]
+pub fn question_of_port(port: u16) -> String {
+    format!("Does another kind of thread help the requests on port {port}?")
+}
+
 /// Everything, for a terminal.
 #[must_use]
-pub fn lines(document: &CrossoverDocument) -> Vec<String> {
+pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     let crossover = &document.crossover;
-    let mut head = vec![
-        format!("Does another kind of thread help the requests on port {}?", crossover.port),
-        setting(document),
-    ];
+    let mut head = vec![question.to_owned(), setting(document)];
     head.extend(section("Answer", &answers(document, "", &name)));
     head.push(String::new());
     let of_kinds =
@@ -305,15 +308,17 @@ mod tests {
     use crate::sample::crossover as document;
     use threadcount_model::crossover::CrossoverPeriod;
 
+    const QUESTION: &str = "What do virtual threads change for app.jar?";
+
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
     #[test]
     fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
-        let lines = lines(&document(10, 0.01));
+        let lines = lines(&document(10, 0.01), QUESTION);
         assert_eq!(
             lines[..6],
             [
-                "Does another kind of thread help the requests on port 8080?",
+                QUESTION,
                 "Tomcat 11.0.24: 100 clients, 40 periods in 46 seconds",
                 "Answer  virtual has 1.11x the throughput of own, 3.40x [3.400, 3.400] the median response time and",
                 "        the same p99 within 1 %.",
@@ -347,13 +352,18 @@ mod tests {
             let periods = of_virtual.iter().cloned();
             crossover.periods.extend(periods.map(|it| CrossoverPeriod { treatment, ..it }));
         }
-        let many = lines(&crossover.into());
+        let many = lines(&crossover.into(), QUESTION);
         assert!(many.iter().any(|it| it.ends_with(" more with --json")), "{many:#?}");
         assert!(
             many.iter().any(|it| it.contains("its 50 threads serve 50 of 100 requests at once")),
             "{many:#?}"
         );
-        for text in [many, lines(&document(10, 0.01)), lines(&document(6, 0.9)), lines(&document(0, 0.0))] {
+        for text in [
+            many,
+            lines(&document(10, 0.01), QUESTION),
+            lines(&document(6, 0.9), QUESTION),
+            lines(&document(0, 0.0), QUESTION),
+        ] {
             assert!(text.len() <= MOST_LINES, "{} lines: {text:#?}", text.len());
             assert!(text.iter().all(|it| it.chars().count() <= WIDTH), "{text:#?}");
         }
@@ -361,9 +371,14 @@ mod tests {
 
     #[test]
     fn a_ratio_that_nobody_should_act_on_is_not_shown() {
-        let text = lines(&document(6, 0.9)).join("\n");
-        assert!(text.contains("an inconclusive throughput") && text.contains("too few blocks"), "{text}");
-        let none = lines(&document(0, 0.0)).join("\n");
+        let noisy = document(6, 0.9);
+        assert_eq!(
+            answers(&noisy, "", &name)[0],
+            "virtual has 3.40x [3.400, 3.400] the median response time of own, the same p99 within 1 % and an inconclusive throughput."
+        );
+        let text = lines(&noisy, QUESTION).join("\n");
+        assert!(text.contains("too few blocks"), "{text}");
+        let none = lines(&document(0, 0.0), QUESTION).join("\n");
         assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
     }
 
@@ -385,7 +400,7 @@ mod tests {
         document.crossover.requests.failed = 3;
         for why in ["the server stopped", "the server stopped."] {
             document.crossover.ended_early = Some(why.to_owned());
-            let text = lines(&document).join("\n");
+            let text = lines(&document, QUESTION).join("\n");
             assert!(
                 text.replace("\n       ", "").lines().any(|it| it.ends_with(
                     "1 period in which requests ran on another kind of thread. Ended early: the server stopped."

@@ -57,7 +57,10 @@ const SHOWN: [Shown; 6] = [
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     if let Some(alone) = document.crossover_alone() {
-        let text: String = crossover::lines(alone).into_iter().map(|line| clean(&line) + "\n").collect();
+        let text: String = crossover::lines(alone, &document.experiment.question)
+            .into_iter()
+            .map(|line| clean(&line) + "\n")
+            .collect();
         return folded(&text, style.width);
     }
     let view = view(document);

@@ -115,7 +115,7 @@ pub(super) fn attached(
         beside_others: options.beside_others,
     };
     let document = without_secrets(measured(&order, &stop)?, &attached::experiment(&spec, &origin));
-    finish(&document, options, ends.fail_above)
+    finish(&document, &words::question_of_port(port), options, ends.fail_above)
 }
 
 /// Its records, as a result has them.
@@ -141,7 +141,7 @@ pub(super) fn started(
     if let Some(earlier) = &earlier {
         earlier.check(experiment, args.instruments())?;
         if let Some(document) = &earlier.document.crossover {
-            return finish(document, options, ends.fail_above);
+            return finish(document, &experiment.question, options, ends.fail_above);
         }
     }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -150,7 +150,7 @@ pub(super) fn started(
     session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
     session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
-    let code = finish(&document, options, ends.fail_above)?;
+    let code = finish(&document, &experiment.question, options, ends.fail_above)?;
     note!("The result is in {}.", folder.path().display());
     Ok(code)
 }
@@ -173,7 +173,7 @@ pub(super) fn before_fresh_jvms(
             return Ok(None);
         }
     };
-    finish(&document, &options, 0.0)?;
+    finish(&document, &experiment.question, &options, 0.0)?;
     note!("Fresh JVMs follow, for memory, start-up and OS threads.");
     Ok(Some(document))
 }
@@ -246,13 +246,14 @@ fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<Cro
 
 fn finish(
     document: &CrossoverDocument,
+    question: &str,
     options: &CrossoverOptions,
     fail_above: f64,
 ) -> miette::Result<ExitCode> {
     let text = if options.json {
         serde_json::to_string_pretty(document).into_diagnostic()?
     } else {
-        words::lines(document).join("\n")
+        words::lines(document, question).join("\n")
     };
     stdout::show(&(text + "\n"), options.json)?;
     Ok(exit_code(document, fail_above))

@@ -37,9 +37,9 @@ pub enum Refusal {
         owner_name: String,
     },
     #[error(
-        "No permission to inspect process {pid} ({source}). Root on the host of its container, or in the container, has it"
+        "No permission to inspect process {pid} ({why}). Root on the host of its container, or in the container, has it"
     )]
-    NoPermission { pid: u32, source: io::Error },
+    NoPermission { pid: u32, why: io::Error },
     #[error(
         "Process {pid} has no /tmp, where a JVM listens for commands. Make that folder in its container, or mount one there"
     )]
@@ -215,7 +215,7 @@ fn no_permission(pid: u32, source: io::Error) -> Refusal {
     if status_of(pid).is_none() {
         Refusal::NoSuchProcess { pid }
     } else {
-        Refusal::NoPermission { pid, source }
+        Refusal::NoPermission { pid, why: source }
     }
 }
 
@@ -224,7 +224,7 @@ fn without_tmp(pid: u32, source: io::Error) -> Refusal {
         _ if status_of(pid).is_none() => Refusal::NoSuchProcess { pid },
         Some(libc::ENOENT | libc::ENOTDIR) => Refusal::NoTmp { pid },
         Some(libc::ENOSYS) => Refusal::NoOpenat2 { pid },
-        _ => Refusal::NoPermission { pid, source },
+        _ => Refusal::NoPermission { pid, why: source },
     }
 }
 

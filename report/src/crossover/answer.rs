@@ -122,32 +122,46 @@ fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: 
         // Its interval is in the table.
         nouns.insert(0, (Some(&comparison.rate), "throughput", false));
     }
-    let mut parts = Vec::new();
-    for (ratio, noun, with_interval) in nouns {
+    let (mut parts, mut inconclusive) = (Vec::new(), Vec::new());
+    for (ratio, noun, with_interval) in
+        nouns.into_iter().filter_map(|(ratio, noun, with)| Some((ratio?, noun, with)))
+    {
         let baseline = parts.is_empty().then_some(own);
-        parts.extend(ratio.map(|it| part(it, noun, with_interval, baseline)));
+        match part(ratio, noun, with_interval, baseline) {
+            Some(part) => parts.push(part),
+            None => inconclusive.push(noun.to_owned()),
+        }
+    }
+    if let Some(nouns) = listed(inconclusive) {
+        let against = if parts.is_empty() { format!(" against {own}") } else { String::new() };
+        parts.push(format!("an inconclusive {nouns}{against}"));
     }
     if let Some(rate) = document.crossover.rate_per_s.filter(|_| !parts.is_empty()) {
         parts.push(format!("completes {}, as requested", figures::rate(rate)));
     }
+    listed(parts)
+}
+
+/// `a, b and c`; `None`: there is nothing.
+fn listed(mut parts: Vec<String>) -> Option<String> {
     let last = parts.pop()?;
     Some(if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) })
 }
 
-/// `baseline`: where it is named.
-fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Option<&str>) -> String {
+/// `baseline`: where it is named; `None`: it is inconclusive.
+fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Option<&str>) -> Option<String> {
     let with = |word: &str| baseline.map_or_else(String::new, |baseline| format!(" {word} {baseline}"));
-    let readable = ratio.interval.filter(|it| it.is_readable(ratio.ratio));
-    match (ratio.verdict, readable) {
-        (Verdict::Higher | Verdict::Lower, Some(interval)) => {
-            let interval =
+    let interval = ratio.interval.filter(|it| it.is_readable(ratio.ratio))?;
+    match ratio.verdict {
+        Verdict::Higher | Verdict::Lower => {
+            let shown =
                 if with_interval { format!(" {}", figures::interval(interval)) } else { String::new() };
-            format!("{}{interval} the {noun}{}", times(ratio.ratio), with("of"))
+            Some(format!("{}{shown} the {noun}{}", times(ratio.ratio), with("of")))
         }
-        (Verdict::NoDifference, Some(interval)) => {
-            format!("the same {noun}{} within {}", with("as"), bound(interval.largest_difference()))
+        Verdict::NoDifference => {
+            Some(format!("the same {noun}{} within {}", with("as"), bound(interval.largest_difference())))
         }
-        _ => format!("an inconclusive {noun}{}", with("against")),
+        _ => None,
     }
 }
 
@@ -170,6 +184,20 @@ mod tests {
         treatment: Treatment,
     ) -> impl Iterator<Item = &mut CrossoverPeriod> {
         crossover.periods.iter_mut().filter(move |it| it.treatment == treatment)
+    }
+
+    #[test]
+    fn figures_that_are_all_inconclusive_share_one_phrase() {
+        let mut document: CrossoverDocument = crossover(10, 0.01);
+        let it = &mut document.comparisons[0];
+        [Some(&mut it.rate), it.p50.as_mut(), it.p99.as_mut()]
+            .into_iter()
+            .flatten()
+            .for_each(|it| it.verdict = Verdict::NotEnoughRuns);
+        assert_eq!(
+            answers(&document, "", &|it| it.to_string()),
+            ["virtual has an inconclusive throughput, median response time and p99 against own."]
+        );
     }
 
     #[test]
