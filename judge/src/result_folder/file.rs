@@ -12,9 +12,6 @@ const ROOM_PER_RESULT: usize = 4;
 const ROOM_FILE: &str = ".room";
 
 /// Replaces a file. What stands there stays whole until the new one is; a link there is replaced, and not followed.
-///
-/// # Errors
-/// The system's.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = partial(path);
     let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
@@ -39,7 +36,8 @@ pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let writer = name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
+        let writer =
+            name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
         if writer.is_some_and(|pid: u32| !Path::new("/proc").join(pid.to_string()).exists()) {
             ignore_missing(fs::remove_file(entry.path()))?;
         }
