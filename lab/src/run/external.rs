@@ -31,7 +31,7 @@ impl ServerWorkload for ExternalWorkload {
         runner.check(server, "measured")?;
         let mut outcome = outcome.map_err(|error| {
             let hang = Hang::behind_a_failed_load(server.pid(), server.may_be_probed(), runner.interrupted);
-            RunError::External { error, hang, log_tail: server.log_tail() }
+            RunError::External { error, hang: hang.map(Box::new), log_tail: server.log_tail() }
         })?;
         for process in &mut outcome.load.processes {
             process.output = runner.folder.relative(process.output.as_deref());

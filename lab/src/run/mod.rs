@@ -168,7 +168,7 @@ enum RunError {
     External {
         error: ExternalError,
         /// That of the server, where it is the reason.
-        hang: Option<Hang>,
+        hang: Option<Box<Hang>>,
         log_tail: Vec<String>,
     },
     #[error("the server's processes cannot be read: {0}")]
@@ -214,9 +214,10 @@ impl RunError {
             Self::Launch(error) => error.log_tail().to_vec(),
             Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
             Self::BackendEnded { end, .. } => end.log_tail.clone(),
-            Self::External { hang: Some(hang), log_tail, .. } | Self::Hangs(hang, log_tail) => {
+            Self::External { hang: Some(hang), log_tail, .. } => {
                 hang.details().chain(log_tail).cloned().collect()
             }
+            Self::Hangs(hang, log_tail) => hang.details().chain(log_tail).cloned().collect(),
             _ => Vec::new(),
         };
         let log_tail = log_tail.iter().map(|line| variant.without_values(line)).collect();
