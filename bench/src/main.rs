@@ -240,7 +240,8 @@ impl Compare {
         let cores = Cores::from(&self.pinned);
         cores.check()?;
         fs::create_dir_all(&self.out)?;
-        let command = env::args().collect::<Vec<_>>().join(" ");
+        let words: Vec<_> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+        let command = words.join(" ");
         let earlier = if self.rows.is_empty() { None } else { self.read_earlier()? };
         let parts = if self.rows.is_empty() { Part::value_variants().to_vec() } else { self.rows.clone() };
         let wanted = Wanted { quick: self.quick, parts, only: self.only.clone(), cores, command };

@@ -270,7 +270,9 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
     outcome
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// The message of a panic that was caught.
+#[must_use]
+pub fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()
         .map(|text| (*text).to_owned())

@@ -1,5 +1,6 @@
 //! One Java runtime on this machine.
 
+use super::process_tree::ProcessTree;
 use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -52,6 +53,21 @@ impl Jdk {
             found_in: found_in.to_owned(),
             home,
         })
+    }
+
+    /// That of a program `java`.
+    #[must_use]
+    pub fn of_program(java: &Path, found_in: &str) -> Option<Self> {
+        let java = fs::canonicalize(java).ok()?;
+        let is_java = java.file_name().is_some_and(|name| name == "java");
+        is_java.then(|| Self::at(java.parent()?.parent()?, found_in)).flatten()
+    }
+
+    /// That of the JVM in a process tree. `None`: there is none, or it cannot be read.
+    #[must_use]
+    pub fn running_below(pid: u32) -> Option<Self> {
+        let jvm = ProcessTree::rooted_at(pid).java_pid()?;
+        Self::of_program(&fs::read_link(format!("/proc/{jvm}/exe")).ok()?, "a process")
     }
 
     /// The program that starts a JVM.

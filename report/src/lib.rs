@@ -34,8 +34,7 @@ pub use threadcount_model::figures;
 use std::io;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder;
-use threadcount_judge::result_folder::is_without_room;
+use threadcount_judge::result_folder::{self, ResultFile, is_without_room};
 
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -61,14 +60,18 @@ impl Format {
     /// The name of its (first) file.
     #[must_use]
     pub const fn file_name(self) -> &'static str {
+        self.file().name()
+    }
+
+    const fn file(self) -> ResultFile {
         match self {
-            Self::Html => "report.html",
-            Self::Markdown => "report.md",
-            Self::Csv => "runs.csv",
-            Self::Json => "series.json",
-            Self::Junit => "junit.xml",
-            Self::Text => "report.txt",
-            Self::Terminal => "terminal.txt",
+            Self::Html => ResultFile::Page,
+            Self::Markdown => ResultFile::Markdown,
+            Self::Csv => ResultFile::Runs,
+            Self::Json => ResultFile::Series,
+            Self::Junit => ResultFile::Claims,
+            Self::Text => ResultFile::Text,
+            Self::Terminal => ResultFile::Terminal,
         }
     }
 }
@@ -126,18 +129,11 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
 /// # Errors
 /// [`ReportError::Write`] when the folder or file cannot be written.
 pub fn write(document: &ResultDocument, format: Format, dir: &Path) -> Result<PathBuf, ReportError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| ReportError::Write { path, source }
-    };
-    std::fs::create_dir_all(dir).map_err(failed(dir))?;
-    let put = |name: &str, text: String| {
-        let path = dir.join(name);
-        result_folder::replace(&path, text.as_bytes()).map_err(failed(&path))?;
-        Ok(path)
-    };
+    let failed = |(path, source)| ReportError::Write { path, source };
+    std::fs::create_dir_all(dir).map_err(|why| failed((dir.to_owned(), why)))?;
+    let put = |file, text: String| result_folder::write(dir, file, text.as_bytes()).map_err(failed);
     if format == Format::Csv {
-        put("series.csv", csv::series(document)?)?;
+        put(ResultFile::SeriesTable, csv::series(document)?)?;
     }
-    put(format.file_name(), render(document, format)?)
+    put(format.file(), render(document, format)?)
 }

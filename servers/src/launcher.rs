@@ -209,7 +209,7 @@ impl Launcher {
             env: spec.command.env.iter().map(|(name, value)| hidden(&format!("{name}={value}"))).collect(),
             pid: process.pid(),
             product: spec.product,
-            java: spec.jdk.as_ref().map(Jdk::describe),
+            java: java(spec.jdk, process.pid()),
             ready_after_ms: ready.as_secs_f64() * 1e3,
             request_thread: kind.request_thread(&url).or_else(|| pool_thread(process.pid(), &url)),
             pool_max_threads: spec.pool_max_threads,
@@ -286,7 +286,7 @@ impl Launcher {
             name: name.clone(),
             command: started.command,
             url: started.spec.url.clone(),
-            java: started.spec.jdk.as_ref().map(Jdk::describe),
+            java: java(started.spec.jdk, started.process.pid()),
             log: Some(started.log.display().to_string()),
             pid: Some(started.process.pid()),
             ready_after_ms: Some(started.ready.as_secs_f64() * 1e3),
@@ -301,6 +301,11 @@ impl Launcher {
             connection_limit: backend.connection_limit,
         })
     }
+}
+
+/// The Java that was given, or the one that a command has started.
+fn java(given: Option<Jdk>, pid: u32) -> Option<String> {
+    given.or_else(|| Jdk::running_below(pid)).map(|jdk| jdk.describe())
 }
 
 /// What each start of one run has in common.

@@ -12,9 +12,6 @@ const ROOM_PER_RESULT: usize = 4;
 const ROOM_FILE: &str = ".room";
 
 /// Replaces a file. What stands there stays whole until the new one is; a link there is replaced, and not followed.
-///
-/// # Errors
-/// The system's.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = partial(path);
     let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));

@@ -1,18 +1,19 @@
 //! The folder of one result: `result.json`, the reports, and a folder per run with the server's log.
 
 mod file;
+mod files;
 mod place;
 
-pub use file::replace;
+pub use files::ResultFile;
 pub use place::{IfTaken, latest};
 
 use crate::result::{ResultDocument, SCHEMA};
-use file::Room;
+use file::{Room, replace};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-const RESULT_FILE: &str = "result.json";
+const RESULT_FILE: &str = ResultFile::Result.name();
 const RUN_FOLDER: &str = "runs";
 
 /// A folder that is known to be writable, and that no other process writes a result to.
@@ -66,6 +67,18 @@ pub fn is_without_room(why: &io::Error) -> bool {
     )
 }
 
+/// Writes a file of a result or of its reports, as a whole or not at all.
+///
+/// # Errors
+/// The path of the file, and the system's error.
+pub fn write(folder: &Path, file: ResultFile, bytes: &[u8]) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let path = folder.join(file.name());
+    match replace(&path, bytes) {
+        Ok(()) => Ok(path),
+        Err(why) => Err((path, why)),
+    }
+}
+
 impl ResultFolder {
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -97,7 +110,9 @@ impl ResultFolder {
     #[must_use]
     pub fn relative(&self, path: Option<&str>) -> Option<String> {
         let path = Path::new(path?);
-        Some(path.strip_prefix(&self.path).unwrap_or(path).display().to_string())
+        // A text of a path that is not UTF-8 has marks in it.
+        let own = self.path.to_string_lossy();
+        Some(path.strip_prefix(&*own).unwrap_or(path).display().to_string())
     }
 
     /// Writes `result.json`. The previous file is replaced at the end, as a whole. On a full disk the room that was set aside is used.

@@ -1,6 +1,6 @@
 //! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
 
-use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFolder, file, file::ignore_missing};
+use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFile, ResultFolder, file, file::ignore_missing};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
@@ -8,19 +8,6 @@ use std::path::{Path, PathBuf};
 
 const LATEST: &str = "latest";
 const OWNER_ONLY: u32 = 0o700;
-/// Files of a result, and of its reports in each format.
-const RESULT_FILES: [&str; 9] = [
-    RESULT_FILE,
-    "report.html",
-    "report.md",
-    "report.txt",
-    "runs.csv",
-    "series.csv",
-    "series.json",
-    "junit.xml",
-    "terminal.txt",
-];
-
 /// What becomes of a result that a folder has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfTaken {
@@ -117,7 +104,8 @@ impl ResultFolder {
     /// Deletes what a result consists of; what else is in the folder stays.
     fn clear(&self) -> io::Result<()> {
         ignore_missing(fs::remove_dir_all(self.path.join(RUN_FOLDER)))?;
-        RESULT_FILES.iter().try_for_each(|name| ignore_missing(fs::remove_file(self.path.join(name))))
+        let all = ResultFile::ALL.iter().map(|file| self.path.join(file.name()));
+        all.map(fs::remove_file).try_for_each(ignore_missing)
     }
 }
 
@@ -141,10 +129,11 @@ mod tests {
     fn a_result_that_is_replaced_leaves_no_report_of_it() {
         let out = tempfile::tempdir().unwrap();
         drop(ResultFolder::create(out.path(), IfTaken::Refuse).unwrap());
-        RESULT_FILES.iter().for_each(|name| fs::write(out.path().join(name), "old").unwrap());
+        let files = || ResultFile::ALL.iter().map(|file| out.path().join(file.name()));
+        files().for_each(|path| fs::write(path, "old").unwrap());
         fs::write(out.path().join("notes.txt"), "mine").unwrap();
         drop(ResultFolder::create(out.path(), IfTaken::Replace).unwrap());
-        assert!(RESULT_FILES.iter().all(|name| !out.path().join(name).exists()));
+        assert!(files().all(|path| !path.exists()));
         assert!(out.path().join("notes.txt").exists(), "what else is in the folder stays");
     }
 

@@ -8,6 +8,7 @@ use super::{FAILED, interrupt, merge, plan_flags, stdout};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::collections::BTreeSet;
 use std::env;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -35,7 +36,10 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let shared = plan.clone().with(|plan| plan.share = LoadShare::new(0, options.pods()).unwrap_or_default());
     shared.check().map_err(|error| miette!("{}", plan_flags::load_error(&error.into())))?;
     let start_at_unix_ns = unix_now_ns() + options.start_after.as_nanos() as u64;
-    let arguments: Vec<String> = env::args().collect();
+    let text = |word: OsString| {
+        word.into_string().map_err(|word| miette!("`{}` is not UTF-8; pods get text only", word.display()))
+    };
+    let arguments: Vec<String> = env::args_os().map(text).collect::<miette::Result<_>>()?;
     let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
     if options.dry_run {
         stdout::print(&yaml::yaml(&job(&load)))?;

@@ -2,6 +2,7 @@
 
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::observed::observed;
+use super::silence::Hang;
 use super::{RunError, figures};
 use threadcount_load::plan::LoadPlan;
 use threadcount_model::experiment::Tool;
@@ -28,7 +29,10 @@ impl ServerWorkload for ExternalWorkload {
         run.record.network = observed.network;
         // That the server or the user ended it is the cause; that the tool was stopped is not.
         runner.check(server, "measured")?;
-        let mut outcome = outcome?;
+        let mut outcome = outcome.map_err(|error| {
+            let hang = Hang::behind_a_failed_load(server.pid(), server.may_be_probed(), runner.interrupted);
+            RunError::External { error, hang: hang.map(Box::new), log_tail: server.log_tail() }
+        })?;
         for process in &mut outcome.load.processes {
             process.output = runner.folder.relative(process.output.as_deref());
         }

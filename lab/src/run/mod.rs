@@ -34,6 +34,7 @@ use interleaving::{Interleaving, Seat};
 use observed::{Observed, observed};
 use sender::{LoadSender, PlannedLoad, SendError};
 use silence::{Hang, Silence};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::thread::{self, Thread};
@@ -42,7 +43,7 @@ use threadcount_judge::result_folder::{FolderError, ResultFolder};
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
-use threadcount_load::run::Control;
+use threadcount_load::run::{Control, LoadError, panic_text};
 use threadcount_model::experiment::plan::PlannedRun;
 use threadcount_model::experiment::{Experiment, LoadSpec, Subject, Variant};
 use threadcount_model::record::{Record, RunFailure};
@@ -163,8 +164,13 @@ enum RunError {
     LoadPlan(#[from] LoadPlanError),
     #[error("the load could not be run: {0}")]
     Load(#[from] SendError),
-    #[error("the load could not be run: {0}")]
-    External(#[from] ExternalError),
+    #[error("the load could not be run: {error}{}", hang.as_ref().map(|it| format!("; {it}")).unwrap_or_default())]
+    External {
+        error: ExternalError,
+        /// That of the server, where it is the reason.
+        hang: Option<Box<Hang>>,
+        log_tail: Vec<String>,
+    },
     #[error("the server's processes cannot be read: {0}")]
     Observe(std::io::Error),
     #[error("the server ended while it was {doing} ({status})")]
@@ -208,6 +214,9 @@ impl RunError {
             Self::Launch(error) => error.log_tail().to_vec(),
             Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
             Self::BackendEnded { end, .. } => end.log_tail.clone(),
+            Self::External { hang: Some(hang), log_tail, .. } => {
+                hang.details().chain(log_tail).cloned().collect()
+            }
             Self::Hangs(hang, log_tail) => hang.details().chain(log_tail).cloned().collect(),
             _ => Vec::new(),
         };
@@ -332,7 +341,9 @@ impl Runner<'_> {
             let control = Control::new(&stop, on_second).with_begin(has_begun);
             // Also where sending panics: the scope waits for the other thread.
             let _done = SetAtEnd { flag: &done, thread: asking.thread() };
-            self.sender.send(load, &url, control)
+            // That one load cannot be sent ends its run, and no other.
+            let sending = AssertUnwindSafe(|| self.sender.send(load, &url, control));
+            catch_unwind(sending).unwrap_or_else(|panic| Err(LoadError::Thread(panic_text(&*panic)).into()))
         });
         Ok(outcome?)
     }

@@ -15,6 +15,9 @@ use threadcount_report::diagnosis;
 /// A server that responds slowly is silent for as long as its slowest response took; a hung one for longer than twice that.
 const SLOWEST_RESPONSES: f64 = 2.0;
 
+/// A busy machine stops a server for less.
+const LEAST_S: f64 = 0.5;
+
 /// How long a server did not respond, up to the end of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Silence {
@@ -78,7 +81,7 @@ impl Silence {
         let is_waited_for =
             counts.unfinished > 0 || failed_since.map(|second| second.counts.failed).sum::<u64>() > 0;
         let slowest_s = outcome.response_time.summary().map_or(0.0, |times| times.max / 1e3);
-        let is_silent = lasted_s >= window_s / 2.0 && lasted_s > SLOWEST_RESPONSES * slowest_s;
+        let is_silent = lasted_s >= LEAST_S.max(window_s / 2.0) && lasted_s > SLOWEST_RESPONSES * slowest_s;
         (is_waited_for && is_silent).then_some(Self { lasted_s, ..whole })
     }
 }
@@ -130,18 +133,36 @@ impl Hang {
         agent: bool,
         interrupted: &Arc<AtomicBool>,
     ) -> Option<Self> {
-        let jvm = pid.and_then(|pid| ProcessTree::rooted_at(pid).java_pid());
-        let state = jvm.or(pid).and_then(ProcessState::read);
-        let is_dead = state.is_some_and(ProcessState::is_dead);
-        if silence.is_none() && !is_dead {
+        if silence.is_none() && !process(pid).1.is_some_and(ProcessState::is_dead) {
             return None;
         }
+        Some(Self::inspect(pid, silence, agent, interrupted))
+    }
+
+    /// Of a process whose load gave up. `None`: nothing shows that it hangs.
+    pub fn behind_a_failed_load(
+        pid: Option<u32>,
+        agent: bool,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Option<Self> {
+        let inspected = Self::inspect(pid, None, agent, interrupted);
+        inspected.is_proven().then_some(inspected)
+    }
+
+    fn inspect(
+        pid: Option<u32>,
+        silence: Option<Silence>,
+        agent: bool,
+        interrupted: &Arc<AtomicBool>,
+    ) -> Self {
+        let (jvm, state) = process(pid);
+        let is_dead = state.is_some_and(ProcessState::is_dead);
         let is_waited_for = silence.is_none_or(|silence| silence.quick_failures.is_none());
         let diagnosis =
             jvm.filter(|_| !is_dead && is_waited_for).and_then(|jvm| diagnosed(jvm, agent, interrupted));
         let has_ended = pid.is_some() && state.is_none();
         let (is_diagnosed, diagnosis) = diagnosis.unwrap_or_default();
-        Some(Self { silence, state, has_ended, diagnosis, is_diagnosed })
+        Self { silence, state, has_ended, diagnosis, is_diagnosed }
     }
 
     /// Whether more than silence shows it: a service may respond slowly, or its clients may wait for news.
@@ -174,6 +195,12 @@ impl fmt::Display for Hang {
         f.write_str(&facts.join("; "))?;
         self.diagnosis.first().map_or(Ok(()), |headline| write!(f, ". {headline}"))
     }
+}
+
+/// The JVM below a process, and the state of the one that serves.
+fn process(pid: Option<u32>) -> (Option<u32>, Option<ProcessState>) {
+    let jvm = pid.and_then(|pid| ProcessTree::rooted_at(pid).java_pid());
+    (jvm, jvm.or(pid).and_then(ProcessState::read))
 }
 
 /// `None`: it cannot be looked into, which is no second failure.
@@ -246,6 +273,18 @@ mod tests {
         assert_eq!(words(&outcome).as_deref(), Some("no response in the last 1.8 s of a window of 3.0 s"));
         outcome.last_response_ns = 6_900_000_000;
         assert_eq!(words(&outcome), None);
+    }
+
+    #[test]
+    fn a_pause_shorter_than_half_a_second_is_no_silence_and_a_short_window_without_a_response_is() {
+        let mut outcome = window(&[9], 1, 4);
+        (outcome.ended_ns, outcome.last_response_ns) = (300_000_000, 110_000_000);
+        assert_eq!(words(&outcome), None);
+        (outcome.ended_ns, outcome.last_response_ns) = (900_000_000, 110_000_000);
+        assert_eq!(words(&outcome).as_deref(), Some("no response in the last 0.7 s of a window of 0.9 s"));
+        let mut outcome = window(&[0], 1, 4);
+        outcome.ended_ns = 300_000_000;
+        assert_eq!(words(&outcome).as_deref(), Some("no response to 4 requests in a window of 0.3 s"));
     }
 
     #[test]

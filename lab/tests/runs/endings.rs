@@ -4,6 +4,7 @@ use crate::schema;
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -11,6 +12,11 @@ const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/d
 
 /// One round of variant `a` with this environment, 20 ms per response, two clients.
 fn run(folder: &TempDir, env: &str, load: &str) -> (Output, Value) {
+    run_with(folder, env, load, &[])
+}
+
+/// The same with an environment of its own.
+fn run_with(folder: &TempDir, env: &str, load: &str, own: &[(&str, &str)]) -> (Output, Value) {
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: 1\n\
          variants: {{a: {{command: \"python3 {DELAY_SERVER} {{port}} 20\", env: {{{env}}}}}}}\nloads: [{load}]\n"
@@ -18,8 +24,9 @@ fn run(folder: &TempDir, env: &str, load: &str) -> (Output, Value) {
     let path = folder.path().join("mine.yaml");
     fs::write(&path, text).unwrap();
     let out = path.with_extension("out");
-    let output =
-        threadcount().arg("run").arg(&path).arg("--no-probe").arg("--out").arg(&out).output().unwrap();
+    let mut command = threadcount();
+    command.arg("run").arg(&path).arg("--no-probe").arg("--out").arg(&out).envs(own.iter().copied());
+    let output = command.output().unwrap();
     let document = schema::result_file(&out);
     (output, document)
 }
@@ -82,6 +89,27 @@ fn a_capacity_of_a_server_that_was_stopped_in_the_search_is_a_failed_run() {
     let (output, document) = run(&folder, "STOP_AFTER: 150", load);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     assert!(why(&document).contains("state T"), "{document:#}");
+}
+
+/// The real ab, which gives up after 5 s without a response and not after 30.
+#[test]
+fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = Command::new("which").arg("ab").output().unwrap();
+    let ab = String::from_utf8(found.stdout).unwrap();
+    assert!(!ab.is_empty(), "ab is missing: `./dev test` installs it");
+    let program = folder.path().join("ab");
+    fs::write(&program, format!("#!/bin/sh\nexec {} -s 5 \"$@\"\n", ab.trim())).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
+    let load = "{clients: 2, duration: 60s, tool: {ab: 1}}";
+    let (output, document) = run_with(&folder, "STOP_AFTER: 1", load, &[("PATH", &path)]);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    let why = why(&document);
+    assert!(
+        why.contains("ab gave up") && why.contains("the server hangs") && why.contains("state T"),
+        "{why}"
+    );
 }
 
 #[test]

@@ -19,10 +19,12 @@ mod java;
 mod launch;
 mod load_settings;
 mod observe;
+mod other_programs;
 mod peers;
 mod resource_limits;
 mod result_folders;
 mod run_command;
 #[path = "../../../report/tests/results/schema.rs"]
 mod schema;
+mod sending;
 mod servers;

@@ -4,7 +4,9 @@ use crate::schema;
 use assert_cmd::cargo::cargo_bin;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -12,10 +14,10 @@ use std::thread::sleep;
 use std::time::Duration;
 use tempfile::TempDir;
 
-const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
+pub const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
 /// Two variants and some rounds of 300 ms.
-fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
+pub fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
     let server = format!("python3 {DELAY_SERVER} {{port}} 5");
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: {runs}\n\
@@ -27,13 +29,13 @@ fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
     path
 }
 
-fn threadcount(folder: &TempDir, words: &[&str]) -> Command {
+pub fn threadcount(folder: &TempDir, words: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("threadcount"));
     command.current_dir(folder.path()).args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
-fn done(folder: &TempDir, words: &[&str], code: i32) -> String {
+pub fn done(folder: &TempDir, words: &[&str], code: i32) -> String {
     let output: Output = threadcount(folder, words).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(code), "{words:?}\n{said}");
@@ -157,27 +159,40 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
 }
 
 #[test]
-fn a_session_whose_server_was_built_again_does_not_go_on() {
+fn a_folder_whose_name_is_not_utf_8_is_one_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("server");
-    let script = format!("#!/bin/sh\nexec python3 {DELAY_SERVER} \"$1\" 5\n");
-    let build = || {
-        fs::write(&program, &script).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    experiment(&folder, 1);
+    let here = folder.path().join(OsStr::from_bytes(b"here-\xff"));
+    let call = |words: &[&str], last: &str| {
+        let output = threadcount(&folder, words).arg(last).arg(&here).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
-    build();
-    let text = fs::read_to_string(experiment(&folder, 1)).unwrap();
-    let python = format!("python3 {DELAY_SERVER} {{port}} 5");
-    let text = text.replace(&python, &format!("{} {{port}}", program.display()));
-    fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    // The clock of a file counts in whole seconds here.
-    sleep(Duration::from_millis(1_100));
-    done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
-    done(&folder, &["run", "--resume", "here"], 0);
-    sleep(Duration::from_millis(1_100));
-    build();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("server: it was changed after the first run began"), "{said}");
+    let run = ["run", "./mine.yaml", "--no-probe"];
+    let (code, said) = call(&run, "--out");
+    assert_eq!(code, Some(0), "{said}");
+    let log = schema::result_file(&here)["records"][0]["server"]["log"].as_str().unwrap().to_owned();
+    assert!(here.join(&log).is_file() && log.starts_with("runs/"), "{log}");
+    assert_eq!(call(&run, "--resume").0, Some(0));
+    let (code, said) = call(&["run"], "--resume");
+    assert_eq!(code, Some(2));
+    assert!(said.contains("not UTF-8") && said.contains("write the whole command again"), "{said}");
+}
+
+/// Every file that a result and its reports write beside the runs; what is hidden are lock and room.
+#[test]
+fn a_result_that_is_replaced_leaves_no_file_that_was_written_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 1);
+    let run = ["run", "./mine.yaml", "--no-probe", "--out", "here"];
+    done(&folder, &run, 0);
+    let here = folder.path().join("here");
+    let first = names(&here);
+    for format in ["html", "md", "csv", "json", "junit", "text", "terminal"] {
+        done(&folder, &["report", "here", "--format", format, "--out", "here"], 0);
+    }
+    assert!(names(&here).len() >= first.len() + 7, "{:?}", names(&here));
+    done(&folder, &[&run[..], &["--replace"]].concat(), 0);
+    assert_eq!(names(&here), first);
 }
 
 #[test]

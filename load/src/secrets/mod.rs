@@ -5,6 +5,7 @@
 
 mod command;
 mod data;
+mod line;
 mod names;
 mod scan;
 mod url;

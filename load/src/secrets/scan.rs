@@ -1,6 +1,7 @@
 //! Secrets in a text that is not JSON as a whole: each name in it is read, and what follows it.
 
 use super::command::{PasswordAt, is_user_flag, password_of_flag};
+use super::line::{is_frame, plain_end};
 use super::names::{NameKind, kind};
 use super::value::{
     Quote, Surroundings, end_of_bare, end_of_brackets, is_part_of_name, is_shown, looks_random, masked_user,
@@ -214,13 +215,23 @@ impl<'a> Word<'a> {
             return (from, from + end + more, mask);
         }
         let around = self.surroundings(gap);
-        let end = from + end_of_bare(text, around);
-        let end = if self.is_line(gap) { self.end_of_block(from, end) } else { end };
-        (from, end, mask)
+        let length = end_of_bare(text, around);
+        if !self.is_line(gap) {
+            return (from, from + length, mask);
+        }
+        match plain_end(self.line_before(), &text[..length], !self.has_blanks()) {
+            Some(length) => (from, from + length, mask),
+            None => (from, self.end_of_block(from, from + length), mask),
+        }
     }
 
     fn goes_on(&self, gap: &Gap, rest: &str) -> bool {
         let first = rest.chars().next();
+        // `password: 'a b' for user me`, and not `"a" "b"`.
+        let is_quoted = self.is_line(gap) && Quote::at_start(&self.text[gap.value_at..]).is_some();
+        if is_quoted && !self.has_blanks() && first.is_some_and(char::is_whitespace) {
+            return Quote::at_start(rest.trim_start_matches([' ', '\t'])).is_some();
+        }
         match self.surroundings(gap).with_blanks {
             true => first.is_some_and(|c| !"\n,}])".contains(c)),
             false => first.is_some_and(|c| !c.is_whitespace() && !",;&|}])<>".contains(c)),
@@ -231,9 +242,12 @@ impl<'a> Word<'a> {
         Quote::open_at_end_of(self.line_before())
     }
 
-    fn surroundings(&self, gap: &Gap) -> Surroundings {
+    fn has_blanks(&self) -> bool {
         let name = self.name().to_ascii_lowercase();
-        let has_blanks = WITH_BLANKS.iter().any(|ending| name.ends_with(ending));
+        WITH_BLANKS.iter().any(|ending| name.ends_with(ending))
+    }
+
+    fn surroundings(&self, gap: &Gap) -> Surroundings {
         let before = match gap.quote {
             Some(quote) => &self.text[..self.start - quote.len()],
             None => &self.text[..self.start],
@@ -243,7 +257,7 @@ impl<'a> Word<'a> {
         Surroundings {
             in_list: gap.quote.is_some() || in_brackets || before.ends_with(','),
             inside: gap.quote.map_or_else(|| self.inside(), |_| None),
-            with_blanks: has_blanks || gap.quote.is_some() || in_brackets || self.is_line(gap),
+            with_blanks: self.has_blanks() || gap.quote.is_some() || in_brackets || self.is_line(gap),
         }
     }
 
@@ -264,7 +278,8 @@ impl<'a> Word<'a> {
         let mut block_end = end;
         let mut at = end;
         for (number, line) in self.text[end..].split_inclusive('\n').enumerate() {
-            if number > 0 && !line.trim().is_empty() && indent(line) <= own {
+            let is_outside = indent(line) <= own || is_frame(line.trim_start());
+            if number > 0 && !line.trim().is_empty() && is_outside {
                 break;
             }
             at += line.len();

@@ -81,6 +81,46 @@ fn a_value_is_masked_to_its_end() {
 }
 
 #[test]
+fn a_value_in_a_line_of_a_log_is_masked_to_its_plain_end_and_else_to_the_end_of_the_line() {
+    for (written, kept) in [
+        (
+            "Access denied for user 'me'@'h' (using password: YES)",
+            "Access denied for user 'me'@'h' (using password: ***)",
+        ),
+        (
+            "x.Refused: password: wrong horse at com.shop.Login.check(Login.java:57)",
+            "x.Refused: password: *** at com.shop.Login.check(Login.java:57)",
+        ),
+        (
+            r"x.Refused: password: wrong\n\tat com.shop.Login.check(Login.java:57)",
+            r"x.Refused: password: ***\n\tat com.shop.Login.check(Login.java:57)",
+        ),
+        ("refused: token: ab c, user: me, ip=10.0.0.1", "refused: token: ***, user: me, ip=10.0.0.1"),
+        ("bad password: 'wr ong' for user me", "bad password: '***' for user me"),
+        ("password: \"a b\" # of the database", "password: \"***\" # of the database"),
+        ("[main] WARN [login: bad token: abc] retry", "[main] WARN [login: bad token: ***] retry"),
+        (
+            "refused, password:\n    at com.shop.Login.check(Login.java:57)",
+            "refused, password:\n    at com.shop.Login.check(Login.java:57)",
+        ),
+        // No end is plain.
+        ("WARN password: correct horse, battery staple", "WARN password: ***"),
+        ("WARN password: correct horse user=me", "WARN password: ***"),
+        ("password: correct, horse: battery", "password: ***"),
+        ("WARN (with password: a) b)", "WARN (with password: ***"),
+        ("WARN (with password: a)b", "WARN (with password: ***"),
+        ("WARN password: at home (here)", "WARN password: ***"),
+        ("WARN password: \"a\" \"b\"", "WARN password: ***"),
+        ("WARN password: \"a\"b", "WARN password: ***"),
+        (r#"WARN Authorization: Digest username="me", response="abc""#, "WARN Authorization: ***"),
+        ("WARN Cookie: \"a\" b", "WARN Cookie: ***"),
+        ("refused, password:\n    at home", "refused, password:***"),
+    ] {
+        assert_eq!(text(written), kept);
+    }
+}
+
+#[test]
 fn what_stands_for_a_secret_and_what_only_looks_like_one_is_shown() {
     for shown in [
         "Authorization: Bearer ${TOKEN}",
@@ -207,6 +247,9 @@ proptest! {
             (format!("srv --{name} {shell} -x"), &secret),
             (format!("{name}: {secret}\nhost: h"), &secret),
             (format!("{name}: {quoted}\nhost: h"), &secret),
+            (format!("x.Refused: bad {name}: {secret}"), &secret),
+            (format!("x.Refused (bad {name}: {secret})"), &secret),
+            (format!("x.Refused: bad {name}: {quoted} at a.B.c(D.java:5)"), &secret),
             (format!("a:\n  {name}: |\n    {secret}\n  host: h"), &secret),
             (format!("cut {{\"a\": 1, \"{name}\": {quoted}, \"b"), &secret),
             (format!("<{name}>{}</{name}>", secret.replace('<', "&lt;")), &secret),

@@ -1,9 +1,9 @@
 //! Connections that the server ends while they are idle.
 
 use super::rows::logged;
-use super::transport::{Transport, Way, over, over_each_way};
+use super::transport::{TRANSPORTS, Transport, Way, over, over_each_way};
 use super::{child, comes_true, open, outcome_of, requests};
-use crate::reply::Reply;
+use crate::reply::{Closing, Reply};
 use crate::server::{REQUEST_TIMEOUTS, Server};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +36,31 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
         let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(2)));
         assert_eq!((outcome.counts.ok, outcome.unsolicited), (2, 0), "{way:?} {:?}", outcome.failures);
     });
+}
+
+fn ends_in_silence(transports: &[Transport], closing: Closing) {
+    over(transports, |way| {
+        let server = Server::start(way.transport, move |_| Reply::answer_and_close(closing));
+        let (outcome, _) = logged("closed", way, way.plan(&server, 1, open(1.0), requests(3)));
+        assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 0), "{way:?} {:?}", outcome.failures);
+        assert_eq!((outcome.connections_opened, outcome.unsolicited), (3, 0), "{way:?}");
+        assert_eq!(server.carried(), [1, 1, 1], "{way:?}");
+    });
+}
+
+#[test]
+fn a_fin_alone_ends_an_idle_connection() {
+    ends_in_silence(&TRANSPORTS, Closing::Fin);
+}
+
+#[test]
+fn a_close_notify_alone_ends_an_idle_connection() {
+    ends_in_silence(&[Transport::Tls, Transport::H2], Closing::CloseNotify);
+}
+
+#[test]
+fn a_goaway_alone_ends_an_idle_connection() {
+    ends_in_silence(&[Transport::H2c, Transport::H2], Closing::GoAway);
 }
 
 /// The server abandons its first connection, which took a second to open: that is what a round trip to it seems to take.

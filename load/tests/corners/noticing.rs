@@ -1,9 +1,11 @@
-//! A stream that notices how it ends.
+//! Streams that notice how they end, or end in one way alone.
 
+use crate::reply::Closing;
+use std::cell::Cell;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A TLS stream that counts when the other side cuts it off, without close_notify.
@@ -27,20 +29,72 @@ impl<S: AsyncRead + Unpin> AsyncRead for Noticing<'_, S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Noticing<'_, S> {
-    fn poll_write(
+/// A GOAWAY without an error, which retires no stream (RFC 9113 section 6.8).
+const GO_AWAY: [u8; 17] = [0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7F, 0xFF, 0xFF, 0xFF, 0, 0, 0, 0];
+
+/// A stream that is read from, and whose side of TLS or HTTP/2 is closed meanwhile.
+pub struct Ending<'c, S> {
+    pub stream: S,
+    /// Is taken by the next read.
+    pub closing: &'c Cell<Option<Closing>>,
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Ending<'_, S> {
+    fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        match self.closing.get() {
+            Some(Closing::CloseNotify) => ready!(Pin::new(&mut self.stream).poll_shutdown(context))?,
+            Some(Closing::GoAway) => {
+                let written = ready!(Pin::new(&mut self.stream).poll_write(context, &GO_AWAY))?;
+                assert_eq!(written, GO_AWAY.len());
+                let _ = Pin::new(&mut self.stream).poll_flush(context);
+            }
+            Some(Closing::Fin) | None => {}
+        }
+        self.closing.set(None);
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
+
+/// A stream below TLS, which stays open when TLS ends.
+pub struct StaysOpen<S>(pub S);
+
+impl<S: AsyncRead + Unpin> AsyncRead for StaysOpen<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(context, buffer)
+    }
+}
+
+/// Writes to the stream inside.
+macro_rules! writes_to {
+    ($stream:ty, $inside:tt, $shutdown:ident) => {
+        impl<S: AsyncWrite + Unpin> AsyncWrite for $stream {
+            fn poll_write(
+                mut self: Pin<&mut Self>,
+                context: &mut Context<'_>,
+                bytes: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                Pin::new(&mut self.$inside).poll_write(context, bytes)
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.$inside).poll_flush(context)
+            }
+
+            fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+                Pin::new(&mut self.$inside).$shutdown(context)
+            }
+        }
+    };
+}
+
+writes_to!(Noticing<'_, S>, stream, poll_shutdown);
+writes_to!(Ending<'_, S>, stream, poll_shutdown);
+writes_to!(StaysOpen<S>, 0, poll_flush);

@@ -50,10 +50,23 @@ pub(super) enum Act {
     AnswerAndAbandon {
         farewell: &'static str,
     },
+    /// Answers, and ends the idle connection in this way alone.
+    AnswerAndClose(Closing),
     Close,
     /// Ends the connection with a reset, having read everything.
     Reset,
     Silence,
+}
+
+/// How a server ends a connection. The others follow only when the client has closed it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closing {
+    /// Of TCP.
+    Fin,
+    /// Of TLS (RFC 8446 section 6.1).
+    CloseNotify,
+    /// Of HTTP/2 (RFC 9113 section 6.8).
+    GoAway,
 }
 
 impl Reply {
@@ -99,6 +112,10 @@ impl Reply {
 
     pub fn answer_and_abandon_with(farewell: &'static str) -> Self {
         Self { after: Duration::ZERO, act: Act::AnswerAndAbandon { farewell } }
+    }
+
+    pub fn answer_and_close(closing: Closing) -> Self {
+        Self { after: Duration::ZERO, act: Act::AnswerAndClose(closing) }
     }
 
     pub fn close() -> Self {

@@ -1,12 +1,13 @@
 //! One server behind every transport: a test sets the fate of each request.
 
-use crate::noticing::Noticing;
-use crate::reply::{Act, Reply, Request};
+use crate::noticing::{Ending, Noticing, StaysOpen};
+use crate::reply::{Act, Closing, Reply, Request};
 use crate::transport::Transport;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
+use std::cell::Cell;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
@@ -250,7 +251,7 @@ impl Shared {
         }
         let fd = stream.as_raw_fd();
         if self.transport.has_tls() {
-            if let Ok(stream) = self.acceptor.accept(stream).await {
+            if let Ok(stream) = self.acceptor.accept(StaysOpen(stream)).await {
                 let stream = Noticing { stream, cut_off: &self.cut_off };
                 self.speak(stream, fd, connection).await;
             }
@@ -268,10 +269,18 @@ impl Shared {
     }
 
     async fn speak(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
+        let closing = Cell::new(None);
+        let stream = Ending { stream, closing: &closing };
+        let close = |how| {
+            closing.set(Some(how));
+            if how == Closing::Fin {
+                end_writing(fd);
+            }
+        };
         if self.transport.is_http2() {
-            self.http2(stream, fd, connection).await;
+            self.http2(stream, fd, connection, close).await;
         } else {
-            self.http1(stream, fd, connection).await;
+            self.http1(stream, fd, connection, close).await;
         }
     }
 
@@ -282,7 +291,13 @@ impl Shared {
         (self.reply)(&request)
     }
 
-    async fn http1(&self, mut stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
+    async fn http1(
+        &self,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin,
+        fd: RawFd,
+        connection: u32,
+        close: impl Fn(Closing),
+    ) {
         let (mut bytes, mut nth) = (Vec::new(), 0);
         loop {
             let head = tokio::select! {
@@ -341,6 +356,12 @@ impl Shared {
                     unread(fd).await;
                     return end(&mut stream, farewell).await;
                 }
+                Act::AnswerAndClose(closing) => {
+                    say(&mut stream, &[], "hi").await;
+                    close(closing);
+                    while next_head(&mut stream, &mut bytes).await.is_some() {}
+                    return;
+                }
                 Act::Close => return,
                 Act::Reset => return reset_at_close(fd),
                 Act::Silence => {
@@ -351,7 +372,13 @@ impl Shared {
         }
     }
 
-    async fn http2(&self, stream: impl AsyncRead + AsyncWrite + Unpin, fd: RawFd, connection: u32) {
+    async fn http2(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Unpin,
+        fd: RawFd,
+        connection: u32,
+        close: impl Fn(Closing),
+    ) {
         let Ok(mut session) = h2::server::handshake(stream).await else { return };
         let mut nth = 0;
         // Streams without a response must be kept, or they are reset.
@@ -408,6 +435,14 @@ impl Shared {
                     assert!(next.is_err(), "it was to come later, and not to be read");
                     return unread(fd).await;
                 }
+                Act::AnswerAndClose(closing) => {
+                    answer(&mut respond, Vec::new(), "hi".to_owned());
+                    // It leaves meanwhile.
+                    let _ = tokio::time::timeout(Duration::from_millis(20), session.accept()).await;
+                    close(closing);
+                    while let Some(Ok(_)) = session.accept().await {}
+                    return;
+                }
                 Act::Close => return sleep(after).await,
                 Act::Reset => {
                     sleep(after).await;
@@ -454,6 +489,12 @@ async fn next_head(stream: &mut (impl AsyncRead + Unpin), bytes: &mut Vec<u8>) -
             return None;
         }
     }
+}
+
+/// Sends the FIN of a socket, from which can still be read.
+fn end_writing(fd: RawFd) {
+    // SAFETY: a system call on an open socket.
+    unsafe { libc::shutdown(fd, libc::SHUT_WR) };
 }
 
 /// Has the close of a socket reset its connection (SO_LINGER, socket(7)).

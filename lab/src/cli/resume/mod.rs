@@ -1,20 +1,19 @@
 //! `--resume`: a session that was broken off goes on, if everything is as it was.
 
+mod programs;
+
 use super::{Cli, Command};
 use crate::VERSION;
 use clap::Parser;
-use jiff::Timestamp;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
-use threadcount_model::experiment::{Experiment, Server, Variant};
+use threadcount_model::experiment::Experiment;
 use threadcount_model::masked::{MASK, Masked};
 
 /// More differences than this are counted.
@@ -48,6 +47,12 @@ impl Earlier {
             return Err(miette!(
                 help = format!("write the whole command again, without --out and with --resume {folder}"),
                 "--resume {folder}: its command has secrets, which are masked in the result"
+            ));
+        }
+        if words.iter().any(|word| word.contains(char::REPLACEMENT_CHARACTER)) {
+            return Err(miette!(
+                help = format!("write the whole command again, without --out and with --resume {folder}"),
+                "--resume {folder}: its command has a name that is not UTF-8, which the result cannot hold"
             ));
         }
         let cli = Cli::try_parse_from(words).map_err(|error| {
@@ -93,7 +98,7 @@ impl Earlier {
         if let Some(before) = self.instruments() {
             differing.extend(differences("instruments", &before, &instruments)?);
         }
-        differing.extend(self.rebuilt(experiment));
+        differing.extend(programs::changed(&self.document.records, experiment));
         if differing.is_empty() {
             return Ok(());
         }
@@ -111,40 +116,14 @@ impl Earlier {
     }
 }
 
-impl Earlier {
-    /// Files of servers that were written after the first run began: its runs would be of two builds.
-    fn rebuilt(&self, experiment: &Experiment) -> Vec<String> {
-        let began =
-            self.document.records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).min();
-        let Some(began) = began else { return Vec::new() };
-        // The time of a change, which no copy and no package manager sets back.
-        let is_newer = |path: &PathBuf| path.metadata().is_ok_and(|it| it.ctime() > began.as_second());
-        let files: BTreeSet<PathBuf> = experiment.variants.iter().flat_map(program_files).collect();
-        let changed = files.into_iter().filter(is_newer);
-        changed.map(|path| format!("{}: it was changed after the first run began", path.display())).collect()
-    }
-}
-
-/// Jars, web applications and programs of a server.
-fn program_files(variant: &Variant) -> Vec<PathBuf> {
-    let Some(server) = variant.server() else { return Vec::new() };
-    let mut names: Vec<&str> = match server {
-        Server::Jar(jar) => jar.class_path.iter().map(String::as_str).chain([jar.jar.as_str()]).collect(),
-        Server::Tomcat(tomcat) => vec![&tomcat.app],
-        Server::Jetty(jetty) => vec![&jetty.app],
-        Server::Command(_) | Server::Peer(_) => Vec::new(),
-    };
-    let words = server.text().split_whitespace().enumerate();
-    let is_program = |(at, word): &(usize, &str)| {
-        *at == 0 && matches!(server, Server::Command(_)) || word.ends_with(".jar") || word.ends_with(".war")
-    };
-    names.extend(words.filter(is_program).map(|(_, word)| word));
-    names.into_iter().map(PathBuf::from).filter(|path| path.is_file()).collect()
-}
-
 /// The command that began a session: this one, where it goes on with none.
 pub(super) fn command_of(earlier: Option<&Earlier>) -> Vec<String> {
-    earlier.map_or_else(|| std::env::args().collect(), |earlier| earlier.document.command.clone())
+    earlier.map_or_else(written, |earlier| earlier.document.command.clone())
+}
+
+/// This command line. A name that is no Unicode text is a path; it has a mark where it is none.
+pub(super) fn written() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
 }
 
 /// Where two documents differ, with both values.
