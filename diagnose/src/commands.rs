@@ -41,6 +41,11 @@ impl Commands {
         Ok(Self { jvm, folder, inside, jar, until })
     }
 
+    /// It has until then, where that is later.
+    pub fn extend(&mut self, until: Instant) {
+        self.until = self.until.max(until);
+    }
+
     fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now()).max(Duration::from_millis(100))
     }

@@ -26,8 +26,10 @@ use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::target;
 use threadcount_machine::process_sockets::ProcessSockets;
 
-/// In all; a diagnosis takes ten seconds at most.
+/// Until its first dump.
 const LIMIT: Duration = Duration::from_secs(9);
+/// In all, for one that has responded: on a full CPU its dumps and the probe take seconds. A diagnosis takes twenty at most.
+const LIMIT_OF_SLOW: Duration = Duration::from_secs(19);
 const BETWEEN: Duration = Duration::from_millis(1_400);
 /// Before the first dump: shows whether the JVM is busy with collections.
 const FIRST_LOOK: Duration = Duration::from_millis(300);
@@ -60,7 +62,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     look(pid, began, &mut gc);
     look_at_threads(pid, began, &mut run_times);
     let sockets_before = ProcessSockets::read(pid);
-    let commands = Commands::begin(jvm, began + LIMIT)?;
+    let mut commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
     let mut unresponsive = false;
@@ -72,7 +74,12 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         let is_short = is_short(&gc);
         next = after(due, is_short);
         match snapshot(&commands, began, is_short) {
-            Ok(snapshot) => snapshots.push(snapshot),
+            Ok(snapshot) => {
+                if snapshot.is_whole {
+                    commands.extend(began + LIMIT_OF_SLOW);
+                }
+                snapshots.push(snapshot);
+            }
             Err(CommandError::Silent { seconds, .. }) => {
                 unresponsive = !is_short && seconds >= RESPONDS_SECONDS;
                 missing = Some(if is_short { Missing::HeapIsShort } else { Missing::Time });

@@ -215,7 +215,9 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
     let last = longest.last;
     let is_behind =
         |it: &&&Chain| it.threads > 1 || !matches!(longest.end, ChainEnd::Outside | ChainEnd::Idle);
-    let waiting: Vec<usize> = chains.iter().filter(is_behind).map(|it| it.from).collect();
+    let is_last = |it: &usize| longest.threads > 1 && *it == last;
+    let waiting: Vec<usize> =
+        chains.iter().filter(is_behind).map(|it| it.from).filter(|it| !is_last(it)).collect();
     let requests = waiting.iter().filter(|it| graph.has_request(**it)).count();
     let first = *waiting.first()?;
     let at = most_at(graph, &waiting)?;

@@ -6,6 +6,7 @@ use super::wait_graph::{Thing, WaitGraph, is_without_owner};
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
+use crate::libraries;
 use crate::verdict::Bond;
 use std::collections::{HashMap, HashSet};
 
@@ -23,6 +24,8 @@ pub(super) struct GiverIndex<'a> {
     called_by: HashMap<&'a str, Vec<usize>>,
     /// By the class of any code that has called the application, or by the class around that.
     run_by: HashMap<&'a str, Vec<usize>>,
+    /// By the class whose method they stand in, but for those that wait for work.
+    standing_in: HashMap<&'a str, Vec<usize>>,
     /// By the package that has begun them, which has called another one, but for those that wait for work.
     begun_by: HashMap<&'a str, Vec<usize>>,
     /// Packages that have begun a thread which has called no other one, or waits for work.
@@ -48,6 +51,10 @@ impl<'a> GiverIndex<'a> {
                 .flat_map(|(class, _)| [class, around(class)])
                 .collect()
         });
+        let standing_in = by_names(evidence, |thread| {
+            let class = thread.application().and_then(|it| Some(it.method.rsplit_once('.')?.0));
+            class.filter(|_| !waits_for_work(thread)).into_iter().collect()
+        });
         let begun_by = by_names(evidence, |thread| {
             let (own, others) = own_and_other_packages(thread.frames.iter().rev());
             own.filter(|_| others && !waits_for_work(thread)).into_iter().collect()
@@ -63,6 +70,7 @@ impl<'a> GiverIndex<'a> {
             by_begin,
             called_by,
             run_by,
+            standing_in,
             begun_by: begun_by.into_iter().map(|(name, all)| (name, few(all, waits))).collect(),
             resting: resting.collect(),
             completing: few(completing(evidence), waits),
@@ -191,13 +199,17 @@ impl<'a> GiverIndex<'a> {
         Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
     }
 
-    /// The queue of an object leads to it: threads in a method of its class, which has called the application.
+    /// The queue of an object leads to it: threads in a method of its class, which has called the application. Code of the application
+    /// fills its queues, too: there, threads without a request, which may stand in the method itself.
     fn kept(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let fields = thing.waiters.iter().flat_map(|it| &graph.thread(*it).kept_in);
         fields.into_iter().find_map(|field| {
             let class = field.rsplit_once('.')?.0;
-            let threads = self.run_by.get(class)?;
-            Some((threads.clone(), Bond::Kept { field: field.clone() }, None))
+            let is_own = libraries::is_application(field);
+            let stands = is_own.then(|| self.standing_in.get(class)).flatten();
+            let runs = self.run_by.get(class).into_iter().chain(stands).flatten().copied();
+            let threads: Vec<usize> = runs.filter(|it| !is_own || !graph.has_request(*it)).collect();
+            (!threads.is_empty()).then(|| (threads, Bond::Kept { field: field.clone() }, None))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
+use super::waits::{ASLEEP, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::server_use::ServerUse;
@@ -12,6 +13,7 @@ const GROUPS: usize = 5;
 /// Who wants to run for more than this part of the time computes.
 const COMPUTES: f64 = 0.3;
 const AGAIN: &str = "going through this call again and again";
+const SLEEPS_AGAIN: &str = "sleeping again and again";
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let server = evidence.server.clone().unwrap_or_default();
@@ -74,10 +76,11 @@ fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGr
     let all = standing(evidence).chain(again.map(|it| (it, wait::of(it))));
     for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
         let Some(at) = thread.application() else { continue };
+        let polls = is_nothing_sent && sleeps_again(evidence, thread);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: wait.map(|it| wait::phrase(thread, it)),
+            what: wait.map(|it| wait::phrase(thread, it)).or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned())),
             lock: thread.waits_for.clone(),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
@@ -89,12 +92,27 @@ fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGr
         group.lock = group.lock.take().filter(|it| thread.waits_for.as_ref() == Some(it));
         group.is_limited &= wait::is_timed(thread)
             && !(is_nothing_sent && wait::has_no_end(thread))
+            && !polls
             && matches!(
                 wait,
                 None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result | Wait::PoolEnd)
             );
     }
     counted.into_values().collect()
+}
+
+/// It does not wait for an event, as a long poll does: it looks for something that does not come. A virtual thread that slept on has had a
+/// carrier in between, unless other code of the application did.
+fn sleeps_again(evidence: &Evidence, thread: &Thread) -> bool {
+    let is_of_others = || {
+        let virtual_threads =
+            evidence.threads.iter().filter(|it| it.is_virtual && it.application().is_some());
+        virtual_threads.into_iter().any(|it| !has_request(evidence, it))
+    };
+    // Where none carries a thread at the moment of a dump, their pool is not known as that of carriers.
+    let may_carry = |it: &Thread| it.is_carrier || it.is_in_fork_join() && it.application().is_none();
+    let had_carrier = || evidence.threads.iter().any(|it| it.went_on && may_carry(it)) && !is_of_others();
+    waits_in(thread) == Some(ASLEEP) && (thread.went_on || thread.is_virtual && had_carrier())
 }
 
 fn computes(evidence: &Evidence, thread: &Thread) -> bool {
@@ -173,6 +191,25 @@ mod tests {
         let waits = judge(&of(poll(), 0, 0));
         assert!(matches!(&waits, Some(Verdict::Waiting { requests: 1, .. })), "{waits:?}");
         assert_eq!(judge(&of(poll(), 0, 1)), None, "one after the other");
+    }
+
+    #[test]
+    fn requests_that_sleep_again_and_again_stand_and_those_that_sleep_once_wait() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+        let of_one = |thread: Thread, others: Vec<Thread>| {
+            let found = judge(&of([vec![thread], others].concat(), 1, 0));
+            found.map(|it| matches!(it, Verdict::RequestsStand { .. }))
+        };
+        let once = || Thread { went_on: false, ..again(1, &[SLEEP], 7) };
+        assert_eq!(of_one(again(1, &[SLEEP], 7), vec![]), Some(true));
+        assert_eq!(of_one(once(), vec![]), Some(false));
+        let carrier = |went_on| Thread { tid: 8, is_carrier: true, went_on, ..Thread::default() };
+        let on_virtual = || Thread { is_virtual: true, ..once() };
+        assert_eq!(of_one(on_virtual(), vec![carrier(true)]), Some(true));
+        assert_eq!(of_one(on_virtual(), vec![carrier(false)]), Some(false));
+        let frames = vec![Frame::parse("shop.Clock.tick(Clock.java:3)")];
+        let other = Thread { tid: 9, is_virtual: true, frames, ..Thread::default() };
+        assert_eq!(of_one(on_virtual(), vec![carrier(true), other]), Some(false), "the other one has had it");
     }
 
     #[test]

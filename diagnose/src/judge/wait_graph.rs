@@ -7,7 +7,7 @@ use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::verdict::Bond;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// By thread, in the order of the evidence.
 pub(super) struct WaitGraph<'a> {
@@ -58,6 +58,7 @@ impl<'a> WaitGraph<'a> {
         };
         graph.find_things(is_still);
         graph.find_givers();
+        graph.find_takers();
         graph.find_live();
         graph
     }
@@ -138,6 +139,27 @@ impl<'a> WaitGraph<'a> {
             let thing = &mut self.things[at];
             (thing.givers, thing.bond, thing.has_ended, thing.is_closed) =
                 (givers, bond, has_ended, is_closed);
+        }
+    }
+
+    /// One without a giver, at whose line others wait for what lies in a queue: the thread that serves the queue has taken it.
+    fn find_takers(&mut self) {
+        let line = |graph: &Self, thing: &Thing| {
+            let first = thing.waiters.first().and_then(|it| graph.thread(*it).application());
+            first
+                .map(ToString::to_string)
+                .filter(|_| matches!(thing.wait, Wait::Result | Wait::Latch(_) | Wait::Signal))
+        };
+        let mut served: HashMap<String, Vec<usize>> = HashMap::new();
+        for thing in self.things.iter().filter(|it| matches!(it.bond, Bond::Kept { .. })) {
+            served.extend(line(self, thing).map(|it| (it, thing.givers.clone())));
+        }
+        for at in 0..self.things.len() {
+            let thing = &self.things[at];
+            let takers = line(self, thing).and_then(|it| served.get(&it)).filter(|_| thing.givers.is_empty());
+            if let Some(takers) = takers.cloned() {
+                (self.things[at].givers, self.things[at].bond) = (takers, Bond::Computes);
+            }
         }
     }
 

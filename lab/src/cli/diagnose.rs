@@ -15,7 +15,7 @@ use threadcount_report::diagnosis;
 
 /// Diagnose a JVM that hangs or crawls: deadlocks, lost locks and permits, held carriers, GC
 ///
-/// Takes three thread dumps within about three seconds, through virtual threads too, and at most ten seconds in all. For the
+/// Takes three thread dumps within about three seconds, through virtual threads too, and at most twenty seconds in all. For the
 /// owners of locks it loads the probe for a moment. The JVM prints a warning on its standard error (JEP 451). Needs Java 21 or
 /// newer, and the JVM's user or root. Exit code 0: nothing hangs. 1: something does. 2: bad usage or input. 3: evidence is missing,
 /// or requests stand and the cause is unknown.

@@ -13,7 +13,7 @@ import java.util.concurrent.locks.StampedLock;
 final class Pools {
     private Pools() {}
 
-    static Service.Work work(String mode) {
+    static Service.Work work(String mode) throws java.io.IOException {
         return switch (mode) {
             case "own-nested-pool" -> new OwnNestedPool();
             case "own-leaky-pool" -> new OwnLeakyPool();
@@ -25,7 +25,7 @@ final class Pools {
             case "method-reference" -> new MethodReference();
             case "completion-service" -> new CompletionService();
             case "mailbox" -> new Mailbox();
-            default -> throw new IllegalArgumentException(mode);
+            default -> Loops.work(mode);
         };
     }
 

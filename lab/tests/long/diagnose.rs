@@ -15,7 +15,7 @@ use threadcount_machine::attach;
 use threadcount_machine::attach::JvmProcess;
 use threadcount_machine::live_heap::HeapReader;
 
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(20);
 const GIVE_UP: Duration = Duration::from_secs(60);
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung");
 /// As few cores as the fewest that a machine has: what waits for a carrier is the same everywhere.

@@ -14,9 +14,10 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::process_sockets::ProcessSockets;
 
-const SOURCES: [&str; 2] = [
+const SOURCES: [&str; 3] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Pools.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Loops.java"),
 ];
 const GIVE_UP: Duration = Duration::from_secs(120);
 const KINDS: [&str; 2] = ["platform", "virtual"];
@@ -43,7 +44,7 @@ impl Service {
         let port: u16 = port.trim().parse().unwrap();
         let clients = (0..clients).map(|_| ask(port)).collect();
         let service = Self { jvm, port, _output: output, _clients: clients };
-        service.wait_until_it_rests(mode == "spin");
+        service.wait_until_it_rests(["spin", "retry"].contains(&mode));
         service
     }
 
@@ -76,7 +77,7 @@ impl Service {
         (output.status.success(), String::from_utf8(told).unwrap())
     }
 
-    fn diagnose(&self, folder: &Path) -> Diagnosis {
+    pub fn diagnose(&self, folder: &Path) -> Diagnosis {
         let out = folder.join(format!("{}.json", self.jvm.id()));
         let mut command = Command::new(cargo_bin("threadcount"));
         let output =

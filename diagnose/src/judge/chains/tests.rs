@@ -348,6 +348,38 @@ fn a_task_of_a_serial_executor_waits_for_itself_where_what_it_waits_for_is_in_it
     assert!(matches!(&found[..], [Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. }]), "{found:?}");
 }
 
+/// A loop of the application serves a queue that requests fill with code of the same class.
+#[test]
+fn a_loop_is_waited_for_by_those_in_its_queue_and_by_the_one_whose_task_it_has_taken() {
+    const LOCKS: &str = "java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)";
+    let request = |tid: u64, kept_in: &[&str]| Thread {
+        waits_for: Some(format!("F@{tid}")),
+        kept_in: kept_in.iter().map(|it| (*it).to_owned()).collect(),
+        ..thread(
+            tid,
+            &[PARK, GET, "shop.Orders.place(Orders.java:7)", "shop.Orders.run(Orders.java:3)", SERVER],
+        )
+    };
+    let queued = || (2..5).map(|tid| request(tid, &["shop.Orders.waiting"]));
+    let without_loop = all(&of(queued().collect()));
+    assert!(matches!(&without_loop[..], [Verdict::DeadEnd { waiters: 3, .. }]), "{without_loop:?}");
+    let serves = Thread {
+        waits_for: Some("L@1".into()),
+        ..thread(9, &[PARK, LOCKS, "shop.Orders.serve(Orders.java:9)"])
+    };
+    let mut with_loop = of(queued().chain([request(1, &[]), serves]).collect());
+    with_loop
+        .synchronizers
+        .insert("L@1".into(), Synchronizer { owner: Some(1), value: 1, ..Synchronizer::default() });
+    let found = all(&with_loop);
+    assert!(
+        matches!(&found[..], [Verdict::Deadlock { links, behind: 3, .. }] if links.len() == 2),
+        "{found:?}"
+    );
+    with_loop.threads[4].stood_still = false;
+    assert_eq!(all(&with_loop), [], "it serves them");
+}
+
 /// The only thread that empties a library's ring wants room in it; both look for it again and again.
 #[test]
 fn a_ring_of_a_library_is_emptied_by_the_thread_that_the_library_began() {

@@ -1,6 +1,8 @@
 package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import java.io.PipedInputStream;
+import java.io.PipedReader;
 import java.lang.management.LockInfo;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadInfo;
@@ -80,11 +82,23 @@ final class Givers {
             givers.add(runner.threadId());
         }
         givers.addAll(pools.whoseEndIs(blocker));
+        givers.addAll(endsOf(blocker));
         // A condition's lock stands for the queue that both belong to.
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
         givers.addAll(pools.whoTakesFrom(key));
         String pool = pools.withTask(blocker);
         return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, references.to(key));
+    }
+
+    /** The threads that have read or written a pipe: each waits for the other one. */
+    private Set<Long> endsOf(Object pipe) {
+        Set<Long> ends = new HashSet<>();
+        for (String side : new String[] {"readSide", "writeSide"}) {
+            if ((pipe instanceof PipedInputStream || pipe instanceof PipedReader) && jvm.fieldOf(pipe, side) instanceof Thread end) {
+                ends.add(end.threadId());
+            }
+        }
+        return ends;
     }
 
     /**
@@ -109,6 +123,7 @@ final class Givers {
                 givers.add(other.threadId());
             }
         }
+        givers.addAll(endsOf(jvm.stackOf(known).blocker()));
         return new Given(lock.toString(), givers, pools.withTask(lock), Set.of());
     }
 

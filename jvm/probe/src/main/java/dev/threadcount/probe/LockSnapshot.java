@@ -33,7 +33,7 @@ final class LockSnapshot {
 
     /** Their stacks show who has what others wait for. */
     private static final int MOST_STACKS = 3_000;
-    private static final long MOST_CODE_NS = 2_000_000_000;
+    private static final long MOST_CODE_NS = 4_000_000_000L;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
 

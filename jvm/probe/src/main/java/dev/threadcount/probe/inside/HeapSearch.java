@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
 final class HeapSearch {
     private static final int MOST_OBJECTS = 200_000;
     private static final int BYTES_PER_OBJECT = 60;
-    private static final long MOST_NS = 400_000_000;
+    private static final long MOST_NS = 1_000_000_000;
     private static final int MOST_ELEMENTS = 10_000;
     private static final Field[] NONE = {};
 
@@ -82,8 +82,8 @@ final class HeapSearch {
     private List<String> path(int from) {
         List<String> path = new ArrayList<>();
         boolean isInQueue = false;
-        // The queue's own lock is no task in it.
-        boolean isTask = false;
+        // The queue's own lock is no task in it, and a future that lies there is one.
+        boolean isTask = isTask(objects[from].getClass().getName());
         for (int at = from; at >= 0; at = parents[at]) {
             Field field = by[at];
             String owner = field == null ? "" : field.getDeclaringClass().getName();
@@ -100,6 +100,10 @@ final class HeapSearch {
             isInQueue = isOfQueue;
         }
         return path;
+    }
+
+    private static boolean isTask(String name) {
+        return !name.startsWith("java.util.concurrent.locks.") && !name.contains("Queue") && !name.contains("Deque");
     }
 
     private void add(Object object, int parent, Field field) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 class HeapSearchTest {
@@ -32,13 +33,16 @@ class HeapSearchTest {
     void whatATaskInAQueueLeadsToIsKeptInTheFieldOfTheQueueAndWhatAMapHasIsNot() {
         Object queued = new Task("row");
         Object other = new Task("column");
+        Object ownTask = new FutureTask<>(() -> "cell");
         Shop.ORDERS.waiting.tasks[0] = new Task(queued);
+        Shop.ORDERS.waiting.tasks[1] = ownTask;
         Shop.ORDERS.known.put("other", other);
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
-        wanted.addAll(List.of(queued, other));
+        wanted.addAll(List.of(queued, other, ownTask));
         Map<Object, List<String>> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
         // The map's fields are closed here.
         assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued));
-        assertEquals(1, keepers.size());
+        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(ownTask));
+        assertEquals(2, keepers.size());
     }
 }
