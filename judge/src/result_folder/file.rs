@@ -39,7 +39,8 @@ pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        let writer = name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
+        let writer =
+            name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
         if writer.is_some_and(|pid: u32| !Path::new("/proc").join(pid.to_string()).exists()) {
             ignore_missing(fs::remove_file(entry.path()))?;
         }

@@ -149,7 +149,7 @@ fn a_share_comes_back_as_it_was_measured_but_for_the_sample_of_its_slowest_reque
         started_ns: 0,
         ended_ns: 2 * S,
         last_sent_ns: 0,
-        last_response_ns: S,
+        last_response_ns: 0,
         slowest: Slowest::default(),
         seconds: Vec::new(),
         ..measured.clone()

@@ -30,7 +30,7 @@ const FINDINGS: [&str; 25] = [
     r#"{"rule":"pinned-carriers","figures":{"shown_by":"carrier-states","worst":{"carriers":2.0,"pinned_share":0.0,
         "all_pinned_share":0.0,"mean_pin_ms":null,"held_share":1.0,"queued_threads":198.0,"rate_per_s":40.0,
         "server_cpu_cores":0.05},"mean":{"carriers":2.0,"pinned_share":0.0,"all_pinned_share":0.0,"mean_pin_ms":null,
-        "held_share":1.0,"queued_threads":198.0,"rate_per_s":40.0,"server_cpu_cores":0.05},"site":null,"wait":null,"java":21}}"#,
+        "held_share":1.0,"queued_threads":198.0,"rate_per_s":40.0,"server_cpu_cores":0.05},"site":null,"wait":null,"stood":[],"java":21}}"#,
     r#"{"rule":"busy-without-progress","figures":{"samples":100.0,"without_work_share":0.95,"yielding_share":0.35,
         "carriers_full_share":1.0,"queued_threads":18.0,"server_cpu_cores":1.9,"rate_per_s":160.0,"site":{"holder":null,
         "application":"shop.Poll.until:31","top":null,"reason":{"kind":"yield"},"total":{"count":35,"total_ms":0.0,
