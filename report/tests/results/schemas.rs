@@ -60,7 +60,7 @@ const FINDINGS: [&str; 25] = [
     r#"{"rule":"throttled","figures":{"quota_cores":0.5,"period_ms":100.0,"throttled_periods_per_run":92.0,
         "throttled_share":0.92,"throttled_ms":4000.0,"server_cpu_cores":null,"generator_shares_quota":true}}"#,
     r#"{"rule":"cpu-ceiling","figures":{"cpu":{"in_use_cores":1.94,"machine_cores":2.0,"server_cores":1.4,
-        "server_kernel_cores":0.5,"server_gc_cores":0.4,"server_compilation_cores":null,"generator_cores":0.35},
+        "server_kernel_cores":0.5,"server_gc_cores":0.4,"server_compilation_cores":null,"generator_cores":0.35,"backend_cores":0.0},
         "rate_per_s":18100.0,"fastest_ms":50.1,"near_clients":{"clients":1000,"rate_per_s":19960.0},
         "large_part":"garbage-collection"}}"#,
     r#"{"rule":"memory-growth","figures":{"memory":"resident-set","from_bytes":2e8,"to_bytes":3e8,"window_s":10.0}}"#,
