@@ -1,4 +1,4 @@
-//! `result.json` (`threadcount/result/2`): the outcome of one experiment. Every report is made from it alone.
+//! `result.json` (`threadcount/result/3`): the outcome of one experiment. Every report is made from it alone.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::runs::is_complete;
 
 /// The name and version of the document.
-pub const SCHEMA: &str = "threadcount/result/2";
+pub const SCHEMA: &str = "threadcount/result/3";
 
 /// One experiment's outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,7 +34,7 @@ pub struct ResultDocument {
     pub experiment: Experiment,
     pub machine: Machine,
     /// Kinds of thread compared inside one JVM, before the runs. `None`: not asked for, or refused.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub crossover: Option<CrossoverDocument>,
     /// One per run, in the order of the runs.
     pub records: Vec<Record>,

@@ -1,6 +1,6 @@
 //! How many requests, bytes and connections there were: while they are counted, between processes, and in reports.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// What became of the requests. Always `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load
 /// `waiting_at_start + due = sent + not_sent`, where `due` is how many fell due while it was counted.
@@ -8,11 +8,9 @@ use serde::{Deserialize, Serialize, Serializer};
 #[non_exhaustive]
 pub struct Counts {
     /// Requests of the lead-in that were in flight when counting began; 0 without one.
-    #[serde(default)]
     pub in_flight_at_start: u64,
     /// Requests that fell due in the lead-in and had not been sent when counting began (open loop only): they are part of `sent`,
     /// or of `not_sent`.
-    #[serde(default)]
     pub waiting_at_start: u64,
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
@@ -29,7 +27,6 @@ pub struct Counts {
     /// had no older request, and ended within a round trip and 10 ms after they were sent; any request where it ended with a 408
     /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7). Each is still one request, with its
     /// first due and sent times.
-    #[serde(default)]
     pub resent: u64,
 }
 
@@ -56,17 +53,6 @@ impl Counts {
         self.unfinished += other.unfinished;
         self.not_sent += other.not_sent;
         self.resent += other.resent;
-    }
-
-    /// As one of several processes reports it.
-    pub(crate) fn serialize_of_pod<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
-        out.collect_map([
-            ("sent", self.sent),
-            ("ok", self.ok),
-            ("failed", self.failed),
-            ("unfinished", self.unfinished),
-            ("not_sent", self.not_sent),
-        ])
     }
 }
 

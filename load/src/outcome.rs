@@ -9,10 +9,12 @@ use crate::recorder::Recorder;
 use crate::slowest::Slowest;
 use crate::times::Times;
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// All that one load measured. Sums over threads; memory is constant in the number of requests.
-#[derive(Clone, Debug, Default)]
+/// All that one load measured. Sums over threads; memory is constant in the number of requests. As JSON it is the account of a share
+/// (docs/contributing/share-format.md).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LoadOutcome {
     /// When counting began, on the shared clock: when the first request was due, or at the end of the lead-in.
@@ -24,7 +26,7 @@ pub struct LoadOutcome {
     /// The protocol that was used, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
     pub protocol: String,
     /// The driver that really carried it: `io_uring` or `epoll`.
-    pub driver: &'static str,
+    pub driver: String,
     /// What became of the requests.
     pub counts: Counts,
     /// How long the requests in flight at the start had been on their way then, added up.
@@ -34,6 +36,7 @@ pub struct LoadOutcome {
     /// Due → last byte, of requests with an expected response.
     pub response_time: Times,
     /// A sample of the slowest requests with an expected response.
+    #[serde(skip)]
     pub slowest: Slowest,
     /// Sent → last byte, of requests with an expected response.
     pub service_time: Times,
@@ -82,6 +85,7 @@ pub struct LoadOutcome {
     /// When the last response was complete, expected or not, on the shared clock; 0: there was none, or it is not known.
     pub last_response_ns: Nanos,
     /// One slice per second of the run.
+    #[serde(skip)]
     pub seconds: Vec<Second>,
     /// What the generator itself cost.
     pub cost: GeneratorCost,
@@ -90,10 +94,13 @@ pub struct LoadOutcome {
     /// True when the load was cut short by the user.
     pub interrupted: bool,
     /// What became of the rows of the log; `None`: there is none.
+    #[serde(skip)]
     pub log: Option<LogCounts>,
     /// Why the log could not be written to its end.
+    #[serde(skip)]
     pub log_failure: Option<std::io::ErrorKind>,
     /// The processes that sent it, each a share; empty: this one did.
+    #[serde(skip)]
     pub pods: Vec<PodReport>,
 }
 
@@ -143,6 +150,29 @@ impl LoadOutcome {
         self.interrupted |= other.interrupted;
     }
 
+    /// What a process of several reports of its share: on a clock that begins with its start, and without what only one process has.
+    pub(crate) fn of_share(&self) -> Self {
+        let since_start = |ns: Nanos| ns.saturating_sub(self.started_ns);
+        let (slowest, seconds, pods) = (Slowest::default(), Vec::new(), Vec::new());
+        let (started_ns, log, log_failure) = (0, None, None);
+        let ended_ns = since_start(self.ended_ns);
+        let last_sent_ns = since_start(self.last_sent_ns);
+        // Known of one process only: its silence says nothing of the others.
+        let last_response_ns = 0;
+        Self {
+            started_ns,
+            ended_ns,
+            last_sent_ns,
+            last_response_ns,
+            slowest,
+            seconds,
+            pods,
+            log,
+            log_failure,
+            ..self.clone()
+        }
+    }
+
     /// Adds what the same load measured in a later window, as if it had followed at once: the time between the two windows is left
     /// out, on the clock and in every figure.
     pub fn append(&mut self, mut later: Self) {
@@ -184,7 +214,7 @@ fn busy_over(one: &[f64], one_ns: Nanos, other: &[f64], other_ns: Nanos) -> Vec<
 }
 
 /// One second of the run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Second {
     /// Which second since the start, from 0.
@@ -228,7 +258,7 @@ pub struct SecondTimes {
 }
 
 /// What the generator spent, summed over its threads.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GeneratorCost {
     /// How many threads generated load.

@@ -26,7 +26,6 @@ pub struct PodReport {
     pub clock_ahead_ms: Option<f64>,
     pub elapsed_s: f64,
     /// Of one without an end, in the seconds that are known.
-    #[serde(serialize_with = "Counts::serialize_of_pod")]
     pub requests: Counts,
     pub response_time_ms: Option<TimesSummary>,
     pub interrupted: bool,

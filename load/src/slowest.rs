@@ -26,7 +26,7 @@ impl SlowRequest {
 }
 
 /// A sample of the slow requests of a load. Each of those beyond the threshold is in it with the same probability.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Slowest {
     kept: Vec<SlowRequest>,
     /// Only longer ones are kept.

@@ -93,7 +93,7 @@ fn a_thousand_histograms_and_series_need_less_than_200_mb() {
         .map(|outcome| {
             let seconds =
                 outcome.seconds.iter().map(|second| Message::Second(ShareSecond::new(second).unwrap()));
-            let end = Message::End(Box::new(ShareEnd::new(outcome, None).unwrap()));
+            let end = Message::End(Box::new(ShareEnd::new(outcome, None)));
             std::iter::once(Message::Begin(begin())).chain(seconds).chain([end]).collect()
         })
         .collect();

@@ -9,7 +9,7 @@ import zlib
 from collections import Counter
 
 OUTER, INNER = 0x1C849304, 0x1C849303
-LINE = re.compile(r"^threadcount/share/1 (\d+)/(\d+) (\d+) ([0-9a-f]{8}) (.*)$")
+LINE = re.compile(r"^threadcount/share/2 (\d+)/(\d+) (\d+) ([0-9a-f]{8}) (.*)$")
 
 
 def ends(logs):

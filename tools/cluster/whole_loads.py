@@ -52,7 +52,7 @@ def are_those_of_one_histogram(outcome, ends, pods):
     """Recorded by the pods, read by kubectl, added here: the figures of the merged result, to the last bit."""
     assert len(ends) == pods, f"kubectl has the ends of {len(ends)} logs"
     for name in ["response_time", "service_time"]:
-        recorded = sum((histograms.counts(end["histograms"][name]) for end in ends), histograms.Counter())
+        recorded = sum((histograms.counts(end["outcome"][name]) for end in ends), histograms.Counter())
         assert recorded.total() == outcome.requests()["ok"], (name, recorded.total(), outcome)
         shown = outcome.document[f"{name}_ms"]
         quantiles = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99_9": 0.999}

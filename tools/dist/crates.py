@@ -1,6 +1,7 @@
 """The two crates as crates.io takes them: `cargo install threadcount` builds a program with the parts in it."""
 
 import os
+import pathlib
 import shutil
 import subprocess
 import time
@@ -24,8 +25,8 @@ def package(release, content):
     for crate in FOLDERS:
         (release.source / crate / "LICENSE").write_bytes(content.licence)
     # The parts in it hold the works of others.
-    (release.source / "lab" / "THIRD-PARTY-LICENSES.txt").write_bytes(content.notices)
-    (release.source / "lab" / "threadcount.cdx.json").write_bytes(content.sbom)
+    for path, text, _ in content.documents(release.source / "lab"):
+        pathlib.Path(path).write_bytes(text)
     folder = release.work / "build" / "crates"
     run(
         command("--no-verify"),

@@ -29,7 +29,7 @@ class Component:
 
 
 def all_of(release, tools):
-    found = {it.purl: it for it in [*crates(release), *libraries_of_the_system(), *libraries_of_the_linkers(tools), *in_parts(release), echarts(release)]}
+    found = {it.purl: it for it in [*crates(release), *libraries_of_the_system(), *libraries_of_the_linkers(tools), *java(release, parts.IN_THE_PROGRAM), echarts(release)]}
     return [found[purl] for purl in sorted(found)]
 
 
@@ -123,25 +123,14 @@ def output(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def in_parts(release):
-    """The libraries beside and within the jars that travel in the program."""
-    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(release, parts.IN_THE_PROGRAM)]
-    jars += [(file, parts.built(release, module, file)) for module, file in parts.IN_THE_PROGRAM.items()]
-    return java(jars)
-
-
 def in_applications(release):
     """Those in the archive for THREADCOUNT_APPS."""
-    jars = [(name.rsplit("/", 1)[-1], content) for _, name, content in parts.libraries(release, parts.TOO_LARGE)]
-    jars += [(f"{module}.jar", parts.built(release, module, f"{module}.jar")) for module in parts.TOO_LARGE]
-    found = {it.purl: it for it in java(jars)}
-    return [found[purl] for purl in sorted(found)]
+    return sorted(java(release, parts.TOO_LARGE), key=lambda it: it.purl)
 
 
-def java(jars):
-    for name, content in jars:
-        for group, artifact, version, licence, checksum, texts in java_libraries.of_jar(name, content):
-            yield Component(f"pkg:maven/{group}/{artifact}@{version}", artifact, version, licence, checksum, texts)
+def java(release, modules):
+    found = {it[0]: Component(*it) for it in java_libraries.of_modules(release.jvm, modules)}
+    return list(found.values())
 
 
 def echarts(release):

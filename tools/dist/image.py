@@ -29,9 +29,7 @@ def image(release, program, content):
             ("usr/share/", None, 0o755),
             ("usr/share/doc/", None, 0o755),
             ("usr/share/doc/threadcount/", None, 0o755),
-            ("usr/share/doc/threadcount/LICENSE", content.licence, 0o644),
-            ("usr/share/doc/threadcount/THIRD-PARTY-LICENSES.txt", content.notices, 0o644),
-            ("usr/share/doc/threadcount/threadcount.cdx.json", content.sbom, 0o644),
+            *content.documents("usr/share/doc/threadcount"),
         ],
         release.epoch_s,
     )

@@ -5,7 +5,7 @@ import hashlib
 import shutil
 import time
 
-from archives import gz, sha256, tar, xz, zip_
+from archives import documents, gz, sha256, tar, xz, zip_
 from release import environment, run
 import manual
 
@@ -27,6 +27,7 @@ class Content:
         self.pages = manual.pages(release, program)
         self.completions = list(manual.completions(program))
         self.notices, self.sbom = notices, sbom
+        self.documents = lambda folder: documents(folder, self.licence, notices, sbom)
         schemas = [*(release.source / "schema").glob("*.json"), *(release.source / "load" / "schema").glob("*.json")]
         self.schemas = [(it.name, it.read_bytes()) for it in sorted(schemas, key=lambda it: it.name)]
 
@@ -37,9 +38,7 @@ def archive(release, name, program, content):
     entries = [
         (f"{top}/threadcount", program, 0o755),
         (f"{top}/README.md", content.readme, 0o644),
-        (f"{top}/LICENSE", content.licence, 0o644),
-        (f"{top}/THIRD-PARTY-LICENSES.txt", content.notices, 0o644),
-        (f"{top}/threadcount.cdx.json", content.sbom, 0o644),
+        *content.documents(top),
     ]
     entries += [(f"{top}/man/man1/{page}", text, 0o644) for page, text in content.pages]
     entries += [(f"{top}/completions/{file}", text, 0o644) for _, file, text in content.completions]

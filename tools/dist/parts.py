@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from archives import in_order, sha256, stored, tar, xz
+from archives import documents, in_order, sha256, stored, tar, xz
 
 # What the Maven reactor in jvm/ builds and every user may need.
 IN_THE_PROGRAM = {
@@ -103,9 +103,7 @@ def applications(release, notices, sbom):
     name = f"threadcount-apps-{release.version}"
     entries = [(f"{name}/{module}.jar", built(release, module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
     entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(release, TOO_LARGE)]
-    entries.append((f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644))
-    entries.append((f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644))
-    entries.append((f"{name}/threadcount.cdx.json", sbom, 0o644))
+    entries += documents(name, (release.source / "LICENSE").read_bytes(), notices, sbom)
     archive = release.work / f"{name}.tar"
     archive.write_bytes(tar(entries, release.epoch_s))
     # Jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.

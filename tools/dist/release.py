@@ -10,6 +10,8 @@ import subprocess
 import tarfile
 import time
 
+from java_libraries import BILL, BILL_OPTIONS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -74,7 +76,7 @@ def build_jvm(release):
     """The Maven reactor of the copied sources."""
     say("building the JVM side")
     flags = "--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
-    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", release.jvm / "pom.xml", "package", "-DskipTests"]
+    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", release.jvm / "pom.xml", "package", BILL, "-DskipTests", *BILL_OPTIONS]
     run(command, release.work / "maven.log", env=environment(MAVEN_OPTS=flags))
 
 

@@ -47,6 +47,9 @@ class Content:
     notices: bytes = b"notices"
     sbom: bytes = b"{}"
 
+    def documents(self, folder):
+        return archives.documents(folder, self.licence, self.notices, self.sbom)
+
 
 def jar(files):
     packed = io.BytesIO()
@@ -54,6 +57,12 @@ def jar(files):
         for name, text in files.items():
             archive.writestr(name, text)
     return packed.getvalue()
+
+
+def component(group, name, *licences, query="?type=jar"):
+    """Of a bill of materials."""
+    return {"group": group, "name": name, "version": "1", "purl": f"pkg:maven/{group}/{name}@1{query}", "hashes": [{"alg": "SHA-256", "content": "00"}],
+            "licenses": [{"license": it} for it in licences]}
 
 
 class Packing(unittest.TestCase):
@@ -221,17 +230,37 @@ class Platforms(unittest.TestCase):
 
 
 class Licences(unittest.TestCase):
-    def test_libraries_within_a_jar_are_found_and_ours_are_not(self):
-        inner = jar({"META-INF/maven/org.slf4j/slf4j-api/pom.properties": "groupId=org.slf4j\nartifactId=slf4j-api\nversion=2.0.1\n", "META-INF/LICENSE": "MIT it is"})
-        own = "groupId=dev.threadcount\nartifactId=servlets\nversion=0.1.0\n"
-        outer = jar({"META-INF/maven/dev.threadcount/servlets/pom.properties": own, "BOOT-INF/lib/slf4j-api-2.0.1.jar": inner, "BOOT-INF/lib/spring-core-7.0.9.jar": jar({"A": ""})})
-        found = sorted(it[:4] for it in java_libraries.of_jar("servlets.jar", outer))
-        self.assertEqual(found, [("org.slf4j", "slf4j-api", "2.0.1", "MIT"), ("org.springframework", "spring-core", "7.0.9", "Apache-2.0")])
+    def libraries(self, components, within=()):
+        """Those of a module whose bill has these, with jars in a repository."""
+        with tempfile.TemporaryDirectory() as folder:
+            jvm, repository = pathlib.Path(folder) / "jvm", pathlib.Path(folder) / "repository"
+            bill = {"components": components, "dependencies": [{"ref": components[0]["purl"], "dependsOn": [components[-1]["purl"]]}]}
+            (jvm / "servlets" / "target").mkdir(parents=True)
+            (jvm / "servlets" / "target" / "bom.json").write_text(json.dumps(bill), encoding="ascii")
+            for it in components:
+                path = java_libraries.file_of(it, repository)
+                path.parent.mkdir(parents=True)
+                path.write_bytes(jar({"META-INF/LICENSE": f"text of {it['name']}", **dict(within)}))
+            return list(java_libraries.of_modules(jvm, ["servlets"], repository))
 
-    def test_a_driver_whose_licence_differs_from_its_groups_has_its_own(self):
-        driver = "groupId=org.postgresql\nartifactId=r2dbc-postgresql\nversion=1\n"
-        found = list(java_libraries.of_jar("r2dbc-postgresql-1.jar", jar({"META-INF/maven/org.postgresql/r2dbc-postgresql/pom.properties": driver})))
-        self.assertEqual([it[3] for it in found], ["Apache-2.0"])
+    def test_libraries_have_the_licences_of_their_bill_and_the_texts_of_their_jars_and_ours_are_none(self):
+        slf4j = component("org.slf4j", "slf4j-api", {"id": "MIT"})
+        servlet = component("jakarta.servlet", "api", {"id": "EPL-2.0"}, {"name": "GNU General Public License, version 2 with the GNU Classpath Exception"})
+        native = component("io.netty", "native", {"name": "Public Domain"}, query="?classifier=linux-x86_64&type=jar")
+        found = self.libraries([slf4j, component("dev.threadcount", "thread-info"), servlet, native])
+        self.assertEqual([it[1:4] for it in found], [("slf4j-api", "1", "MIT"), ("api", "1", "EPL-2.0 OR GPL-2.0-only WITH Classpath-exception-2.0"),
+                                                     ("native", "1", "LicenseRef-Public-Domain")])
+        self.assertEqual(found[0][4:], ("00", ("text of slf4j-api",), (native["purl"],)))
+
+    def test_a_library_within_the_jar_of_another_is_found_once(self):
+        def properties(group, artifact):
+            return {f"META-INF/maven/{group}/{artifact}/pom.properties": f"groupId={group}\nartifactId={artifact}\nversion=4\n"}
+
+        netty = component("io.netty", "netty-common", {"id": "Apache-2.0"})
+        found = self.libraries([netty], {**properties("org.jctools", "jctools-core"), **properties("io.netty", "netty-common")})
+        self.assertEqual([it[:4] for it in found[1:]], [("pkg:maven/org.jctools/jctools-core@4", "jctools-core", "4", "Apache-2.0")])
+        with self.assertRaises(SystemExit):
+            self.libraries([netty], properties("org.jctoolsother", "new"))
 
     def test_each_server_of_the_shop_is_delivered(self):
         servers = {it.name for it in (release.ROOT / "jvm").glob("orders-*") if (it / "pom.xml").is_file()} - {"orders-common", "orders-it"}
@@ -260,18 +289,17 @@ class Licences(unittest.TestCase):
         self.assertLessEqual({"LICENSE", "THIRD-PARTY-LICENSES.txt", "threadcount.cdx.json", "spring-boot-4.jar"}, names)
 
     def test_a_library_whose_licence_is_not_known_stops_the_release(self):
-        unknown = jar({"META-INF/maven/com.new/new/pom.properties": "groupId=com.new\nartifactId=new\nversion=1\n"})
         with self.assertRaises(SystemExit):
-            list(java_libraries.of_jar("new-1.jar", unknown))
+            self.libraries([component("com.new", "new")])
 
     def test_a_bill_of_materials_names_each_component_and_is_the_same_each_time(self):
         release = Release(work=None, out=None, version="0.1.0", commit="abc", epoch_s=EPOCH_S)
-        component = Component("pkg:cargo/a@1.0.0", "a", "1.0.0", "MIT OR Apache-2.0", "00", ("text",))
-        bill = json.loads(notices.sbom(release, [component]))
+        crate = Component("pkg:cargo/a@1.0.0", "a", "1.0.0", "MIT OR Apache-2.0", "00", ("text",))
+        bill = json.loads(notices.sbom(release, [crate]))
         self.assertEqual(bill["components"][0]["licenses"], [{"expression": "MIT OR Apache-2.0"}])
         self.assertEqual(bill["metadata"]["timestamp"], "2023-11-14T22:13:20Z")
-        self.assertEqual(notices.sbom(release, [component]), notices.sbom(release, [component]))
-        text = notices.text(release, [component, dataclasses.replace(component, purl="pkg:cargo/b@1.0.0")]).decode()
+        self.assertEqual(notices.sbom(release, [crate]), notices.sbom(release, [crate]))
+        text = notices.text(release, [crate, dataclasses.replace(crate, purl="pkg:cargo/b@1.0.0")]).decode()
         self.assertEqual(text.count("\ntext\n"), 1, "a text stands once")
 
 

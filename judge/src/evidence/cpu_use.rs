@@ -15,13 +15,7 @@ pub struct CpuUse {
     pub server_compilation_cores: Option<f64>,
     pub generator_cores: f64,
     /// Servers behind the server.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub backend_cores: f64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-fn is_zero(cores: &f64) -> bool {
-    *cores <= 0.0
 }
 
 impl CpuUse {

@@ -22,7 +22,7 @@ pub struct AllocationStalls {
     /// Share of the window in which at least one thread waited.
     pub waiting_share: f64,
     /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub struct CpuCeiling {
     /// A large part of the server's CPU outside its own code.
     pub large_part: Option<CpuPart>,
     /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
 }
 

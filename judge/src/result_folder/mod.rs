@@ -180,28 +180,19 @@ const THREADCOUNT: &str = concat!("Threadcount ", env!("CARGO_PKG_VERSION"));
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conclude::{Origin, conclude};
     use place::IfTaken::Refuse;
     use threadcount_model::experiment::Experiment;
+    use threadcount_model::machine::Machine;
 
     fn document() -> ResultDocument {
-        ResultDocument {
-            schema: SCHEMA.to_owned(),
+        let origin = Origin {
             threadcount: "0.1.0".to_owned(),
             command: vec!["threadcount".to_owned()],
             created_at: "2026-11-20T00:00:00Z".to_owned(),
-            experiment: Experiment::unplanned("x", Vec::new(), Vec::new()),
-            machine: Default::default(),
-            crossover: None,
-            records: Vec::new(),
-            rounds: Vec::new(),
-            comparisons: Vec::new(),
-            findings: Vec::new(),
-            request_times: Vec::new(),
-            claims: Vec::new(),
-            skipped: Vec::new(),
-            trusted: true,
-            why_not: Vec::new(),
-        }
+            machine: Machine::default(),
+        };
+        conclude(&Experiment::unplanned("x", Vec::new(), Vec::new()), Vec::new(), Vec::new(), origin)
     }
 
     #[test]

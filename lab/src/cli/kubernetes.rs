@@ -167,7 +167,7 @@ impl Gathering<'_> {
             Ok(Some(line)) => match line.message {
                 Message::Clock { unix_ns } => self.seen.clocks.line(index, unix_ns, read_unix_ns),
                 Message::Second(_) | Message::End(_) => {
-                    if matches!(&line.message, Message::End(end) if end.interrupted) {
+                    if matches!(&line.message, Message::End(end) if end.outcome.interrupted) {
                         self.cut_short.insert(index);
                     }
                     let live = &mut self.live;

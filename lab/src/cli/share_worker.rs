@@ -68,7 +68,7 @@ pub(super) fn run(
         }
     };
     let throttling = before.and_then(|before| Some(Throttled::now()?.since(before)));
-    let end = ShareEnd::new(&outcome, throttling).map_err(|why| miette!("{why}"))?;
+    let end = ShareEnd::new(&outcome, throttling);
     lines.tell(Message::End(Box::new(end)))?;
     Ok(outcome)
 }

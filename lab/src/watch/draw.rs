@@ -259,7 +259,7 @@ mod tests {
 {"type":"run_delay","t_ns":3000000000,"virtual":true,"count":9,"longest_ns":900000000,"waiting_ns":0,"period_ns":10000000,"at_most_us":"917504:99"}
 {"type":"pool","t_ns":3000000000,"kind":"tomcat","name":"http-nio-8080","busy":-1,"max":-1,"size":-1,"queued":-1}
 {"type":"pool","t_ns":3000000000,"kind":"hikari","name":"Pool (shop)","busy":10,"max":10,"size":10,"queued":31}
-{"type":"stacks","t_ns":3000000000,"sample":0,"platform_threads":0,"virtual_threads":200,"platform_drawn":0,"virtual_drawn":20,"cpu_ns":1}
+{"type":"stacks","t_ns":3000000000,"sample":0,"platform_threads":0,"virtual_threads":200,"platform_drawn":0,"virtual_drawn":20,"platform_gone":0,"virtual_gone":0,"families":false,"cpu_ns":1}
 {"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"pool","resource":"HikariCP","application":"shop.Orders.find:42","library":"com.zaxxer.hikari.pool.HikariPool.getConnection:1","holder":null,"peer":null,"count":3}
 {"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"lock","resource":"java.util.concurrent.locks.ReentrantLock","application":"shop.Orders.add:12","library":null,"holder":"shop.Orders.save:88","peer":null,"count":1}
 {"type":"gc_pause","t_ns":2500000000,"duration_ns":4200000,"name":"GC Pause"}

@@ -104,7 +104,7 @@ mod tests {
     fn sample(at_s: u64, role: &str, waiting: u32) -> String {
         let t_ns = at_s * NANOS_PER_S;
         format!(
-            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{at_s},"platform_threads":0,"virtual_threads":10,"platform_drawn":0,"virtual_drawn":10,"cpu_ns":1}}
+            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{at_s},"platform_threads":0,"virtual_threads":10,"platform_drawn":0,"virtual_drawn":10,"platform_gone":0,"virtual_gone":0,"families":false,"cpu_ns":1}}
 {{"type":"stack_group","t_ns":{t_ns},"sample":{at_s},"virtual":true,"role":"{role}","state":"pool","resource":"HikariCP","application":"shop.Orders.find:42","library":"com.zaxxer.hikari.X.y:1","holder":null,"peer":null,"count":{waiting}}}
 "#
         )

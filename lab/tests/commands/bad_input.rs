@@ -207,13 +207,13 @@ fn a_result_that_is_none_says_why() {
         refused(folder.path(), &["report", "."])
     };
     assert!(report("").contains("it ends in the middle"));
-    assert!(report(r#"{"schema": "threadcount/result/2", "exp"#).contains("it ends in the middle"));
+    assert!(report(r#"{"schema": "threadcount/result/3", "exp"#).contains("it ends in the middle"));
     assert!(
         report(r#"{"schema": "threadcount/result/9"}"#)
             .contains("its schema is `threadcount/result/9`, and this is")
     );
     assert!(report("{}").contains("it has no `schema`"));
-    assert!(report("[]").contains("is not a threadcount/result/2 document"));
+    assert!(report("[]").contains("is not a threadcount/result/3 document"));
 }
 
 #[test]

@@ -103,12 +103,8 @@ impl<D: Driver> Worker<'_, D> {
     /// A connect failed: the requests that wait for it fail with it. In a closed loop a connect in advance is made for the
     /// connection's first request, which fails too; in an open load no request waited for it.
     pub(super) fn on_connect_failed(&mut self, slot: Slot, cause: FailureCause, now_ns: Nanos) {
-        self.send_close_notify(slot);
-        self.driver.close(slot);
+        self.end_session(slot, now_ns);
         let connection = &mut self.connections[slot as usize];
-        connection.state = State::Closed;
-        connection.session = None;
-        connection.closed_ns = now_ns;
         self.setting_up -= u32::from(std::mem::take(&mut connection.is_setting_up));
         connection.refusals = connection.refusals.saturating_add(1);
         let was_in_advance = std::mem::take(&mut connection.waiting) == 0;

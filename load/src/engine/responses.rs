@@ -356,19 +356,24 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Closes the connection. Requests that wait for another one get it.
     pub(super) fn close(&mut self, slot: Slot, now_ns: Nanos) {
-        self.send_close_notify(slot);
-        self.driver.close(slot);
-        let connection = &mut self.connections[slot as usize];
-        connection.state = State::Closed;
-        connection.session = None;
-        connection.closed_ns = now_ns;
-        if connection.waiting > 0 {
+        self.end_session(slot, now_ns);
+        if self.connections[slot as usize].waiting > 0 {
             return self.connect(slot, now_ns);
         }
         let place = self.width.place(slot, 0);
         if self.pace.is_open() || !self.begin(place, now_ns, now_ns) {
             self.free.add_closed(slot);
         }
+    }
+
+    /// Closes the socket; what the connection had of its server is gone.
+    pub(super) fn end_session(&mut self, slot: Slot, now_ns: Nanos) {
+        self.send_close_notify(slot);
+        self.driver.close(slot);
+        let connection = &mut self.connections[slot as usize];
+        connection.state = State::Closed;
+        connection.session = None;
+        connection.closed_ns = now_ns;
     }
 
     /// A stream of an open connection has no request. In a closed loop it gets the next one at once.

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
+use serde::{Deserialize, Serialize};
 use std::io::Read;
 
 /// Cookie and length before the deflated bytes.
@@ -60,6 +61,25 @@ pub(crate) fn decode(text: &str, bounds: Bounds) -> Result<Histogram<u64>, Strin
 /// What is wrong with it.
 pub(crate) fn times(text: &str) -> Result<Times, String> {
     decode(text, Times::BOUNDS).map(Times::of_histogram)
+}
+
+/// As text; an empty one has none.
+impl Serialize for Times {
+    fn serialize<S: serde::Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
+        if self.count() == 0 {
+            return out.serialize_str("");
+        }
+        out.serialize_str(&encode(self.histogram()).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for Times {
+    fn deserialize<D: serde::Deserializer<'de>>(text: D) -> Result<Self, D::Error> {
+        match String::deserialize(text)?.as_str() {
+            "" => Ok(Self::default()),
+            text => times(text).map_err(|why| serde::de::Error::custom(format!("a histogram: {why}"))),
+        }
+    }
 }
 
 /// The response times of a second.

@@ -6,7 +6,7 @@ use flate2::Crc;
 use serde::{Deserialize, Serialize};
 
 /// The name and version of the format: what a line begins with.
-pub const FORMAT: &str = "threadcount/share/1";
+pub const FORMAT: &str = "threadcount/share/2";
 
 /// What one line says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,12 +104,12 @@ impl Line {
     /// # Errors
     /// A line of another version, or one that is damaged.
     pub fn find(text: &str) -> Option<Result<Self, LineError>> {
-        let (name, _) = FORMAT.rsplit_once('/')?;
+        let (name, ours) = FORMAT.rsplit_once('/')?;
         let start = text.find(name)?;
         let rest = &text[start + name.len()..];
         // The name of the format in a text about it is not a line.
         let (version, rest) = rest.strip_prefix('/')?.split_once(' ')?;
-        if version != "1" {
+        if version != ours {
             return Some(Err(LineError::Format { format: format!("{name}/{version}") }));
         }
         Some(Self::parse(rest.trim_end()))
@@ -163,12 +163,12 @@ mod tests {
         assert_eq!(Line::find(&text), Some(Ok(line())));
     }
 
-    const KNOWN: &str = "threadcount/share/1 2/4 7 67c546fb {\"clock\":{\"unix_ns\":1700000000123456789}}";
+    const KNOWN: &str = "threadcount/share/2 2/4 7 67c546fb {\"clock\":{\"unix_ns\":1700000000123456789}}";
 
     #[test]
     fn a_line_about_one_of_several_loads_says_which() {
         let text = line().of_step(3).text().unwrap();
-        assert!(text.starts_with("threadcount/share/1 2/4 3.7 "), "{text}");
+        assert!(text.starts_with("threadcount/share/2 2/4 3.7 "), "{text}");
         assert_eq!(Line::find(&text), Some(Ok(line().of_step(3))));
         let of_another = text.replace(" 3.7 ", " 4.7 ");
         assert!(matches!(Line::find(&of_another), Some(Err(LineError::Checksum { .. }))));
@@ -186,15 +186,15 @@ mod tests {
 
     #[test]
     fn other_output_is_no_line_and_a_damaged_line_says_so() {
-        for other in ["", "hello", "see threadcount/share/1", "threadcount/load/1 {}"] {
+        for other in ["", "hello", "see threadcount/share/2", "threadcount/load/1 {}"] {
             assert_eq!(Line::find(other), None, "{other}");
         }
         let text = line().text().unwrap();
         assert!(matches!(Line::find(&text.replace("789", "788")), Some(Err(LineError::Checksum { .. }))));
         assert!(matches!(Line::find(&text.replace("2/4", "3/4")), Some(Err(LineError::Checksum { .. }))));
         assert!(matches!(Line::find(&text[..text.len() - 1]), Some(Err(LineError::Checksum { .. }))));
-        assert!(matches!(Line::find("threadcount/share/1 2/4"), Some(Err(LineError::Damaged(_)))));
-        let later = text.replace("share/1", "share/2");
-        assert!(Line::find(&later).unwrap().unwrap_err().to_string().contains("threadcount/share/2"));
+        assert!(matches!(Line::find("threadcount/share/2 2/4"), Some(Err(LineError::Damaged(_)))));
+        let later = text.replace("share/2", "share/3");
+        assert!(Line::find(&later).unwrap().unwrap_err().to_string().contains("threadcount/share/3"));
     }
 }

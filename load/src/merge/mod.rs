@@ -173,11 +173,10 @@ impl Merge {
                 self.seconds.entry(slice.index).or_insert_with(|| Slice::new(slice.index)).merge(&slice);
             }
             Message::End(end) => {
-                let outcome = end.outcome().map_err(damaged)?;
                 let plan =
                     self.plan.as_ref().ok_or_else(|| damaged("its first line is missing".to_owned()))?;
-                pod.end(end, &outcome, plan.plan().map_err(damaged)?);
-                self.total.add(outcome);
+                pod.end(end, plan.plan().map_err(damaged)?);
+                self.total.add(&end.outcome);
             }
             Message::Failed { why } => pod.error = Some(why.clone()),
         }

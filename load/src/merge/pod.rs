@@ -4,7 +4,6 @@ use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
 use crate::counts::{Counts, SecondCounts};
 use crate::health::{self, Bottleneck, Health};
-use crate::outcome::LoadOutcome;
 use crate::plan::{LoadPlan, LoadShare};
 use crate::pods::{PodGeneratorReport, PodReport};
 use crate::setting::Setting;
@@ -91,21 +90,22 @@ impl Pod {
     }
 
     /// Its account, and the whole load's plan.
-    pub fn end(&mut self, end: &ShareEnd, outcome: &LoadOutcome, mut plan: LoadPlan) {
+    pub fn end(&mut self, end: &ShareEnd, mut plan: LoadPlan) {
         plan.share = self.share;
+        let outcome = &end.outcome;
         self.ended = Some(Ended {
             times: PodTimes {
-                started_unix_ns: end.started_unix_ns,
-                elapsed_ns: end.elapsed_ns,
-                last_sent_ns: end.last_sent_ns,
+                started_unix_ns: outcome.started_unix_ns,
+                elapsed_ns: outcome.ended_ns,
+                last_sent_ns: outcome.last_sent_ns,
             },
             requests: outcome.counts,
             response_time_ms: outcome.response_time.summary(),
             own_lag_p99_ms: health::own_lag_p99_ms(outcome),
             health: health::judge(outcome, &plan.own_part()),
             throttling: end.throttling,
-            cores_busy: end.cores_busy.clone(),
-            interrupted: end.interrupted,
+            cores_busy: outcome.cores_busy.clone(),
+            interrupted: outcome.interrupted,
         });
     }
 

@@ -7,6 +7,7 @@ use crate::recorder::{Exchange, Recorder};
 use crate::report::LoadReport;
 use crate::request::{Origin, RequestSource};
 use crate::setting::Setting;
+use crate::slowest::Slowest;
 use crate::times::Times;
 use proptest::prelude::*;
 use std::num::NonZeroU32;
@@ -53,7 +54,7 @@ fn outcome(response_ns: &[u64], started_unix_ns: u64) -> LoadOutcome {
             second.response_us = Some(progress.slice.response_us);
         }
     }
-    (outcome.driver, outcome.protocol) = ("epoll", "HTTP/1.1".to_owned());
+    (outcome.driver, outcome.protocol) = ("epoll".to_owned(), "HTTP/1.1".to_owned());
     outcome.cost.threads = 1;
     outcome
 }
@@ -74,7 +75,7 @@ fn lines(index: u32, count: u32, outcome: &LoadOutcome) -> Vec<String> {
     let share = LoadShare::new(index, count).unwrap();
     let mut messages = vec![Message::Begin(begin(index)), Message::Clock { unix_ns: START }];
     messages.extend(outcome.seconds.iter().map(|second| Message::Second(ShareSecond::new(second).unwrap())));
-    messages.push(Message::End(Box::new(ShareEnd::new(outcome, None).unwrap())));
+    messages.push(Message::End(Box::new(ShareEnd::new(outcome, None))));
     (0..).zip(messages).map(|(number, message)| Line::new(share, number, message).text().unwrap()).collect()
 }
 
@@ -128,6 +129,43 @@ fn merged_percentiles_are_those_of_one_histogram_that_recorded_all() {
     assert_eq!((counts.failed, counts.unfinished), (4, 4));
     assert_eq!(merged.outcome.failures[&FailureCause::UnexpectedStatus(503)], 4);
     assert_eq!(merged.notes, []);
+}
+
+#[test]
+fn a_share_comes_back_as_it_was_measured_but_for_the_sample_of_its_slowest_requests() {
+    let measured = LoadOutcome {
+        started_ns: 7 * S,
+        ended_ns: 9 * S,
+        last_response_ns: 8 * S,
+        begun_unfinished: 3,
+        in_flight_at_end_ns: 1 << 65,
+        cores_busy: vec![0.5],
+        ..outcome(&[MS; 50], START)
+    };
+    let end = Message::End(Box::new(ShareEnd::new(&measured, None)));
+    let line = Line::find(&Line::new(LoadShare::WHOLE, 0, end.clone()).text().unwrap());
+    let Some(Ok(Line { message: Message::End(back), .. })) = line else { panic!("{line:?}") };
+    let expected = LoadOutcome {
+        started_ns: 0,
+        ended_ns: 2 * S,
+        last_sent_ns: 0,
+        last_response_ns: 0,
+        slowest: Slowest::default(),
+        seconds: Vec::new(),
+        ..measured.clone()
+    };
+    assert_eq!((&back.outcome, back.seconds), (&expected, measured.seconds.len() as u32));
+    let merged = merged(lines_of_all(&[measured.clone(), measured]).concat());
+    assert_eq!(merged.outcome.begun_unfinished, 6);
+}
+
+#[test]
+fn a_damaged_histogram_is_said() {
+    let text = serde_json::to_string(&ShareEnd::new(&outcome(&[MS; 50], START), None)).unwrap();
+    let mut end: serde_json::Value = serde_json::from_str(&text).unwrap();
+    end["outcome"]["response_time"] = "???".into();
+    let error = serde_json::from_value::<ShareEnd>(end).unwrap_err().to_string();
+    assert!(error.contains("a histogram: it is not base64"), "{error}");
 }
 
 #[test]
@@ -285,7 +323,7 @@ fn a_cpu_limit_that_was_used_up_is_named_and_one_that_was_not_is_none() {
         let throttling =
             Throttling { periods: 20, throttled_periods, throttled_ns: throttled_periods * 50 * MS };
         let share = LoadShare::WHOLE;
-        let end = ShareEnd::new(&outcome(&[MS; 50], START), Some(throttling)).unwrap();
+        let end = ShareEnd::new(&outcome(&[MS; 50], START), Some(throttling));
         let messages = [Message::Begin(begin(0)), Message::End(Box::new(end))];
         let lines = (0..).zip(messages).map(|(n, message)| Line::new(share, n, message).text().unwrap());
         merged(lines.collect::<Vec<_>>()).notes

@@ -12,12 +12,12 @@ pub(super) struct Total {
 }
 
 impl Total {
-    pub fn add(&mut self, other: LoadOutcome) {
+    pub fn add(&mut self, other: &LoadOutcome) {
         let Some(sum) = &mut self.sum else {
-            self.sum = Some(LoadOutcome { cores_busy: Vec::new(), ..other });
+            self.sum = Some(LoadOutcome { cores_busy: Vec::new(), ..other.clone() });
             return;
         };
-        sum.add_requests(&other);
+        sum.add_requests(other);
         sum.connections_open += other.connections_open;
         if let Some(at_start) = other.connections_at_start {
             sum.connections_at_start.get_or_insert_default().add(at_start);
@@ -26,7 +26,7 @@ impl Total {
         sum.cost.real_time_threads += other.cost.real_time_threads;
         sum.cost.busiest_thread_cpu_ns = sum.cost.busiest_thread_cpu_ns.max(other.cost.busiest_thread_cpu_ns);
         if sum.driver != other.driver {
-            sum.driver = "io_uring and epoll";
+            "io_uring and epoll".clone_into(&mut sum.driver);
         }
         if !sum.protocol.split(" and ").any(|known| known == other.protocol) {
             sum.protocol = format!("{} and {}", sum.protocol, other.protocol);

@@ -54,7 +54,6 @@ pub struct LoadReport {
     /// By the words of the cause.
     pub failures: BTreeMap<String, u64>,
     /// The same by the name of the cause, as `unexpected-status:503`.
-    #[serde(default)]
     pub failure_causes: BTreeMap<FailureCause, u64>,
     /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,13 +66,11 @@ pub struct LoadReport {
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
     /// What kind of warning each of them is, as `rate-missed`.
-    #[serde(default)]
     pub warning_ids: Vec<String>,
     pub interrupted: bool,
     /// Rows of the log of requests that were written and dropped; null where there is none.
     pub log: Option<LogCounts>,
     /// The processes that sent it together; empty: one did.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pods: Vec<PodReport>,
 }
 

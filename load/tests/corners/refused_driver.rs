@@ -49,7 +49,7 @@ fn where_io_uring_is_refused_epoll_sends_the_load_and_io_uring_alone_is_an_error
         (outcome_of(&chosen), alone)
     });
     let (chosen, alone) = inside.join().unwrap();
-    assert_eq!((chosen.driver, chosen.counts.ok), ("epoll", 20));
+    assert_eq!((chosen.driver.as_str(), chosen.counts.ok), ("epoll", 20));
     let Err(LoadError::Driver { driver: "io_uring", source }) = alone else { panic!("{alone:?}") };
     assert_eq!(source.raw_os_error(), Some(libc::EPERM));
 }

@@ -43,15 +43,9 @@ pub struct SwitchableServer {
     /// Product and version.
     pub server: String,
     /// Size of its own pool; -1: not known.
-    #[serde(default = "unknown")]
     pub own_max_threads: i64,
     /// What is not switched, as a sentence.
-    #[serde(default)]
     pub not_switched: Option<String>,
-}
-
-const fn unknown() -> i64 {
-    -1
 }
 
 /// A port whose server cannot be switched.
@@ -78,7 +72,6 @@ pub struct PeriodTasks {
     /// All of them began on the kind of thread that was asked for.
     pub kind_as_asked: bool,
     /// Names of a sample of its threads, without their numbers, and how often each was seen.
-    #[serde(default)]
     pub thread_names: serde_json::Map<String, serde_json::Value>,
 }
 
@@ -88,10 +81,8 @@ pub struct CrossoverStatus {
     /// On the load's clock.
     pub t_ns: Nanos,
     /// `None`: the server has its own threads, and tasks are not counted.
-    #[serde(default)]
     pub current: Option<PeriodTasks>,
     /// Tasks of all periods before that run or wait for a thread.
-    #[serde(default)]
     pub earlier_tasks: u64,
 }
 
@@ -248,7 +239,7 @@ mod tests {
     #[test]
     fn a_command_has_its_reply_and_a_refusal_is_the_agents_own_sentence() {
         let (channel, agent) = with_replies(&[
-            r#"{"type":"switched","t_ns":7,"before_ns":6,"port":80,"current":{"began":0,"kind_as_asked":true,"thread_names":{}}}"#,
+            r#"{"type":"switched","t_ns":7,"before_ns":6,"port":80,"current":{"began":0,"kind_as_asked":true,"thread_names":{}},"earlier_tasks":0}"#,
             r#"{"type":"error","t_ns":8,"why":"Port 81 cannot be switched: Netty: it has loops."}"#,
         ]);
         let status: CrossoverStatus = parsed(&command(&channel, "switch virtual 80").unwrap()).unwrap();

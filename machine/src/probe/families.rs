@@ -181,7 +181,7 @@ mod tests {
     fn stacks(sample: u64) -> String {
         let t_ns = (11 + sample) * S;
         format!(
-            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{sample},"platform_threads":9,"virtual_threads":0,"platform_drawn":9,"virtual_drawn":0,"families":true,"cpu_ns":1}}"#
+            r#"{{"type":"stacks","t_ns":{t_ns},"sample":{sample},"platform_threads":9,"virtual_threads":0,"platform_drawn":9,"virtual_drawn":0,"platform_gone":0,"virtual_gone":0,"families":true,"cpu_ns":1}}"#
         )
     }
 

@@ -205,7 +205,6 @@ pub struct Allocated {
     pub maker: Option<String>,
     pub application: Option<String>,
     /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
-    #[serde(default)]
     pub thread_cache: Option<String>,
 }
 

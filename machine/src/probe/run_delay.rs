@@ -56,7 +56,6 @@ pub struct HeldCarrierLine {
     pub for_ns: u64,
     pub held_ns: u64,
     /// CPU that its carrier used meanwhile; `None`: not known.
-    #[serde(default)]
     pub ran_ns: Option<u64>,
     pub state: ThreadState,
     pub application: Option<String>,

@@ -26,12 +26,9 @@ pub struct Stacks {
     pub virtual_threads: u32,
     pub platform_drawn: u32,
     pub virtual_drawn: u32,
-    #[serde(default)]
     pub platform_gone: u32,
-    #[serde(default)]
     pub virtual_gone: u32,
     /// Lines of thread families follow.
-    #[serde(default)]
     pub families: bool,
     pub cpu_ns: u64,
 }

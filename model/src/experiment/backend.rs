@@ -15,13 +15,11 @@ pub struct Backend {
     pub name: String,
     pub server: Server,
     /// The readiness path of its server was written, and is not the one that follows from the requests.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ready_is_written: bool,
     /// Java feature version, the same for all variants.
     pub jdk: Option<u16>,
     pub jvm: Vec<String>,
     /// Environment variables added for it.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// The most connections that it accepts; `None`: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +28,6 @@ pub struct Backend {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_within_s: Option<f64>,
     /// Cores that its processes are pinned to; empty: not pinned.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
 }
 

@@ -61,7 +61,6 @@ pub struct Experiment {
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
     pub warmup_auto: bool,
     /// Kinds of thread are compared inside one JVM of the first variant before fresh JVMs are.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub crossover: bool,
     /// Time budget in seconds; `None`: unlimited.
     pub budget_s: Option<f64>,
@@ -177,7 +176,6 @@ pub struct Variant {
     #[serde(rename = "server")]
     pub subject: Subject,
     /// The readiness path of its server was written, and is not the one that follows from the requests.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ready_is_written: bool,
     /// Java feature version; `None`: no JVM, or the one that the command starts.
     pub jdk: Option<u16>,
@@ -194,10 +192,8 @@ pub struct Variant {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
     /// Servers behind this one, started before it in their order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<Backend>,
     /// Cores that its processes are pinned to; empty: not pinned.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cores: Vec<usize>,
     /// The kind of thread that has to handle requests; `None`: not specified, or given by `threads`.
     pub answers_on: Option<ThreadKind>,
@@ -280,7 +276,6 @@ pub struct LoadSpec {
     /// The request, or the first of several.
     pub request: RequestSpec,
     /// The others, sent in turn with it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub more_requests: Vec<RequestSpec>,
     /// Course of the rate of an open load, whose mean is in [`LoadKind::Open`]; `None`: constant.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -19,7 +19,6 @@ pub struct RequestSpec {
     pub headers: Vec<(String, Option<String>)>,
     pub body: Option<Body>,
     /// Relative to the other requests of the load.
-    #[serde(default = "once", skip_serializing_if = "is_once")]
     pub weight: NonZeroU32,
     /// Where `${NAME}` stands for a variable that was found when the request was read; elsewhere it is text.
     #[serde(skip)]
@@ -47,15 +46,6 @@ pub enum Body {
     },
 }
 
-const fn once() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
-const fn is_once(weight: &NonZeroU32) -> bool {
-    weight.get() == 1
-}
-
 impl RequestSpec {
     #[must_use]
     pub fn get(path: &str) -> Self {
@@ -64,7 +54,7 @@ impl RequestSpec {
             path: path.to_owned(),
             headers: Vec::new(),
             body: None,
-            weight: once(),
+            weight: NonZeroU32::MIN,
             variables: VariablesIn::default(),
         }
     }
@@ -225,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_request_is_read_as_it_is_stored() {
-        let json = r#"{"method": "GET", "path": "/", "headers": [["A", "b"]], "body": "text"}"#;
+        let json = r#"{"method": "GET", "path": "/", "headers": [["A", "b"]], "body": "text", "weight": 1}"#;
         let read: RequestSpec = serde_json::from_str(json).unwrap();
         let expected = RequestSpec {
             headers: vec![("A".to_owned(), Some("b".to_owned()))],

@@ -50,7 +50,6 @@ pub struct Sending {
     #[schemars(with = "String")]
     pub driver: DriverChoice,
     /// Address to connect to instead of the host and port of the URL.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     pub resolve: Vec<AddressOverride>,
     /// Unix socket to connect to.
@@ -60,7 +59,6 @@ pub struct Sending {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sni: Option<String>,
     /// Files of authorities to trust; empty: the system's.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ca_files: Vec<PathBuf>,
     /// The client certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,15 +81,12 @@ pub struct Sending {
     #[schemars(with = "Option<String>")]
     pub expect_body: Option<BodyCheck>,
     /// Redirects are followed.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follow: bool,
     /// A response is complete with the first byte of its body.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub first_byte: bool,
     /// Connections return cookies that the server has set.
     pub cookies: bool,
     /// Values of responses to use in later requests.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub captures: Vec<Capture>,
 }

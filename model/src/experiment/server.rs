@@ -59,7 +59,6 @@ pub struct JarServer {
     /// Path for the check that it is ready.
     pub ready: String,
     /// Jars, as `jar` names one, that are added to the class path of a Spring Boot application.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_path: Vec<String>,
 }
 

@@ -57,7 +57,7 @@ mod tests {
         for text in [
             r#"{"tomcat":{"version":"11.0","app":"servlets","threads":{"platform":"default"},"accept_count":4096,"max_connections":null}}"#,
             r#"{"jetty":{"version":"12.1","app":"servlets","threads":"virtual","accept_count":4096,"max_concurrent_tasks":0}}"#,
-            r#"{"jar":{"jar":"chain","args":"--port={port}","ready":"/"}}"#,
+            r#"{"jar":{"jar":"chain","args":"--port={port}","ready":"/","class_path":[]}}"#,
             r#"{"peer":{"peer":"go","args":"","ready":"/"}}"#,
             r#"{"command":{"command":"run {port}","url":"http://127.0.0.1:{port}","ready":"/"}}"#,
             r#"{"benchmark":{"benchmark":"sorting","method":"Sort.small"}}"#,

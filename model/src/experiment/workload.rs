@@ -223,10 +223,8 @@ enum StoredKind {
         /// Connections at most.
         clients: u32,
         /// More than the servers can do, on purpose.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_overload: bool,
         /// Requests without an expected response are a part of the answer; so they are in an overload, without this.
-        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         expects_losses: bool,
     },
     /// A search for the highest sustainable rate under a limit, in steps of `duration_s`.
@@ -318,9 +316,9 @@ mod tests {
     fn workloads_stand_in_a_result_as_they_always_did() {
         for text in [
             r#"{"kind":{"closed":{"clients":4}},"tool":null}"#,
-            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4}},"tool":null}"#,
-            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":true}},"tool":null}"#,
-            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"expects_losses":true}},"tool":null}"#,
+            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":false,"expects_losses":false}},"tool":null}"#,
+            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":true,"expects_losses":false}},"tool":null}"#,
+            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":false,"expects_losses":true}},"tool":null}"#,
             r#"{"kind":{"closed":{"clients":4}},"tool":{"ab":{"processes":2}}}"#,
             r#"{"kind":{"benchmark":{"forks":1,"warmups":2,"iterations":3}},"tool":null}"#,
         ] {
@@ -331,8 +329,7 @@ mod tests {
         let stored = serde_json::to_value(capacity).unwrap();
         assert_eq!(stored["kind"]["capacity"]["limit_ms"], 200.0);
         assert_eq!(serde_json::from_value::<Workload>(stored).unwrap(), capacity);
-        let open_by_tool =
-            r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4}},"tool":{"ab":{"processes":2}}}"#;
+        let open_by_tool = r#"{"kind":{"open":{"rate_per_s":5.0,"clients":4,"is_overload":false,"expects_losses":false}},"tool":{"ab":{"processes":2}}}"#;
         assert!(serde_json::from_str::<Workload>(open_by_tool).is_err());
     }
 }

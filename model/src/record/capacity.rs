@@ -72,7 +72,6 @@ pub struct CapacityStep {
     /// CPU use of the whole machine, in cores.
     pub machine_cpu_cores: Option<f64>,
     /// The servers behind the server; empty: none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFigures>,
     /// The busiest generator thread's share of one core.
     pub generator_share: f64,

@@ -51,18 +51,15 @@ pub struct JvmReadings {
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
     /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub file_io: Vec<SiteTotal>,
     /// What threads do, by samples of their stacks; `None`: none were taken.
     pub wait_profile: Option<WaitProfile>,
     /// Platform threads by name, those with the most that work first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thread_families: Vec<ThreadFamily>,
     /// How long threads that could run waited; `None`: not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
     /// Who goes first among threads that wait for the same thing; those with the most turns first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turns: Vec<Turns>,
     /// Over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,

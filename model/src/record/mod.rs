@@ -71,7 +71,6 @@ pub struct Record {
     pub response_histogram: Option<String>,
     pub cost: Option<Cost>,
     /// Of each server behind the server; empty: there is none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFigures>,
     /// Of the server and the load generator, with the effects of quotas.
     pub resource_limits: Option<resource_limits::ResourceLimits>,
@@ -101,7 +100,6 @@ pub struct Record {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_sockets: Option<server_sockets::ServerSockets>,
     /// Connections that the server has opened, in the measured window: the addresses with the most.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub neighbours: Vec<neighbour::NeighbourConnections>,
     /// Per second of the measured window.
     pub load_series: Vec<LoadSample>,
@@ -130,7 +128,7 @@ pub struct WarmUp {
     /// `None`: an open load.
     pub fastest_ms: Option<f64>,
     /// Requests of one client that had the server to itself; `None`: an open load, or too slow for a few of them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<RequestsAlone>,
 }
 
@@ -230,7 +228,6 @@ pub struct ServerFacts {
     /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
     pub jvm_flags: Vec<String>,
     /// The servers behind it, in the order of their start.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub backends: Vec<BackendFacts>,
 }
 

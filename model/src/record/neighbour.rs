@@ -21,7 +21,6 @@ pub struct NeighbourConnections {
     /// Those whose pace is known.
     pub paced: u64,
     /// It is a port of the server's own: it sends requests to itself.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_own: bool,
     /// Those among them on which nothing was sent for longer than their pace: several requests share a connection, or it rests.
     pub late: u64,

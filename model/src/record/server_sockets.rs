@@ -13,7 +13,6 @@ pub struct ServerSockets {
     /// Connections on which something has arrived since it last sent: with HTTP/1.1, requests in flight.
     pub in_flight: f64,
     /// Those that had had no response for five seconds and longer at the last reading: of a hang, or of long polls.
-    #[serde(default)]
     pub old_requests: u32,
     /// Connections that are established and that it has not accepted.
     pub not_accepted: f64,

@@ -39,7 +39,6 @@ pub struct FamilySample {
     /// Those that have work and wait for other threads.
     pub waiting: f64,
     /// Only some were looked at.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimate: bool,
     /// Tasks in the executor's queue; `None`: it has none.
     pub queued: Option<u64>,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::Path;
 
-const SCHEMA: &str = include_str!("../../../schema/result-2.schema.json");
+const SCHEMA: &str = include_str!("../../../schema/result-3.schema.json");
 
 /// What the schema has against it, each with its place.
 pub fn complaints(result: &Value) -> Vec<String> {

@@ -29,7 +29,6 @@ pub struct ConcurrencyLimit {
     /// Requests completed per second; `None`: not known.
     pub rate_per_s: Option<f64>,
     /// Counted at the server's sockets, as no load was sent (`watch`).
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_rate_estimate: bool,
     /// The threads that requests run on; `None`: each has a thread of its own.
     pub threads: Option<LimitedThreads>,
@@ -40,10 +39,10 @@ pub struct ConcurrencyLimit {
     /// Where threads with a request wait for those that run.
     pub waiting: Option<WaitingThreads>,
     /// Where no threads run: connections that carry one request after the other, or with `alone_ms` perhaps several at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub connections: Option<LimitedConnections>,
     /// The time of a request that had the server to itself, where that alone shows how many run at once.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alone_ms: Option<f64>,
 }
 
@@ -77,7 +76,6 @@ pub struct WaitingThreads {
     /// How many, on average.
     pub threads: f64,
     /// Virtual threads that wait for a carrier, because those that wait here or run are pinned to all of them; on average.
-    #[serde(default)]
     pub without_carrier: f64,
 }
 

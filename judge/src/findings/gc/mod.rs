@@ -21,7 +21,7 @@ pub struct GcPauses {
     /// The slowest hundredth of the requests; `None`: the pauses alone do not make it.
     pub tail: Option<PauseTail>,
     /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
 }
 

@@ -28,10 +28,9 @@ pub struct PinnedCarriers {
     /// Where threads wait longest.
     pub wait: Option<SiteTotal>,
     /// Where threads stood on their carriers, by samples, the longest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stood: Vec<HeldCarrier>,
     /// How long another one waited for a carrier at most; `None`: not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_delay_ms: Option<f64>,
     /// The Java feature version; 0: not known.
     pub java: u32,

@@ -19,10 +19,10 @@ pub struct RequestWaits {
     /// `None`: no load was sent (`watch`).
     pub service_time_ms: Option<f64>,
     /// Threads with a request, on average; `None`: a load was sent, and its service time is the whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub request_threads: Option<f64>,
     /// The pool for whose connections they wait; `None`: none, not read, or several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<FullPool>,
 }
 

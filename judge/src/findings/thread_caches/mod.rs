@@ -20,10 +20,10 @@ pub struct ThreadCaches {
     /// All that a request allocates.
     pub all_bytes_per_request: Option<f64>,
     /// Bytes per second of such values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
     /// All that the JVM allocates.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub all_bytes_per_s: Option<f64>,
     /// Who asked for them, the most bytes first; at most 3.
     pub places: Vec<ThreadCache>,
@@ -41,6 +41,6 @@ pub struct ThreadCache {
     /// Bytes per request.
     pub bytes_per_request: Option<f64>,
     /// Bytes per second.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
 }

@@ -29,7 +29,7 @@ pub struct UnfairWaits {
     /// Service time.
     pub p99_ms: f64,
     /// Who goes first there; `None`: not seen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
     /// Age of the oldest request without a response at the end; `None`: all had one.
     pub oldest_unfinished_ms: Option<f64>,

@@ -50,7 +50,7 @@ fn outcome() -> LoadOutcome {
     recorder.total.bytes.sent = 40_000;
     recorder.total.bytes.received = 125_000;
     let mut outcome = LoadOutcome::default();
-    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
+    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll".to_owned());
     outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;
     outcome.cost.cpu_ns = 5 * MS;
@@ -163,7 +163,7 @@ fn requests_that_were_due_and_never_sent_are_told() {
 #[test]
 fn a_load_without_an_answer_has_no_times_and_no_picture() {
     let mut outcome = LoadOutcome::default();
-    (outcome.ended_ns, outcome.driver) = (MS, "epoll");
+    (outcome.ended_ns, outcome.driver) = (MS, "epoll".to_owned());
     let text = summarized(Pacing::Closed, &outcome);
     assert!(text.contains("no request completed as expected, so there are no times"), "{text}");
     assert!(text.contains("no connection over epoll"), "{text}");
@@ -249,7 +249,7 @@ fn outcome_of(fates: &[(Fate, u64)]) -> LoadOutcome {
     }
     recorder.finish();
     let mut outcome = LoadOutcome::default();
-    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll");
+    (outcome.started_ns, outcome.ended_ns, outcome.driver) = (started_ns, ended_ns, "epoll".to_owned());
     outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;
     outcome.connections_opened = fates.iter().any(|(fate, _)| !matches!(fate, Fate::Refused)).into();

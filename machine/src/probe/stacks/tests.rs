@@ -5,7 +5,7 @@ const S: u64 = NANOS_PER_S;
 
 fn sample(at_s: u64, number: u64, threads: (u32, u32), drawn: (u32, u32)) -> String {
     format!(
-        r#"{{"type":"stacks","t_ns":{},"sample":{number},"platform_threads":{},"virtual_threads":{},"platform_drawn":{},"virtual_drawn":{},"cpu_ns":1000000}}"#,
+        r#"{{"type":"stacks","t_ns":{},"sample":{number},"platform_threads":{},"virtual_threads":{},"platform_drawn":{},"virtual_drawn":{},"platform_gone":0,"virtual_gone":0,"families":false,"cpu_ns":1000000}}"#,
         at_s * S,
         threads.0,
         threads.1,
@@ -107,7 +107,7 @@ fn roles(lines: &[String]) -> Vec<(ThreadRole, f64)> {
 
 #[test]
 fn threads_that_ended_before_they_were_looked_at_are_shared_out_among_those_seen() {
-    let gone = sample(11, 0, (0, 40), (0, 20)).replace("\"cpu_ns\"", "\"virtual_gone\":4,\"cpu_ns\"");
+    let gone = sample(11, 0, (0, 40), (0, 20)).replace("\"virtual_gone\":0", "\"virtual_gone\":4");
     let lines = [
         gone,
         group(0, true, "request", "semaphore", "a.A.a:1", 12),

@@ -105,32 +105,20 @@ fn poison(value: &mut serde_json::Value) {
 }
 
 fn variant(name: &str, note: &str, threads: Threads) -> Variant {
+    let server = Server::Tomcat(TomcatServer {
+        version: "11.0".into(),
+        app: "servlets".into(),
+        threads,
+        accept_count: 2_000,
+        max_connections: None,
+        processor_cache: None,
+    });
     Variant {
-        name: name.to_owned(),
-        label: None,
         note: (!note.is_empty()).then(|| note.to_owned()),
-        subject: Server::Tomcat(TomcatServer {
-            version: "11.0".into(),
-            app: "servlets".into(),
-            threads,
-            accept_count: 2_000,
-            max_connections: None,
-            processor_cache: None,
-        })
-        .into(),
-        ready_is_written: false,
         jdk: Some(25),
         jvm: vec!["-Xms512m".into(), "-Xmx512m".into()],
         env: BTreeMap::from([("TZ".to_owned(), "UTC".to_owned())]),
-        workdir: None,
-        before: None,
-        after: None,
-        backends: Vec::new(),
-        cores: Vec::new(),
-        answers_on: None,
-        probe: None,
-        compare_with: None,
-        skipped: None,
+        ..Variant::new(name, server)
     }
 }
 

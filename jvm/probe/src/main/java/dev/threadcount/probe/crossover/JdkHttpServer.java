@@ -12,8 +12,7 @@ final class JdkHttpServer implements SwitchableServer {
     private final Thread dispatcher;
     private final Object server;
     private final VarHandle executor;
-    private final int port;
-    private final Executor own;
+    private final Identity identity;
     private Executor installed;
 
     /** @param dispatcher the thread that runs {@link #DISPATCHER} */
@@ -21,23 +20,13 @@ final class JdkHttpServer implements SwitchableServer {
         this.dispatcher = dispatcher;
         server = fields.get(task, "this$0");
         executor = fields.handle(server.getClass(), "executor", Executor.class);
-        port = ((InetSocketAddress) fields.call(server, "getAddress")).getPort();
-        own = (Executor) executor.getVolatile(server);
+        int port = ((InetSocketAddress) fields.call(server, "getAddress")).getPort();
+        identity = new Identity(port, "JDK HttpServer " + Runtime.version().feature(), (Executor) executor.getVolatile(server));
     }
 
     @Override
-    public int port() {
-        return port;
-    }
-
-    @Override
-    public String product() {
-        return "JDK HttpServer " + Runtime.version().feature();
-    }
-
-    @Override
-    public Executor own() {
-        return own;
+    public Identity identity() {
+        return identity;
     }
 
     @Override
@@ -48,19 +37,19 @@ final class JdkHttpServer implements SwitchableServer {
     @Override
     public void install(RequestExecutor requests) {
         installed = requests;
-        if (!executor.compareAndSet(server, own, installed)) {
-            throw new IllegalStateException("The JDK's HttpServer on port " + port + " has another executor now.");
+        if (!executor.compareAndSet(server, own(), installed)) {
+            throw new IllegalStateException("The JDK's HttpServer on port " + port() + " has another executor now.");
         }
     }
 
     @Override
     public void uninstall() {
-        executor.compareAndSet(server, installed, own);
+        executor.compareAndSet(server, installed, own());
     }
 
     @Override
     public String whyOver() {
-        return dispatcher.isAlive() ? null : "The JDK's HttpServer on port " + port + " has been stopped.";
+        return dispatcher.isAlive() ? null : "The JDK's HttpServer on port " + port() + " has been stopped.";
     }
 
     @Override

@@ -18,18 +18,17 @@ final class JettyConnector implements SwitchableServer {
 
     private final PrivateFields fields;
     private final Object connector;
-    private final int port;
-    private final String product;
-    private final Executor own;
+    private final Identity identity;
     private final List<Selector> selectors = new ArrayList<>();
     private final List<Object> installed = new ArrayList<>();
 
     private JettyConnector(PrivateFields fields, Object connector, Object manager) throws ReflectiveOperationException, UnsupportedServer {
         this.fields = fields;
         this.connector = connector;
-        port = (Integer) fields.call(connector, "getLocalPort");
-        own = (Executor) fields.call(connector, "getExecutor");
-        product = "Jetty " + Class.forName("org.eclipse.jetty.util.Jetty", true, own.getClass().getClassLoader()).getField("VERSION").get(null);
+        int port = (Integer) fields.call(connector, "getLocalPort");
+        Executor own = (Executor) fields.call(connector, "getExecutor");
+        String product = "Jetty " + Class.forName("org.eclipse.jetty.util.Jetty", true, own.getClass().getClassLoader()).getField("VERSION").get(null);
+        identity = new Identity(port, product, own);
         if (!product.startsWith("Jetty 12.")) {
             throw new UnsupportedServer(port, product, "only Jetty 12 can be switched");
         }
@@ -72,24 +71,14 @@ final class JettyConnector implements SwitchableServer {
     }
 
     @Override
-    public int port() {
-        return port;
-    }
-
-    @Override
-    public String product() {
-        return product;
-    }
-
-    @Override
-    public Executor own() {
-        return own;
+    public Identity identity() {
+        return identity;
     }
 
     /** As {@code QueuedThreadPool} sets it. */
     @Override
     public ClassLoader context() {
-        return own.getClass().getClassLoader();
+        return own().getClass().getClassLoader();
     }
 
     @Override
@@ -97,7 +86,7 @@ final class JettyConnector implements SwitchableServer {
         try {
             for (Selector selector : selectors) {
                 if (fields.get(selector.strategy(), PRODUCER) != selector.own()) {
-                    throw new IllegalStateException("The selectors of " + product + " have other producers now.");
+                    throw new IllegalStateException("The selectors of " + product() + " have other producers now.");
                 }
                 ServerBridge bridge = new ServerBridge(selector.strategy().getClass());
                 Object ours = bridge.create("JettyProducer", requests, selector.own());
@@ -106,7 +95,7 @@ final class JettyConnector implements SwitchableServer {
             }
         } catch (ReflectiveOperationException | RuntimeException | LinkageError another) {
             uninstall();
-            throw new IllegalStateException(product + " on port " + port + " cannot be switched: " + another + ".", another);
+            throw new IllegalStateException(identity + " cannot be switched: " + another + ".", another);
         }
     }
 
@@ -128,7 +117,7 @@ final class JettyConnector implements SwitchableServer {
     @Override
     public String whyOver() {
         try {
-            return (Boolean) fields.call(connector, "isRunning") ? null : product + " on port " + port + " has been stopped.";
+            return (Boolean) fields.call(connector, "isRunning") ? null : identity + " has been stopped.";
         } catch (ReflectiveOperationException impossible) {
             throw new IllegalStateException(impossible);
         }
@@ -137,7 +126,7 @@ final class JettyConnector implements SwitchableServer {
     @Override
     public JsonLine describe(JsonLine line) {
         try {
-            Object threads = fields.call(own, "getMaxThreads");
+            Object threads = fields.call(own(), "getMaxThreads");
             boolean http2 = String.valueOf(fields.call(connector, "getProtocols")).contains("h2");
             return line.put("name", String.valueOf(fields.call(connector, "getName"))).put("own_max_threads", threads instanceof Integer number ? number : -1)
                     .put("not_switched", http2 ? "requests over HTTP/2 keep their threads" : null);

@@ -5,14 +5,37 @@ import java.util.concurrent.Executor;
 
 /** A server in this JVM whose requests can be moved to other threads while it runs. */
 interface SwitchableServer {
+    /** Which server this is. */
+    Identity identity();
+
+    /**
+     * A server, as it was found.
+     *
+     * @param port the port it listens on
+     * @param product name and version
+     * @param own the executor it was configured with
+     */
+    record Identity(int port, String product, Executor own) {
+        @Override
+        public String toString() {
+            return product + " on port " + port;
+        }
+    }
+
     /** The port it listens on. */
-    int port();
+    default int port() {
+        return identity().port();
+    }
 
     /** Name and version. */
-    String product();
+    default String product() {
+        return identity().product();
+    }
 
     /** The executor it was configured with. */
-    Executor own();
+    default Executor own() {
+        return identity().own();
+    }
 
     /** The context class loader of its own threads. */
     ClassLoader context();

@@ -18,18 +18,14 @@ final class TomcatEndpoint implements SwitchableServer {
     private final PrivateFields fields;
     private final Object endpoint;
     private final VarHandle executor;
-    private final String product;
-    private final int port;
-    private final Executor own;
+    private final Identity identity;
     private Executor installed;
 
     private TomcatEndpoint(PrivateFields fields, Object endpoint, int port, String product) throws ReflectiveOperationException {
         this.fields = fields;
         this.endpoint = endpoint;
-        this.port = port;
-        this.product = product;
         executor = fields.handle(PrivateFields.superclass(endpoint.getClass(), ENDPOINT), "executor", Executor.class);
-        own = (Executor) executor.getVolatile(endpoint);
+        identity = new Identity(port, product, (Executor) executor.getVolatile(endpoint));
     }
 
     /**
@@ -49,7 +45,7 @@ final class TomcatEndpoint implements SwitchableServer {
                     + endpoint.getClass().getSimpleName());
         }
         TomcatEndpoint found = new TomcatEndpoint(fields, endpoint, port, product);
-        if (found.own == null) {
+        if (found.own() == null) {
             throw new UnsupportedServer(port, product, "its connector has no executor; it is starting or stopping");
         }
         return found;
@@ -62,18 +58,8 @@ final class TomcatEndpoint implements SwitchableServer {
     }
 
     @Override
-    public int port() {
-        return port;
-    }
-
-    @Override
-    public String product() {
-        return product;
-    }
-
-    @Override
-    public Executor own() {
-        return own;
+    public Identity identity() {
+        return identity;
     }
 
     /** As Tomcat's {@code TaskThreadFactory} sets it. */
@@ -85,34 +71,34 @@ final class TomcatEndpoint implements SwitchableServer {
     @Override
     public void install(RequestExecutor requests) {
         installed = stoppable(requests);
-        if (!executor.compareAndSet(endpoint, own, installed)) {
-            throw new IllegalStateException(product + " on port " + port + " has another executor now, or is stopping.");
+        if (!executor.compareAndSet(endpoint, own(), installed)) {
+            throw new IllegalStateException(identity + " has another executor now, or is stopping.");
         }
     }
 
     private Executor stoppable(RequestExecutor requests) {
-        if (PrivateFields.superclass(own.getClass(), POOL) == null) {
+        if (PrivateFields.superclass(own().getClass(), POOL) == null) {
             return requests;
         }
         try {
-            return (Executor) new ServerBridge(PrivateFields.superclass(own.getClass(), POOL)).create("TomcatPool", requests);
+            return (Executor) new ServerBridge(PrivateFields.superclass(own().getClass(), POOL)).create("TomcatPool", requests);
         } catch (ReflectiveOperationException | LinkageError another) {
-            throw new IllegalStateException(product + " has another thread pool than expected: " + another + ".", another);
+            throw new IllegalStateException(product() + " has another thread pool than expected: " + another + ".", another);
         }
     }
 
     @Override
     public void uninstall() {
-        executor.compareAndSet(endpoint, installed, own);
+        executor.compareAndSet(endpoint, installed, own());
     }
 
     @Override
     public String whyOver() {
         if (executor.getVolatile(endpoint) != installed) {
-            return product + " on port " + port + " has been stopped, or was given another executor.";
+            return identity + " has been stopped, or was given another executor.";
         }
         try {
-            return (Boolean) fields.call(endpoint, "isRunning") ? null : product + " on port " + port + " has been stopped.";
+            return (Boolean) fields.call(endpoint, "isRunning") ? null : identity + " has been stopped.";
         } catch (ReflectiveOperationException another) {
             throw new IllegalStateException(another);
         }
@@ -122,7 +108,7 @@ final class TomcatEndpoint implements SwitchableServer {
     public JsonLine describe(JsonLine line) {
         try {
             // With useVirtualThreads the endpoint has a number all the same, which limits nothing.
-            boolean hasPool = PrivateFields.superclass(own.getClass(), VIRTUAL) == null;
+            boolean hasPool = PrivateFields.superclass(own().getClass(), VIRTUAL) == null;
             int threads = hasPool ? (Integer) fields.call(endpoint, "getMaxThreads") : -1;
             return line.put("name", (String) fields.call(endpoint, "getName")).put("own_max_threads", threads).put("not_switched", (String) null);
         } catch (ReflectiveOperationException another) {

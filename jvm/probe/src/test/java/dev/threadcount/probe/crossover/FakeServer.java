@@ -15,18 +15,8 @@ final class FakeServer implements SwitchableServer {
     }
 
     @Override
-    public int port() {
-        return 8080;
-    }
-
-    @Override
-    public String product() {
-        return "Fake 1";
-    }
-
-    @Override
-    public Executor own() {
-        return own;
+    public Identity identity() {
+        return new Identity(8080, "Fake 1", own);
     }
 
     @Override
