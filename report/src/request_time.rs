@@ -154,10 +154,11 @@ fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String 
     format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "))
 }
 
-/// `101 ms per request = 50 ms sleeping + 51 ms in the queue of the full pool`.
+/// `101.0 ms per request = 50.1 ms sleeping + 50.9 ms in the queue of the full pool`.
 fn brief(time: &RequestTime) -> String {
-    let unit = Unit::of(time.service_time_ms);
     let terms = largest(time);
+    let longest_ms = terms.iter().map(|(ms, _)| *ms).fold(0.0, f64::max);
+    let unit = Unit::of(time.service_time_ms).with_digits_of(longest_ms);
     let sum: f64 = terms.iter().map(|(ms, _)| ms).sum();
     let left_out = time.service_time_ms - sum;
     // What rounding leaves goes to the last part, where the parts are all there is.
@@ -312,9 +313,14 @@ mod tests {
         );
         assert_eq!(brief(51.5, 51.3), "51.3 ms per request = 51.3 ms sleeping", "found too often");
         assert_eq!(
-            brief(50.5, 101.0),
-            "101 ms per request = 51 ms sleeping + 50 ms waiting without a thread",
+            brief(150.5, 301.0),
+            "301 ms per request = 151 ms sleeping + 150 ms waiting without a thread",
             "both end in .5"
+        );
+        assert_eq!(
+            brief(50.5, 101.0),
+            "101.0 ms per request = 50.5 ms sleeping + 50.5 ms waiting without a thread",
+            "three digits of the parts"
         );
         assert!(
             (sleeping(60.0, 50.0).parts[0].share - 1.0).abs() < 1e-9,

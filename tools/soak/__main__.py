@@ -32,6 +32,7 @@ KILL_EVERY_S = 60
 SWEPT_AFTER_S = 60
 # Of the largest figure of a session, from the first third of the sessions to the last. How much one has depends on when it is killed.
 MOST_GROWTH = 1.15
+LINES_OF_OUTPUT = 20
 LEAST_SESSIONS = 12
 OURS = ("threadcount-", ".java_pid", ".attach_pid")
 
@@ -121,7 +122,9 @@ class Soak:
             time.sleep(LOOK_EVERY_S)
         code = session.end()
         if code != 0:
-            self.problems.append(f"exit code {code} of {' '.join(arguments)}: see {self.folder / 'log.txt'}")
+            # The folder is removed with the soak.
+            output = (self.folder / "log.txt").read_text().splitlines()[-LINES_OF_OUTPUT:]
+            self.problems.append("\n".join([f"exit code {code} of {' '.join(arguments)}:", *output]))
         return False
 
     def result(self):

@@ -17,12 +17,12 @@ impl Unit {
             ms if ms < 1.0 => ("µs", 1_000.0),
             _ => ("ms", 1.0),
         };
-        let digits = match total_ms * per_ms {
-            total if total >= 100.0 => 0,
-            total if total >= 10.0 => 1,
-            _ => 2,
-        };
-        Self { name, per_ms, digits }
+        Self { name, per_ms, digits: digits(total_ms * per_ms) }
+    }
+
+    /// The digits of the largest part: a half of 101 ms, rounded up to 51 ms, contradicts the 50.1 ms that a finding has.
+    pub fn with_digits_of(self, part_ms: f64) -> Self {
+        Self { digits: digits(part_ms * self.per_ms), ..self }
     }
 
     /// `50.4 ms`, of a number in this unit.
@@ -61,5 +61,14 @@ impl Unit {
         time.interval.map_or_else(String::new, |interval| {
             format!(" [{}, {}]", self.number(interval.low), self.number(interval.high))
         })
+    }
+}
+
+/// For three digits in all.
+fn digits(number: f64) -> usize {
+    match number {
+        number if number >= 100.0 => 0,
+        number if number >= 10.0 => 1,
+        _ => 2,
     }
 }
