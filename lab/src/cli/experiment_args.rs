@@ -50,7 +50,7 @@ pub struct ExperimentArgs {
     /// Exit with 1 only if more than this share of a variant's requests failed, e.g. 1%. Loads with expected losses are left out
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
     pub(super) fail_above: f64,
-    /// Records of the probe inside each JVM; `full` adds a cost per request
+    /// Level of the probe inside each JVM; `full` adds a cost per request
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     probe: ProbeChoice,
     /// No probe in the JVMs; the report then cannot explain differences

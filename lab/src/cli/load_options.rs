@@ -1,5 +1,6 @@
 //! The flags of a load that `load` and `compare` share, and the load they make.
 
+use super::heading;
 use super::remote_target::RemoteOptions;
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
@@ -44,7 +45,7 @@ pub struct AskedLoad {
 
 /// How many requests, and when.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "How much")]
+#[command(next_help_heading = heading::PACE)]
 struct PaceOptions {
     /// Connections. Without a rate each sends when its response is complete (closed loop). With a rate it is the maximum of
     /// requests in flight. [default: 64, with a rate those of two seconds from 64 to 4000]
@@ -102,13 +103,13 @@ struct ConnectionOptions {
     #[arg(long, value_name = "N", default_value = "1", conflicts_with = "http1", value_parser = parse::positive_u32)]
     streams: NonZeroU32,
     /// Generator threads [default: half of the cores]
-    #[arg(long, value_name = "N", value_parser = parse::positive_u32)]
+    #[arg(long, value_name = "N", value_parser = parse::positive_u32, help_heading = heading::GENERATOR)]
     threads: Option<NonZeroU32>,
     /// Cores the generator's threads are pinned to, e.g. 0,1 or 0-3
-    #[arg(long, value_name = "CORE,..", value_parser = parse::cores)]
+    #[arg(long, value_name = "CORE,..", value_parser = parse::cores, help_heading = heading::GENERATOR)]
     cores: Option<Cores>,
     /// The kernel interface for plain HTTP/1.1
-    #[arg(long, value_enum, default_value_t = Driver::Auto)]
+    #[arg(long, value_enum, default_value_t = Driver::Auto, help_heading = heading::GENERATOR)]
     driver: Driver,
 }
 

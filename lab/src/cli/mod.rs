@@ -15,6 +15,7 @@ mod crossover;
 mod diagnose;
 mod experiment_args;
 mod experiment_outcome;
+mod heading;
 mod help;
 mod history;
 pub mod interrupt;

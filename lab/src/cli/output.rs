@@ -1,5 +1,6 @@
 //! Where the results of a load go: which flags there are, and the files behind them.
 
+use super::heading;
 use super::unwritten::Unwritten;
 use clap::Args;
 use std::fs::{File, OpenOptions};
@@ -12,7 +13,7 @@ use threadcount_model::parse;
 
 /// Where the results go.
 #[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Output")]
+#[command(next_help_heading = heading::OUTPUT)]
 pub struct Output {
     /// Print the result as JSON (threadcount/load/1) instead of the summary
     #[arg(long)]

@@ -1,5 +1,6 @@
 //! Destination of connections, TLS trust, and checks of responses: the flags that are seldom needed.
 
+use super::heading;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -63,18 +64,18 @@ pub struct ResponseOptions {
     cookies: bool,
     /// Write one line per request to a CSV file (compressed where it ends with .csv.gz). Its columns are times in seconds
     /// since the start, status, outcome, connection, target, bytes
-    #[arg(long, value_name = "FILE", value_parser = parse::log_file)]
+    #[arg(long, value_name = "FILE", value_parser = parse::log_file, help_heading = heading::OUTPUT)]
     log: Option<PathBuf>,
     /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time)]
+    #[arg(long, value_name = "TIME", value_parser = time, help_heading = heading::PACE)]
     grace: Option<Duration>,
     /// Run the load for this long before counting, e.g. 2s. Figures are then without the opening of connections and the first
     /// requests on each [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["requests", "ramp", "steps"])]
+    #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["requests", "ramp", "steps"], help_heading = heading::PACE)]
     lead_in: Option<Duration>,
     /// Let a request that is due wait up to this long, e.g. 1ms, for others that leave with it. It costs less CPU, and up to
     /// this much send lag, which is measured. Needs --rate, --ramp or --steps [default: 0s]
-    #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule")]
+    #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule", help_heading = heading::PACE)]
     lateness: Option<Duration>,
 }
 

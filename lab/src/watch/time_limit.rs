@@ -29,8 +29,8 @@ impl TimeLimit {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.duration.is_some_and(|duration| match self.first_reading_at {
-            Some(first) => first.elapsed() >= duration,
-            None => self.attached_at.elapsed() >= duration + FIRST_READING_LIMIT,
+            Some(first_reading_at) => first_reading_at.elapsed() >= duration,
+            None => self.attached_at.elapsed() >= FIRST_READING_LIMIT,
         })
     }
 
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_jvm_that_gives_no_reading_is_not_waited_for() {
         let attached_at = Instant::now().checked_sub(FIRST_READING_LIMIT).unwrap();
-        let limit = TimeLimit { attached_at, ..TimeLimit::new(Some(Duration::ZERO)) };
+        let limit = TimeLimit { attached_at, ..TimeLimit::new(Some(Duration::from_secs(3_600))) };
         assert!(limit.is_over());
         assert_eq!(limit.check_readings().unwrap_err().to_string(), "the JVM gave no reading within 10 s");
     }

@@ -74,7 +74,7 @@ fn the_order_is_question_setting_answer_tables_why_open_trust_study_and_report()
         "400 clients ",
         "1,000 clients",
         "Why     platform: all 200 pool threads are busy. 200 / 50.2 ms = 3,984/s is their maximum.",
-        "        platform (400 clients): 101 ms per request = 50 ms sleeping + 51 ms waiting without a",
+        "        platform (400 clients): 100.6 ms per request = 50.0 ms sleeping + 50.6 ms waiting",
         "Open ",
         "Trust   good: 2,141,197 requests, none failed.",
         "Study   6 of 7 published figures within 10 %. Claims: 1 holds",
