@@ -210,8 +210,7 @@ impl<'a> Word<'a> {
             }
         } else if text.starts_with(['[', '{']) && !stands_for_a_secret(&text[..end_of_brackets(text)]) {
             let end = end_of_brackets(text);
-            let rest = &text[end..];
-            let more = if self.goes_on(gap, rest) { end_of_bare(rest, self.surroundings(gap)) } else { 0 };
+            let more = end_of_bare(&text[end..], self.surroundings(gap));
             return (from, from + end + more, mask);
         }
         let around = self.surroundings(gap);

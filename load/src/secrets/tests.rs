@@ -137,6 +137,8 @@ fn a_value_in_a_line_of_a_log_is_masked_to_its_plain_end_and_else_to_the_end_of_
         ("tried passwords: 'winter' and 'summer'", "tried passwords: ***"),
         ("tried passwords: 'winter', 'summer'", "tried passwords: ***"),
         ("tried passwords: 'winter', summer=x", "tried passwords: ***"),
+        ("tried passwords: [winter], summer=x", "tried passwords: ***"),
+        ("password:[a]<b", "password:***"),
         (r#"1 {"m":"tried passwords: 'winter' and 'summer'"}"#, r#"1 {"m":"tried passwords: ***"}"#),
         (r#"1 {"m":"secret: \"abc\" + \"def\""}"#, r#"1 {"m":"secret: ***"}"#),
         ("refused, password:\n    at home", "refused, password:***"),
