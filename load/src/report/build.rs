@@ -264,7 +264,10 @@ mod tests {
         remove(&mut document, &["failure_causes", "warning_ids"]);
         remove(&mut document["pods"][0]["requests"], &["in_flight_at_start", "waiting_at_start", "resent"]);
         let read: LoadReport = serde_json::from_value(document.clone()).unwrap();
-        assert_eq!((read.requests, &read.failures, &read.pods), (report.requests, &report.failures, &report.pods));
+        assert_eq!(
+            (read.requests, &read.failures, &read.pods),
+            (report.requests, &report.failures, &report.pods)
+        );
         assert!(read.failure_causes.is_empty() && !report.failure_causes.is_empty());
         remove(&mut document, &["pods"]);
         assert!(serde_json::from_value::<LoadReport>(document).unwrap().pods.is_empty());

@@ -243,7 +243,11 @@ fn secret() -> impl Strategy<Value = String> {
 
 /// One with what ends a value in a line of a log, and its free part.
 fn secret_in_a_line() -> impl Strategy<Value = (String, String)> {
-    let free = prop_oneof!["[ -~]{0,12}", "[ab ,:=.(){}\\[\\]\"'\\\\]{0,12}", "(, a|, b: |=|: |\\)|\\(| |\"|'|}|\\{){0,6}"];
+    let free = prop_oneof![
+        "[ -~]{0,12}",
+        "[ab ,:=.(){}\\[\\]\"'\\\\]{0,12}",
+        "(, a|, b: |=|: |\\)|\\(| |\"|'|}|\\{){0,6}"
+    ];
     ("Zq[a-z0-9]{6}", free, "[a-z]Wx[a-z0-9]{6}")
         .prop_map(|(first, free, last)| (format!("{first}{free}{last}"), free))
 }
