@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 #[non_exhaustive]
 pub struct Counts {
     /// Requests of the lead-in that were in flight when counting began; 0 without one.
+    #[serde(default)]
     pub in_flight_at_start: u64,
     /// Requests that fell due in the lead-in and had not been sent when counting began (open loop only): they are part of `sent`,
     /// or of `not_sent`.
+    #[serde(default)]
     pub waiting_at_start: u64,
     /// Requests that were begun (a request whose connection could not be made was begun, and failed).
     pub sent: u64,
@@ -27,6 +29,7 @@ pub struct Counts {
     /// had no older request, and ended within a round trip and 10 ms after they were sent; any request where it ended with a 408
     /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7). Each is still one request, with its
     /// first due and sent times.
+    #[serde(default)]
     pub resent: u64,
 }
 

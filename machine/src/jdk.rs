@@ -3,7 +3,7 @@
 use super::process_tree::ProcessTree;
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -66,8 +66,11 @@ impl Jdk {
     /// That of the JVM in a process tree. `None`: there is none, or it cannot be read.
     #[must_use]
     pub fn running_below(pid: u32) -> Option<Self> {
-        let jvm = ProcessTree::rooted_at(pid).java_pid()?;
-        Self::of_program(&fs::read_link(format!("/proc/{jvm}/exe")).ok()?, "a process")
+        let running = PathBuf::from(format!("/proc/{}/exe", ProcessTree::rooted_at(pid).java_pid()?));
+        let path = fs::read_link(&running).ok()?;
+        let file = |path| fs::metadata(path).ok().map(|it| (it.dev(), it.ino()));
+        // The path is that of the JVM's mounts, which may have another file there.
+        (file(&running)? == file(&path)?).then(|| Self::of_program(&path, "a process")).flatten()
     }
 
     /// The program that starts a JVM.
@@ -167,7 +170,10 @@ impl RuntimeProperties {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::made_up_jdk as made_up;
+    use crate::sample::{jdk_release, made_up_jdk as made_up};
+    use std::process::Child;
+    use std::thread;
+    use std::time::Duration;
 
     const TEMURIN_25: &str = "IMPLEMENTOR=\"Eclipse Adoptium\"\nIMPLEMENTOR_VERSION=\"Temurin-25.0.3+9\"\n\
         JAVA_RUNTIME_VERSION=\"25.0.3+9-LTS\"\nJAVA_VERSION=\"25.0.3\"\n";
@@ -198,6 +204,50 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         made_up(folder.path(), Some("JAVA_VERSION=\"21.0.8\"\n"), &[("java", "exit 1")]);
         assert_eq!(Jdk::at(folder.path(), "a test").unwrap().describe(), "21.0.8");
+    }
+
+    /// Starts a program called `java`. `None`: this machine does not let us.
+    fn started(command: &mut Command) -> Option<Child> {
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        while ProcessTree::rooted_at(child.id()).java_pid().is_none() {
+            if child.try_wait().unwrap().is_some() {
+                return None;
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+        Some(child)
+    }
+
+    #[test]
+    fn a_running_java_is_the_one_at_its_path_only_where_both_are_the_same_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = |name: &str, version: &str| {
+            let home = folder.path().join(name);
+            made_up(&home, Some(&jdk_release(version)), &[("java", "")]);
+            fs::copy("/bin/sleep", home.join("bin/java")).unwrap();
+            home
+        };
+        let (ours, other) = (home("ours", "25.0.3+9"), home("other", "21.0.8+9"));
+        let running = |command: &mut Command| {
+            let mut java = started(command)?;
+            let version = Jdk::running_below(java.id()).map(|it| it.version);
+            java.kill().unwrap();
+            java.wait().unwrap();
+            Some(version)
+        };
+        let version = running(Command::new(ours.join("bin/java")).arg("60"));
+        assert_eq!(version, Some(Some("25.0.3+9".to_owned())));
+        let script = "$1 && exec \"$2/bin/java\" 60";
+        let mount = format!("mount --bind {} {}", other.display(), ours.display());
+        for (mounted, expected) in [("true", Some("25.0.3+9".to_owned())), (&mount, None)] {
+            let mut unshare = Command::new("unshare");
+            unshare
+                .args(["--map-root-user", "--mount", "sh", "-c", &script.replace("$1", mounted), "sh", ""])
+                .arg(&ours);
+            if let Some(version) = running(&mut unshare) {
+                assert_eq!(version, expected, "{mounted}");
+            }
+        }
     }
 
     #[test]

@@ -28,21 +28,18 @@ pub fn partial(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// Removes the partial files of processes that were killed.
-///
-/// # Errors
-/// The system's.
-pub fn remove_abandoned(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
+/// Removes the partial files of processes that were killed, of files and links with these names. One that cannot be removed stays: it
+/// only takes room.
+pub fn remove_abandoned(folder: &Path, names: &[&str]) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(|it| it.file_type().is_ok_and(|it| it.is_file() || it.is_symlink())) {
         let name = entry.file_name();
-        let writer =
-            name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.')?.1.parse().ok());
+        let parts = name.to_str().and_then(|it| it.strip_suffix(".partial")?.rsplit_once('.'));
+        let writer = parts.filter(|(of, _)| names.contains(of)).and_then(|(_, pid)| pid.parse().ok());
         if writer.is_some_and(|pid: u32| !Path::new("/proc").join(pid.to_string()).exists()) {
-            ignore_missing(fs::remove_file(entry.path()))?;
+            let _ = fs::remove_file(entry.path());
         }
     }
-    Ok(())
 }
 
 /// That what is to be deleted is not there is as good.
@@ -110,6 +107,14 @@ pub fn lock(folder: &Path) -> io::Result<File> {
     }
 }
 
+/// The id of a process that has ended.
+#[cfg(test)]
+pub fn ended_pid() -> u32 {
+    let mut ended = std::process::Command::new("true").spawn().unwrap();
+    ended.wait().unwrap();
+    ended.id()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,20 +135,26 @@ mod tests {
     }
 
     #[test]
-    fn only_the_partial_files_of_processes_that_have_ended_are_removed() {
+    fn only_our_partial_files_of_processes_that_have_ended_are_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let mut ended = std::process::Command::new("true").spawn().unwrap();
-        ended.wait().unwrap();
-        let abandoned = folder.path().join(format!("result.json.{}.partial", ended.id()));
+        let pid = ended_pid();
+        let path = |name: &str| folder.path().join(name);
+        let abandoned = [path(&format!("result.json.{pid}.partial")), path(&format!("latest.{pid}.partial"))];
         let kept = [
-            partial(&folder.path().join("report.html")),
-            folder.path().join("notes.partial"),
-            folder.path().join(format!("{}.partial", ended.id())),
+            partial(&path("report.html")),
+            path("report.html.partial"),
+            path(&format!("data.{pid}.partial")),
+            path(&format!("{pid}.partial")),
         ];
-        kept.iter().chain([&abandoned]).for_each(|path| fs::write(path, "text").unwrap());
-        remove_abandoned(folder.path()).unwrap();
-        assert!(!abandoned.exists());
-        assert!(kept.iter().all(|path| path.exists()));
+        kept.iter().chain(&abandoned[..1]).for_each(|path| fs::write(path, "text").unwrap());
+        std::os::unix::fs::symlink("nowhere", &abandoned[1]).unwrap();
+        let directory = path(&format!("report.md.{pid}.partial"));
+        fs::create_dir(&directory).unwrap();
+        let names = ["result.json", "report.html", "report.md", "latest"];
+        remove_abandoned(folder.path(), &names);
+        assert!(abandoned.iter().all(|path| fs::symlink_metadata(path).is_err()));
+        assert!(kept.iter().chain([&directory]).all(|path| path.exists()));
+        remove_abandoned(&path("missing"), &names);
     }
 
     #[test]

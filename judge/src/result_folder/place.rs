@@ -57,13 +57,13 @@ impl ResultFolder {
             _ => wrong(why),
         })?;
         let folder = Self { path: path.to_owned(), _lock: lock };
-        file::remove_abandoned(path).map_err(wrong)?;
         let is_taken = Self::is_taken(path);
         match if_taken {
             IfTaken::Refuse if is_taken => return Err(FolderError::Taken { path: path.to_owned() }),
             IfTaken::Replace if is_taken => folder.clear().map_err(wrong)?,
             _ => {}
         }
+        file::remove_abandoned(path, &ResultFile::ALL.iter().map(|it| it.name()).collect::<Vec<_>>());
         let runs = path.join(RUN_FOLDER);
         if fs::symlink_metadata(&runs).is_ok_and(|it| it.is_symlink()) {
             fs::remove_file(&runs).map_err(wrong)?;
@@ -113,10 +113,12 @@ impl ResultFolder {
 fn point(parent: &Path, name: &str) -> io::Result<()> {
     let link = parent.join(LATEST);
     let partial = file::partial(&link);
-    file::remove_abandoned(parent)?;
+    file::remove_abandoned(parent, &[LATEST]);
     if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
         return Ok(());
     }
+    // In a container, each process has the same id.
+    ignore_missing(fs::remove_file(&partial))?;
     symlink(name, &partial)?;
     fs::rename(&partial, &link).inspect_err(|_| drop(fs::remove_file(&partial)))
 }
@@ -160,6 +162,25 @@ mod tests {
         );
         fs::remove_dir_all(second.path()).unwrap();
         assert_eq!(latest(&parent), first.path(), "the link names a folder that is gone");
+    }
+
+    #[test]
+    fn a_link_that_an_ended_process_of_the_same_id_left_is_replaced() {
+        let out = tempfile::tempdir().unwrap();
+        symlink("2026-11-24-1", file::partial(&out.path().join(LATEST))).unwrap();
+        drop(ResultFolder::next(out.path(), "2026-11-25").unwrap());
+        assert_eq!(fs::read_link(out.path().join(LATEST)).unwrap(), Path::new("2026-11-25-1"));
+    }
+
+    #[test]
+    fn partial_files_are_removed_from_a_result_that_is_written_and_not_from_one_that_is_refused() {
+        let out = tempfile::tempdir().unwrap();
+        fs::write(out.path().join(RESULT_FILE), "{}").unwrap();
+        let partial = out.path().join(format!("{RESULT_FILE}.{}.partial", file::ended_pid()));
+        fs::write(&partial, "{").unwrap();
+        assert!(ResultFolder::create(out.path(), IfTaken::Refuse).is_err() && partial.exists());
+        drop(ResultFolder::create(out.path(), IfTaken::Keep).unwrap());
+        assert!(!partial.exists());
     }
 
     #[test]

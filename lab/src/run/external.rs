@@ -30,8 +30,10 @@ impl ServerWorkload for ExternalWorkload {
         // That the server or the user ended it is the cause; that the tool was stopped is not.
         runner.check(server, "measured")?;
         let mut outcome = outcome.map_err(|error| {
-            let hang = Hang::behind_a_failed_load(server.pid(), server.may_be_probed(), runner.interrupted);
-            RunError::External { error, hang: hang.map(Box::new), log_tail: server.log_tail() }
+            let inspected =
+                || Hang::behind_a_failed_load(server.pid(), server.may_be_probed(), runner.interrupted);
+            let hang = error.is_without_responses().then(inspected).flatten().map(Box::new);
+            RunError::External { error, hang, log_tail: server.log_tail() }
         })?;
         for process in &mut outcome.load.processes {
             process.output = runner.folder.relative(process.output.as_deref());

@@ -183,16 +183,17 @@ impl Hang {
 
 impl fmt::Display for Hang {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.silence {
-            _ if self.has_ended => "the server has ended: ",
-            _ if self.is_proven() => "the server hangs: ",
+        let what = match self.silence {
+            _ if self.has_ended => "the server has ended",
+            _ if self.is_proven() => "the server hangs",
             Some(Silence { quick_failures: Some(_), .. }) => "",
-            _ => "the server does not respond: ",
-        })?;
+            _ => "the server does not respond",
+        };
         let silence = self.silence.map(|silence| silence.to_string());
         let facts: Vec<String> =
             silence.into_iter().chain(self.state.map(|state| state.to_string())).collect();
-        f.write_str(&facts.join("; "))?;
+        let parts = [what.to_owned(), facts.join("; ")];
+        f.write_str(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": "))?;
         self.diagnosis.first().map_or(Ok(()), |headline| write!(f, ". {headline}"))
     }
 }
@@ -315,6 +316,16 @@ mod tests {
         failing.failures.insert(FailureCause::RequestTimeout, 4_900);
         let expected = "the server does not respond: no response in the last 2.0 s of a window of 3.0 s";
         assert_eq!(Hang { silence: Silence::of(&failing), ..hang }.to_string(), expected);
+    }
+
+    #[test]
+    fn a_server_that_has_ended_needs_no_facts() {
+        let ended =
+            Hang { silence: None, state: None, has_ended: true, diagnosis: Vec::new(), is_diagnosed: false };
+        assert_eq!(ended.to_string(), "the server has ended");
+        let silence = Silence::of(&window(&[0, 0], 1, 4));
+        let expected = "the server has ended: no response to 4 requests in a window of 2.0 s";
+        assert_eq!(Hang { silence, ..ended }.to_string(), expected);
     }
 
     #[test]

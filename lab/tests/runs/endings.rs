@@ -91,25 +91,36 @@ fn a_capacity_of_a_server_that_was_stopped_in_the_search_is_a_failed_run() {
     assert!(why(&document).contains("state T"), "{document:#}");
 }
 
-/// The real ab, which gives up after 5 s without a response and not after 30.
-#[test]
-fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
+/// Why a run failed whose server is stopped, with this script in place of `ab`.
+fn why_under(ab: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let found = Command::new("which").arg("ab").output().unwrap();
-    let ab = String::from_utf8(found.stdout).unwrap();
-    assert!(!ab.is_empty(), "ab is missing: `./dev test` installs it");
     let program = folder.path().join("ab");
-    fs::write(&program, format!("#!/bin/sh\nexec {} -s 5 \"$@\"\n", ab.trim())).unwrap();
+    fs::write(&program, format!("#!/bin/sh\n{ab}\n")).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let path = format!("{}:{}", folder.path().display(), std::env::var("PATH").unwrap());
     let load = "{clients: 2, duration: 60s, tool: {ab: 1}}";
     let (output, document) = run_with(&folder, "STOP_AFTER: 1", load, &[("PATH", &path)]);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let why = why(&document);
+    why(&document).to_owned()
+}
+
+/// The real ab, which gives up after 5 s without a response and not after 30.
+#[test]
+fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
+    let found = Command::new("which").arg("ab").output().unwrap();
+    let ab = String::from_utf8(found.stdout).unwrap();
+    assert!(!ab.is_empty(), "ab is missing: `./dev test` installs it");
+    let why = why_under(&format!("exec {} -s 5 \"$@\"", ab.trim()));
     assert!(
         why.contains("ab gave up") && why.contains("the server hangs") && why.contains("state T"),
         "{why}"
     );
+}
+
+#[test]
+fn an_ab_whose_output_cannot_be_read_shows_nothing_of_the_server() {
+    let why = why_under("echo nothing");
+    assert!(why.contains("ab printed no line") && !why.contains("the server"), "{why}");
 }
 
 #[test]

@@ -8,6 +8,9 @@ use std::thread::sleep;
 use std::time::Duration;
 use threadcount_machine::sample::{jdk_release, made_up_jdk};
 
+/// The clock of a file counts in whole seconds here.
+const ONE_TICK: Duration = Duration::from_millis(1_100);
+
 #[test]
 fn a_session_whose_server_was_built_again_does_not_go_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -22,14 +25,74 @@ fn a_session_whose_server_was_built_again_does_not_go_on() {
     let python = format!("python3 {DELAY_SERVER} {{port}} 5");
     let text = text.replace(&python, &format!("{} {{port}}", program.display()));
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    // The clock of a file counts in whole seconds here.
-    sleep(Duration::from_millis(1_100));
+    sleep(ONE_TICK);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
     done(&folder, &["run", "--resume", "here"], 0);
-    sleep(Duration::from_millis(1_100));
+    sleep(ONE_TICK);
     build();
     let said = done(&folder, &["run", "--resume", "here"], 2);
     assert!(said.contains("server: it was changed after the first run began"), "{said}");
+}
+
+/// A jar that is named in the folder in which its server starts, before and after it was built again, and the same of a backend.
+#[test]
+fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let server = format!("python3 {DELAY_SERVER} {{port}} 5 1000000");
+    for (name, variant) in [
+        ("own", format!("{{command: \"{server} -cp a.jar:lib.jar\", workdir: elsewhere}}")),
+        (
+            "behind",
+            format!(
+                "{{command: \"{server}\", backends: {{shop: {{command: \"{server} elsewhere/lib.jar\"}}}}}}"
+            ),
+        ),
+    ] {
+        fs::write(elsewhere.join("lib.jar"), "first").unwrap();
+        let text = format!(
+            "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {variant}}}\n\
+             loads: [{{clients: 2, duration: 300ms}}]\n"
+        );
+        fs::write(folder.path().join("mine.yaml"), text).unwrap();
+        sleep(ONE_TICK);
+        done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", name], 0);
+        done(&folder, &["run", "--resume", name], 0);
+        sleep(ONE_TICK);
+        fs::write(elsewhere.join("lib.jar"), "second").unwrap();
+        let said = done(&folder, &["run", "--resume", name], 2);
+        assert!(said.contains("lib.jar: it was changed after the first run began"), "{name}: {said}");
+    }
+}
+
+/// Each session builds it, and its server writes into folders of its own.
+#[test]
+fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let peer = folder.path().join("peer");
+    fs::create_dir_all(peer.join("src")).unwrap();
+    let source = peer.join("src/server.py");
+    fs::copy(DELAY_SERVER, &source).unwrap();
+    for (name, script) in [
+        ("build", "mkdir -p target && cp src/server.py target/server.py"),
+        ("run", "mkdir -p cache && date >cache/started && exec python3 target/server.py \"$1\" 5"),
+    ] {
+        fs::write(peer.join(name), format!("#!/bin/sh\ncd \"${{0%/*}}\"\n{script}\n")).unwrap();
+        fs::set_permissions(peer.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let text = "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {a: {server: {peer: ./peer}}}\n\
+        loads: [{clients: 2, duration: 300ms}]\n";
+    fs::write(folder.path().join("mine.yaml"), text).unwrap();
+    sleep(ONE_TICK);
+    done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
+    sleep(ONE_TICK);
+    let build = std::process::Command::new(peer.join("build")).status().unwrap();
+    assert!(build.success());
+    done(&folder, &["run", "--resume", "here"], 0);
+    fs::copy(DELAY_SERVER, &source).unwrap();
+    let said = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(said.contains("server.py: it was changed after the first run began"), "{said}");
 }
 
 /// A server of the JDK itself: `java` of a path that leads to another runtime later, as after an update.
@@ -102,11 +165,10 @@ fn a_session_whose_jvm_was_built_again_does_not_go_on() {
         home.display()
     );
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    // The clock of a file counts in whole seconds here.
-    sleep(Duration::from_millis(1_100));
+    sleep(ONE_TICK);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
     done(&folder, &["run", "--resume", "here"], 0);
-    sleep(Duration::from_millis(1_100));
+    sleep(ONE_TICK);
     fs::write(&library, "second").unwrap();
     let said = done(&folder, &["run", "--resume", "here"], 2);
     assert!(said.contains("libjvm.so: it was changed after the first run began"), "{said}");

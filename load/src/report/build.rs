@@ -254,6 +254,26 @@ mod tests {
     }
 
     #[test]
+    fn a_document_of_version_0_2_0_is_read() {
+        let mut report = LoadReport::new(&outcome(), &plan(Pacing::Closed));
+        report.pods = vec![crate::pods::PodReport::default()];
+        let mut document = serde_json::to_value(&report).unwrap();
+        let remove = |object: &mut serde_json::Value, keys: &[&str]| {
+            keys.iter().for_each(|key| drop(object.as_object_mut().unwrap().remove(*key).unwrap()));
+        };
+        remove(&mut document, &["failure_causes", "warning_ids"]);
+        remove(&mut document["pods"][0]["requests"], &["in_flight_at_start", "waiting_at_start", "resent"]);
+        let read: LoadReport = serde_json::from_value(document.clone()).unwrap();
+        assert_eq!(
+            (read.requests, &read.failures, &read.pods),
+            (report.requests, &report.failures, &report.pods)
+        );
+        assert!(read.failure_causes.is_empty() && !report.failure_causes.is_empty());
+        remove(&mut document, &["pods"]);
+        assert!(serde_json::from_value::<LoadReport>(document).unwrap().pods.is_empty());
+    }
+
+    #[test]
     fn rates_divide_by_the_time_that_really_passed() {
         let rates = LoadReport::new(&outcome(), &plan(Pacing::Closed)).rate_per_s;
         assert_eq!(rates, RateReport { asked: None, sent: 5.0, completed: 3.0 });

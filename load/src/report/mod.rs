@@ -26,7 +26,7 @@ pub const SCHEMA: &str = "threadcount/load/1";
 /// The JSON Schema of the document.
 pub const SCHEMA_JSON: &str = include_str!("../../schema/load-1.schema.json");
 
-/// One load as figures.
+/// One load as figures. Documents of 0.2.0 have no key that is read with a default, here and in [`Counts`].
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "the JSON Schema defines each key")]
 #[non_exhaustive]
@@ -54,6 +54,7 @@ pub struct LoadReport {
     /// By the words of the cause.
     pub failures: BTreeMap<String, u64>,
     /// The same by the name of the cause, as `unexpected-status:503`.
+    #[serde(default)]
     pub failure_causes: BTreeMap<FailureCause, u64>,
     /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,11 +67,13 @@ pub struct LoadReport {
     /// What the reader must know before believing the figures; the first is the most important.
     pub warnings: Vec<String>,
     /// What kind of warning each of them is, as `rate-missed`.
+    #[serde(default)]
     pub warning_ids: Vec<String>,
     pub interrupted: bool,
     /// Rows of the log of requests that were written and dropped; null where there is none.
     pub log: Option<LogCounts>,
     /// The processes that sent it together; empty: one did.
+    #[serde(default)]
     pub pods: Vec<PodReport>,
 }
 

@@ -63,6 +63,11 @@ pub fn is_secret(name: &str) -> bool {
     kind(name) != NameKind::Plain
 }
 
+/// Does it name several secrets?
+pub(super) fn is_plural(name: &str) -> bool {
+    words(name).iter().any(|word| singular(word) != word)
+}
+
 pub(super) fn kind(name: &str) -> NameKind {
     let words = words(name);
     let Some(last) = words.last() else { return NameKind::Plain };

@@ -2,7 +2,7 @@
 
 use super::command::{PasswordAt, is_user_flag, password_of_flag};
 use super::line::{is_frame, plain_end};
-use super::names::{NameKind, kind};
+use super::names::{NameKind, is_plural, kind};
 use super::value::{
     Quote, Surroundings, end_of_bare, end_of_brackets, is_part_of_name, is_shown, looks_random, masked_user,
     stands_for_a_secret,
@@ -204,14 +204,13 @@ impl<'a> Word<'a> {
             let inside = (from + quote.len(), from + quote.len() + end, MASK.to_owned());
             let rest = &text[quote.len() + behind..];
             // `--password='a'b` is one word, and `Cookie: "a"; b` one line.
-            let is_whole = gap.quote.is_some() || self.inside().is_some() || !self.goes_on(gap, rest);
+            let is_whole = gap.quote.is_some() || !self.goes_on(gap, rest);
             if is_whole {
                 return inside;
             }
         } else if text.starts_with(['[', '{']) && !stands_for_a_secret(&text[..end_of_brackets(text)]) {
             let end = end_of_brackets(text);
-            let rest = &text[end..];
-            let more = if self.goes_on(gap, rest) { end_of_bare(rest, self.surroundings(gap)) } else { 0 };
+            let more = end_of_bare(&text[end..], self.surroundings(gap));
             return (from, from + end + more, mask);
         }
         let around = self.surroundings(gap);
@@ -219,27 +218,36 @@ impl<'a> Word<'a> {
         if !self.is_line(gap) {
             return (from, from + length, mask);
         }
-        match plain_end(self.line_before(), &text[..length], !self.has_blanks()) {
+        let may_be_in_list = !self.has_blanks() && !is_plural(self.name());
+        match plain_end(self.line_before(), &text[..length], may_be_in_list) {
             Some(length) => (from, from + length, mask),
             None => (from, self.end_of_block(from, from + length), mask),
         }
     }
 
     fn goes_on(&self, gap: &Gap, rest: &str) -> bool {
+        let around = self.surroundings(gap);
+        let rest = &rest[..around.inside.map_or(rest.len(), |quote| quote.end_inside(rest).0)];
         let first = rest.chars().next();
-        // `password: 'a b' for user me`, and not `"a" "b"`.
         let is_quoted = self.is_line(gap) && Quote::at_start(&self.text[gap.value_at..]).is_some();
-        if is_quoted && !self.has_blanks() && first.is_some_and(char::is_whitespace) {
-            return Quote::at_start(rest.trim_start_matches([' ', '\t'])).is_some();
+        if is_quoted && !self.has_blanks() {
+            let line = rest.lines().next().unwrap_or_default();
+            // `password: 'a b' for user me`, and not `"a" + "b"`.
+            if line.contains(['"', '\'']) || is_plural(self.name()) && line.starts_with(',') {
+                return true;
+            }
+            if first.is_some_and(char::is_whitespace) {
+                return false;
+            }
         }
-        match self.surroundings(gap).with_blanks {
+        match around.with_blanks {
             true => first.is_some_and(|c| !"\n,}])".contains(c)),
             false => first.is_some_and(|c| !c.is_whitespace() && !",;&|}])<>".contains(c)),
         }
     }
 
     fn inside(&self) -> Option<Quote> {
-        Quote::open_at_end_of(self.line_before())
+        Quote::open_at_end_of(self.line_before()).map(|(quote, _)| quote)
     }
 
     fn has_blanks(&self) -> bool {
@@ -255,7 +263,7 @@ impl<'a> Word<'a> {
         let is_index = self.text[self.end..].starts_with(']');
         let in_brackets = !is_index && before.ends_with(['{', '(', '[']) || before.ends_with(", ");
         Surroundings {
-            in_list: gap.quote.is_some() || in_brackets || before.ends_with(','),
+            in_list: gap.quote.is_some() || (in_brackets || before.ends_with(',')) && !self.is_line(gap),
             inside: gap.quote.map_or_else(|| self.inside(), |_| None),
             with_blanks: self.has_blanks() || gap.quote.is_some() || in_brackets || self.is_line(gap),
         }

@@ -95,7 +95,9 @@ fn a_value_in_a_line_of_a_log_is_masked_to_its_plain_end_and_else_to_the_end_of_
             r"x.Refused: password: wrong\n\tat com.shop.Login.check(Login.java:57)",
             r"x.Refused: password: ***\n\tat com.shop.Login.check(Login.java:57)",
         ),
-        ("refused: token: ab c, user: me, ip=10.0.0.1", "refused: token: ***, user: me, ip=10.0.0.1"),
+        ("refused: token: a1 c, user: me, ip=10.0.0.1", "refused: token: ***, user: me, ip=10.0.0.1"),
+        ("refused {token: a1, user: me}", "refused {token: ***, user: me}"),
+        ("WARN token: 'a1', user: 'me'", "WARN token: ***, user: 'me'"),
         ("bad password: 'wr ong' for user me", "bad password: '***' for user me"),
         ("password: \"a b\" # of the database", "password: \"***\" # of the database"),
         ("[main] WARN [login: bad token: abc] retry", "[main] WARN [login: bad token: ***] retry"),
@@ -114,6 +116,31 @@ fn a_value_in_a_line_of_a_log_is_masked_to_its_plain_end_and_else_to_the_end_of_
         ("WARN password: \"a\"b", "WARN password: ***"),
         (r#"WARN Authorization: Digest username="me", response="abc""#, "WARN Authorization: ***"),
         ("WARN Cookie: \"a\" b", "WARN Cookie: ***"),
+        ("x.Refused: tokens: ci=abc, deploy=def", "x.Refused: tokens: ***"),
+        ("x.Refused: tokens: abc, deploy=def", "x.Refused: tokens: ***"),
+        ("x.Refused: tokens_by_user: abc, deploy=def", "x.Refused: tokens_by_user: ***"),
+        ("x.Refused (tokens: ci=abc, deploy=def)", "x.Refused (tokens: ***)"),
+        ("x.Refused: token: ci=abc, deploy=def", "x.Refused: token: ***"),
+        ("x.Refused: token: ci:abc, deploy=def", "x.Refused: token: ***"),
+        ("login failed, passwords: alice=a, bob=b", "login failed, passwords: ***"),
+        (r#"WARN x-auth: Digest username="me", realm="r", response="abc""#, "WARN x-auth: ***"),
+        ("WARN x-auth: digest abc, response=def", "WARN x-auth: ***"),
+        ("< X-Token: a, b=c", "< X-Token: ***"),
+        ("# password: a, b=c", "# password: ***"),
+        (" * password: a, b=c", " * password: ***"),
+        (r#"curl -H "X-Token: a, b=c" http://h/"#, r#"curl -H "X-Token: ***" http://h/"#),
+        (r#"2026-11-27 {"msg":"bad password: x7}.Qw9"}"#, r#"2026-11-27 {"msg":"bad password: ***"}"#),
+        (r#"1 {"m":"{\"n\":\"bad password: x7} Qw9"#, r#"1 {"m":"{\"n\":\"bad password: ***"#),
+        ("WARN (with password: a).b", "WARN (with password: ***"),
+        ("WARN (with password: a),b", "WARN (with password: ***"),
+        ("WARN secret: \"abc\" + \"def\"", "WARN secret: ***"),
+        ("tried passwords: 'winter' and 'summer'", "tried passwords: ***"),
+        ("tried passwords: 'winter', 'summer'", "tried passwords: ***"),
+        ("tried passwords: 'winter', summer=x", "tried passwords: ***"),
+        ("tried passwords: [winter], summer=x", "tried passwords: ***"),
+        ("password:[a]<b", "password:***"),
+        (r#"1 {"m":"tried passwords: 'winter' and 'summer'"}"#, r#"1 {"m":"tried passwords: ***"}"#),
+        (r#"1 {"m":"secret: \"abc\" + \"def\""}"#, r#"1 {"m":"secret: ***"}"#),
         ("refused, password:\n    at home", "refused, password:***"),
     ] {
         assert_eq!(text(written), kept);
@@ -214,6 +241,31 @@ fn secret() -> impl Strategy<Value = String> {
     "Zq[a-z0-9]{6}[ -~]{0,3}[a-z]Wx[a-z0-9]{6}"
 }
 
+/// One with what ends a value in a line of a log, and its free part.
+fn secret_in_a_line() -> impl Strategy<Value = (String, String)> {
+    let free = prop_oneof![
+        "[ -~]{0,12}",
+        "[ab ,:=.(){}\\[\\]\"'\\\\]{0,12}",
+        "(, a|, b: |=|: |\\)|\\(| |\"|'|}|\\{){0,6}"
+    ];
+    ("Zq[a-z0-9]{6}", free, "[a-z]Wx[a-z0-9]{6}")
+        .prop_map(|(first, free, last)| (format!("{first}{free}{last}"), free))
+}
+
+/// Where the value of a secret's name ends, its line going on: before the next name of a list, if the value has no sign of its own and
+/// the name is of one thing; at a bracket that was opened before the name, if what follows it has brackets of its own; before a frame.
+fn may_end_in(free: &str, name: &str) -> bool {
+    let is_before_a_name = |at: usize| {
+        let next = free[at + 1..].trim_start();
+        let behind = next.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        behind.len() < next.len() && (behind.starts_with('=') || behind.starts_with(": "))
+    };
+    let mut commas = free.match_indices(", ").map(|(at, _)| at);
+    let in_list = commas.find(|&at| is_before_a_name(at)).is_some_and(|at| !free[..at].contains(['=', ':']));
+    let at_bracket = free.find(')').is_some_and(|at| free[at..].contains('('));
+    (in_list && !name.ends_with('s')) || at_bracket || free.contains("at ")
+}
+
 /// A secret that may stand without quotes.
 fn secret_word() -> impl Strategy<Value = String> {
     "Zq[a-z0-9]{6}[!#$%*+,./:=?@^_~-]{0,3}[a-z]Wx[a-z0-9]{6}"
@@ -247,8 +299,6 @@ proptest! {
             (format!("srv --{name} {shell} -x"), &secret),
             (format!("{name}: {secret}\nhost: h"), &secret),
             (format!("{name}: {quoted}\nhost: h"), &secret),
-            (format!("x.Refused: bad {name}: {secret}"), &secret),
-            (format!("x.Refused (bad {name}: {secret})"), &secret),
             (format!("x.Refused: bad {name}: {quoted} at a.B.c(D.java:5)"), &secret),
             (format!("a:\n  {name}: |\n    {secret}\n  host: h"), &secret),
             (format!("cut {{\"a\": 1, \"{name}\": {quoted}, \"b"), &secret),
@@ -270,6 +320,27 @@ proptest! {
             let read: Value = serde_json::from_str(&kept).unwrap();
             masked_value(&mut value, true, &mut Masked::new());
             prop_assert_eq!(value, read);
+        }
+    }
+
+    #[test]
+    fn a_secret_in_a_line_of_a_log_is_shown_only_behind_a_plain_end(
+        name in prop::sample::select(&NAMES[..]), (secret, free) in secret_in_a_line(),
+    ) {
+        let (first, last) = (&secret[..8], &secret[secret.len() - 8..]);
+        let message = format!("bad {name}: {secret}");
+        for written in [
+            format!("x.Refused: {message}"),
+            format!("x.Refused ({message})"),
+            format!("1 {}", json!({"m": message})),
+            format!("{name}: {secret}\nhost: h"),
+            format!("< {name}: {secret}\n< host: h"),
+            format!("x.Refused: bad {name}: {}", in_shell_quotes(&secret)),
+        ] {
+            let kept = text(&written);
+            prop_assert!(!kept.contains(first), "{written}\n{kept}");
+            let may_end = written.contains("bad") && may_end_in(&free, name);
+            prop_assert!(may_end || !kept.contains(last), "{written}\n{kept}");
         }
     }
 

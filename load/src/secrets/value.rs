@@ -120,8 +120,9 @@ impl Quote {
         (text.len(), text.len())
     }
 
-    /// The quotes that a text opens and does not close. An apostrophe inside of a word is none.
-    pub fn open_at_end_of(text: &str) -> Option<Self> {
+    /// The quotes that a text opens and does not close, and where the text inside of them begins. An apostrophe inside of a word is
+    /// none.
+    pub fn open_at_end_of(text: &str) -> Option<(Self, usize)> {
         let mut at = 0;
         let mut is_in_word = false;
         while let Some(c) = text[at..].chars().next() {
@@ -130,7 +131,7 @@ impl Quote {
                     let inside = &text[at + quote.len()..];
                     let (end, behind) = quote.end_inside(inside);
                     if end == behind {
-                        return Some(quote);
+                        return Some((quote, at + quote.len()));
                     }
                     at += quote.len() + behind;
                     is_in_word = false;

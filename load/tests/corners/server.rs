@@ -8,12 +8,14 @@ use h2::server::SendResponse;
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -437,8 +439,9 @@ impl Shared {
                 }
                 Act::AnswerAndClose(closing) => {
                     answer(&mut respond, Vec::new(), "hi".to_owned());
-                    // It leaves meanwhile.
-                    let _ = tokio::time::timeout(Duration::from_millis(20), session.accept()).await;
+                    // A connection without news writes and flushes its frames before it waits.
+                    let waits = poll_fn(|it| Poll::Ready(session.poll_accept(it).is_pending())).await;
+                    assert!(waits, "the next request was to come later");
                     close(closing);
                     while let Some(Ok(_)) = session.accept().await {}
                     return;

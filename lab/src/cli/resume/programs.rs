@@ -11,14 +11,18 @@ use threadcount_machine::jdk_finder::{Places, choose};
 use threadcount_model::experiment::{Experiment, Server, Subject, Variant};
 use threadcount_model::record::Record;
 use threadcount_servers::command_line;
+use threadcount_servers::peer::build;
 use threadcount_servers::placeholders::Placeholders;
 
 /// What of a Java runtime changes with each of its builds.
 const OF_JAVA: [&str; 3] = ["release", "lib/modules", "lib/server/libjvm.so"];
 
+const NO_PLACEHOLDERS: Placeholders<'_> = Placeholders { port: 0, backends: &[], secret: "" };
+
 /// What differs from the session whose runs these are.
 pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String> {
     let jdks = Places::of_this_machine().find();
+    let began = records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).min();
     let mut changed = BTreeSet::new();
     let mut files = BTreeSet::new();
     for record in records {
@@ -26,10 +30,13 @@ pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String
         for started in started(record, variant) {
             changed.extend(started.other_java(&jdks));
             files.extend(started.program.map(PathBuf::from).into_iter().flat_map(with_java));
+            files.extend(started.archives());
+            files.extend(started.sources(began));
         }
-        files.extend(archives(variant));
+        if let Subject::Benchmark { benchmark } = &variant.subject {
+            files.extend(app::find_jar(&benchmark.jar));
+        }
     }
-    let began = records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).min();
     // The time of a change, which no copy and no package manager sets back.
     let is_newer = |path: &&PathBuf| {
         let time = path.metadata().map(|it| it.ctime());
@@ -48,6 +55,8 @@ struct Started<'a> {
     env: &'a BTreeMap<String, String>,
     java: Option<&'a str>,
     program: Option<&'a str>,
+    /// Its working folder, where that is not ours.
+    folder: Option<&'a Path>,
 }
 
 /// The server of a run, and those behind it.
@@ -61,6 +70,7 @@ fn started<'a>(record: &'a Record, variant: &'a Variant) -> Vec<Started<'a>> {
             env: &backend.env,
             java: facts.java.as_deref(),
             program: facts.command.first().map(String::as_str),
+            folder: None,
         })
     });
     let server = Started {
@@ -70,6 +80,7 @@ fn started<'a>(record: &'a Record, variant: &'a Variant) -> Vec<Started<'a>> {
         env: &variant.env,
         java: record.server.java.as_deref(),
         program: record.server.command.first().map(String::as_str),
+        folder: variant.workdir.as_deref(),
     };
     std::iter::once(server).chain(behind).collect()
 }
@@ -82,16 +93,59 @@ impl Started<'_> {
     }
 
     fn java_now(&self, jdks: &[Jdk]) -> Option<Jdk> {
-        let none = Placeholders { port: 0, backends: &[], secret: "" };
         match self.server {
             Some(Server::Command(command)) if self.jdk.is_none() => {
-                let parsed = command_line::parse(&command.command, self.env, None, &[], &none).ok()?;
+                let parsed =
+                    command_line::parse(&command.command, self.env, None, &[], &NO_PLACEHOLDERS).ok()?;
                 Jdk::of_program(&parsed.program, "a command")
             }
             Some(Server::Peer(_)) => None,
             _ => choose(jdks, self.jdk).ok().cloned(),
         }
     }
+
+    /// Jars and web applications.
+    fn archives(&self) -> Vec<PathBuf> {
+        let Some(server) = self.server else { return Vec::new() };
+        let found: Vec<_> = match server {
+            Server::Jar(jar) => {
+                jar.class_path.iter().chain([&jar.jar]).map(|name| (name, app::find_jar(name))).collect()
+            }
+            Server::Tomcat(tomcat) => vec![(&tomcat.app, app::find(&tomcat.app))],
+            Server::Jetty(jetty) => vec![(&jetty.app, app::find(&jetty.app))],
+            Server::Command(_) | Server::Peer(_) => Vec::new(),
+        };
+        let found = found.into_iter().map(|(name, found)| found.unwrap_or_else(|_| PathBuf::from(name)));
+        let words = command_line::words(server.text(), &NO_PLACEHOLDERS).unwrap_or_default();
+        // `-cp a.jar:b.jar`, `-javaagent:a.jar=x`.
+        let parts = words.iter().flat_map(|word| word.split([':', '=', ',']));
+        let named = parts.filter(|part| part.ends_with(".jar") || part.ends_with(".war"));
+        let folder = self.folder.unwrap_or_else(|| Path::new(""));
+        found.chain(named.map(|part| folder.join(part))).filter(|path| path.is_file()).collect()
+    }
+
+    /// Of a peer: each session builds it again.
+    fn sources(&self, began: Option<Timestamp>) -> Vec<PathBuf> {
+        let Some(Server::Peer(peer)) = self.server else { return Vec::new() };
+        build::find(&peer.peer).map(|folder| files_below(&folder, began)).unwrap_or_default()
+    }
+}
+
+/// Without what a peer builds and writes: it is in `target`, or in a folder that a run has made.
+fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
+    let was_there = |folder: &Path| {
+        let made = folder.metadata().and_then(|it| it.created()).ok();
+        made.and_then(|it| Timestamp::try_from(it).ok()).zip(began).is_none_or(|(made, began)| made < began)
+    };
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let seen = entries
+        .filter(|it| it.file_name() != "target" && !it.file_name().as_encoded_bytes().starts_with(b"."));
+    seen.flat_map(|entry| match entry.file_type() {
+        Ok(it) if it.is_dir() && was_there(&entry.path()) => files_below(&entry.path(), began),
+        Ok(it) if !it.is_dir() => vec![entry.path()],
+        _ => Vec::new(),
+    })
+    .collect()
 }
 
 /// A program, and what belongs to it if it is `java`.
@@ -101,23 +155,4 @@ fn with_java(program: PathBuf) -> Vec<PathBuf> {
     let of_java = home.into_iter().flat_map(|home| OF_JAVA.map(|file| home.join(file)));
     let all: Vec<PathBuf> = of_java.collect();
     all.into_iter().chain([program]).collect()
-}
-
-/// Jars and web applications.
-fn archives(variant: &Variant) -> Vec<PathBuf> {
-    let of_workload: Vec<&str> = match &variant.subject {
-        Subject::Server(Server::Jar(jar)) => {
-            jar.class_path.iter().map(String::as_str).chain([jar.jar.as_str()]).collect()
-        }
-        Subject::Server(Server::Tomcat(tomcat)) => vec![&tomcat.app],
-        Subject::Server(Server::Jetty(jetty)) => vec![&jetty.app],
-        Subject::Benchmark { benchmark } => vec![&benchmark.jar],
-        Subject::Server(Server::Command(_) | Server::Peer(_)) | Subject::Target(_) => Vec::new(),
-    };
-    let is_web = matches!(variant.server(), Some(Server::Tomcat(_) | Server::Jetty(_)));
-    let find = |name| if is_web { app::find(name) } else { app::find_jar(name) };
-    let found = of_workload.into_iter().map(|name| find(name).unwrap_or_else(|_| PathBuf::from(name)));
-    let words = variant.server().map_or("", Server::text).split_whitespace();
-    let of_words = words.filter(|word| word.ends_with(".jar") || word.ends_with(".war")).map(PathBuf::from);
-    found.chain(of_words).filter(|path| path.is_file()).collect()
 }

@@ -58,6 +58,14 @@ pub enum ExternalError {
     },
 }
 
+impl ExternalError {
+    /// Did the tool wait for the server in vain? Its own trouble shows nothing of the server.
+    #[must_use]
+    pub const fn is_without_responses(&self) -> bool {
+        matches!(self, Self::GaveUp { .. } | Self::Processes(ProcessesError::TooSlow(_)))
+    }
+}
+
 /// What an external load tool measured, and when it ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalOutcome {
