@@ -219,7 +219,7 @@ impl<'a> GiverIndex<'a> {
         })
     }
 
-    /// A request that waits where the waiters do.
+    /// A request that waits where the waiters do: it has put something into the queue as they have.
     fn fills_only(at: usize, thing: &Thing, graph: &WaitGraph<'_>) -> bool {
         let thread = graph.thread(at);
         let is_at_line = |it: &usize| graph.thread(*it).application() == thread.application();
