@@ -1,9 +1,6 @@
 import java.io.IOException;
 import java.io.PipedInputStream;
 import java.io.PipedOutputStream;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
@@ -27,7 +24,6 @@ final class Loops {
             case "ended-loop" -> new EndedLoop();
             case "dispatcher" -> new Dispatcher();
             case "pipe-and-monitor" -> new PipeAndMonitor();
-            case "two-writers" -> new TwoWriters();
             case "retry" -> number -> retry();
             case "sleep-once" -> number -> Thread.sleep(60_000);
             default -> throw new IllegalArgumentException(mode);
@@ -125,31 +121,6 @@ final class Loops {
             FutureTask<String> task = new FutureTask<>(work);
             inbox.put(task);
             return task.get();
-        }
-    }
-
-    /** The thread that reads the pipe has begun, and waits for a machine that sends nothing. */
-    static final class TwoWriters implements Service.Work {
-        private final ServerSocket silent = new ServerSocket(0, 9, InetAddress.getLoopbackAddress());
-        private final PipedOutputStream rows = new PipedOutputStream();
-        private final PipedInputStream reader = new PipedInputStream(rows, 64);
-
-        TwoWriters() throws IOException {
-            Service.daemon("sender", this::send).start();
-        }
-
-        private void send() {
-            try (Socket socket = new Socket(silent.getInetAddress(), silent.getLocalPort())) {
-                reader.read();
-                socket.getInputStream().read();
-            } catch (IOException ended) {
-                throw new java.io.UncheckedIOException(ended);
-            }
-        }
-
-        @Override
-        public void run(int number) throws IOException {
-            rows.write(new byte[1_000]);
         }
     }
 

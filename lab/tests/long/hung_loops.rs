@@ -40,17 +40,6 @@ fn a_writer_waits_for_room_in_a_pipe_whose_reader_wants_the_monitor_of_the_write
 }
 
 #[test]
-fn two_writers_of_a_pipe_wait_for_its_reader_that_waits_for_another_machine() {
-    let folder = classes();
-    let service = Service::start(25, "two-writers", "platform", 2, folder.path());
-    let diagnosis = service.diagnose(folder.path());
-    assert_eq!((diagnosis.kind(), diagnosis.code), ("dead-end", Some(1)), "{}", diagnosis.text);
-    for words in ["room in a pipe", "reading from a socket", "Loops$TwoWriters.send"] {
-        assert!(diagnosis.text.contains(words), "{words}: {}", diagnosis.text);
-    }
-}
-
-#[test]
 fn requests_that_try_a_full_queue_again_and_again_stand_and_those_that_sleep_once_wait() {
     for (mode, kind, code) in [("retry", "requests-stand", 3), ("sleep-once", "waiting", 0)] {
         on_all(mode, 6, |diagnosis, how| {
