@@ -1,7 +1,7 @@
 //! The probe's snapshot of locks: who waits for which, who owns it, how many permits are left; and who waits for which machine.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A thread that waits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +51,9 @@ pub struct ResourceHolder {
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Line {
     Waits(Box<LockWait>),
+    Carriers {
+        threads: BTreeSet<u64>,
+    },
     Peer {
         tid: u64,
         peer: String,
@@ -82,6 +85,8 @@ pub struct LockSnapshot {
     pub waits: Vec<LockWait>,
     /// By thread: to whom the socket is connected that it reads or writes.
     pub peers: BTreeMap<u64, String>,
+    /// Threads of the scheduler of virtual threads.
+    pub carriers: BTreeSet<u64>,
     /// By class and identity.
     pub pools: BTreeMap<String, ThreadPool>,
 }
@@ -93,6 +98,7 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
     for line in text.lines() {
         match serde_json::from_str(line).ok()? {
             Line::Waits(wait) => snapshot.waits.push(*wait),
+            Line::Carriers { threads } => snapshot.carriers = threads,
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
             Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),
             Line::End {} => return Some(snapshot),
@@ -110,9 +116,12 @@ mod tests {
         let wait = r#"{"type":"waits","t_ns":1,"tid":15,"virtual":true,"state":"WAITING","lock":"java.util.concurrent.Semaphore$NonfairSync@7eb4","owner":-1,"owner_name":null,"owner_ended":false,"value":0}"#;
         let peer = r#"{"type":"peer","t_ns":1,"tid":16,"peer":"127.0.0.1:5432"}"#;
         let pool = r#"{"type":"pool","t_ns":1,"name":"java.util.concurrent.ThreadPoolExecutor@1f","threads":[7,8],"queued":3}"#;
-        let all = parse(&format!("{wait}\n{peer}\n{pool}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
+        let carriers = r#"{"type":"carriers","t_ns":1,"threads":[31,32]}"#;
+        let all =
+            parse(&format!("{wait}\n{peer}\n{pool}\n{carriers}\n{{\"type\":\"end\",\"t_ns\":2}}\n")).unwrap();
         assert_eq!((all.waits[0].tid, all.waits[0].owner, all.waits[0].value), (15, -1, 0));
         assert_eq!(all.peers[&16], "127.0.0.1:5432");
+        assert_eq!(all.carriers, BTreeSet::from([31, 32]));
         assert_eq!(all.pools["java.util.concurrent.ThreadPoolExecutor@1f"].threads, [7, 8]);
         assert_eq!(parse(wait), None);
     }

@@ -85,6 +85,8 @@ pub(super) fn merge(
     let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
     let mounted: HashSet<u64> = last.printed.iter().filter_map(|it| it.carries).collect();
     let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
+    // Those that carry no thread at the moment of a dump are known by the probe.
+    let is_probed_carrier = |tid: u64| locks.iter().any(|it| it.carriers.contains(&tid));
     let thread = |dumped: &DumpedThread| {
         let platform = printed.get(&dumped.tid);
         let clock = platform.and_then(|it| clocks.of_thread(it));
@@ -108,7 +110,8 @@ pub(super) fn merge(
                 || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
             carrier,
             is_mounted: mounted.contains(&dumped.tid),
-            is_carrier: platform.is_some_and(|it| pools.iter().any(|pool| is_of(pool, &it.name))),
+            is_carrier: is_probed_carrier(dumped.tid)
+                || platform.is_some_and(|it| pools.iter().any(|pool| is_of(pool, &it.name))),
             state,
             waits_for: wait
                 .filter(|it| is_blocked && !it.givers.is_empty())

@@ -1,6 +1,6 @@
 //! Where the chains of waits end: in a circle, at a thing that nobody gives, at a thread that waits outside.
 
-use super::requests::others_that_stand;
+use super::requests::{is_of_server, others_that_stand};
 use super::sites::Sites;
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
@@ -294,12 +294,11 @@ fn may_be_given(graph: &WaitGraph<'_>, wait: Wait, at: &crate::frame::Frame) -> 
     if before.any(|it| it.application() == Some(at) && !waits_now(it.tid)) {
         return true;
     }
-    let works = |(place, thread): (usize, &crate::evidence::Thread)| {
+    let works = |thread: &Thread| {
         let is_running = !thread.stands_still() || thread.runnable_share.is_some_and(|it| it > 0.1);
-        is_running && thread.application().is_some() && !graph.has_request(place)
+        is_running && thread.application().is_some() && !is_of_server(thread)
     };
-    matches!(wait, Wait::Result | Wait::PoolEnd | Wait::Latch(_))
-        && evidence.threads.iter().enumerate().any(works)
+    matches!(wait, Wait::Result | Wait::PoolEnd | Wait::Latch(_)) && evidence.threads.iter().any(works)
 }
 
 fn lost_lock(

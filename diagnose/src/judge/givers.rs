@@ -1,5 +1,6 @@
 //! Who can give what threads wait for: by what the probe names, by the queues of pools, by code.
 
+use super::requests::is_of_server;
 use super::sites::Sites;
 use super::wait::{self, Wait};
 use super::wait_graph::{Thing, WaitGraph, is_without_owner};
@@ -199,8 +200,8 @@ impl<'a> GiverIndex<'a> {
         Some((self.places(pool.threads.iter().copied()), Bond::Queued { pool: name }, None))
     }
 
-    /// The queue of an object leads to it: threads in a method of its class, which has called the application. Code of the application
-    /// fills its queues, too: there, threads without a request, which may stand in the method itself.
+    /// The queue of an object leads to it: threads that run what the class of this object has called. A loop of the application may also
+    /// stand in a method of the class itself. Requests that wait at the line of the waiters have filled the queue, and empty nothing.
     fn kept(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
         let fields = thing.waiters.iter().flat_map(|it| &graph.thread(*it).kept_in);
         fields.into_iter().find_map(|field| {
@@ -208,9 +209,21 @@ impl<'a> GiverIndex<'a> {
             let is_own = libraries::is_application(field);
             let stands = is_own.then(|| self.standing_in.get(class)).flatten();
             let runs = self.run_by.get(class).into_iter().chain(stands).flatten().copied();
-            let threads: Vec<usize> = runs.filter(|it| !is_own || !graph.has_request(*it)).collect();
+            let is_giver = |at: &usize| !is_own || !Self::fills_only(*at, thing, graph);
+            let (requests, mut threads): (Vec<usize>, Vec<usize>) =
+                runs.filter(is_giver).partition(|at| is_own && is_of_server(graph.thread(*at)));
+            // A request empties a queue where it goes on, or where no other thread could.
+            let is_alone = threads.is_empty();
+            threads.extend(requests.into_iter().filter(|at| is_alone || graph.waits[*at].is_none()));
             (!threads.is_empty()).then(|| (threads, Bond::Kept { field: field.clone() }, None))
         })
+    }
+
+    /// A request that waits where the waiters do: it has put something into the queue as they have.
+    fn fills_only(at: usize, thing: &Thing, graph: &WaitGraph<'_>) -> bool {
+        let thread = graph.thread(at);
+        let is_at_line = |it: &usize| graph.thread(*it).application() == thread.application();
+        graph.has_request(at) && wait::of(thread).is_some() && thing.waiters.iter().any(is_at_line)
     }
 
     /// Threads that refer to the queue, or are in the class that fills it.
@@ -233,7 +246,7 @@ impl<'a> GiverIndex<'a> {
             let is_user = users.contains(&thread.tid) || is_in(thread);
             // One that empties a queue, and calls the application for it, may want room in the same queue.
             let may_give = !thing.waiters.contains(at) || empties(at);
-            is_user && may_give && !graph.has_request(*at) && !is_asleep_in_main(thread)
+            is_user && may_give && !is_of_server(thread) && !is_asleep_in_main(thread)
         };
         (0..self.evidence.threads.len()).filter(is_other).collect()
     }

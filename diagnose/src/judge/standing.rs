@@ -19,13 +19,14 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let server = evidence.server.clone().unwrap_or_default();
     let is_nothing_sent = server.answered == Some(0);
     let is_nothing_answered = server.is_asked() && is_nothing_sent;
-    let mut groups = standing_groups(evidence, is_nothing_sent);
+    let mut groups = standing_groups(evidence, &server);
     if is_nothing_answered {
         // Beside long polls one that goes on is as usual.
         let is_alone = groups.is_empty();
         groups.extend(moving_groups(evidence).into_iter().filter(|it| it.computes || is_alone));
     }
-    // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer.
+    // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer. One that sleeps again and again
+    // may have a limit, too, which its stack does not show: where nothing at all is answered, the cause is unknown.
     let is_limited = groups.iter().all(|it| it.is_limited);
     let is_open = if groups.is_empty() {
         is_nothing_answered
@@ -69,14 +70,17 @@ fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
     evidence.pools.values().map(|it| it.last_due_ms).max().filter(|_| has_each)
 }
 
-/// Where nothing was sent, those as well that wait for a limited time again and again.
-fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGroup> {
+/// Where nothing was sent, those as well that wait for a limited time again and again; of those that sleep, where one has no answer.
+fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup> {
     let mut counted: BTreeMap<(String, Option<Wait>), StandingGroup> = BTreeMap::new();
-    let again = evidence.threads.iter().filter(|it| is_nothing_sent && waits_again(evidence, it));
+    let is_nothing_sent = server.answered == Some(0);
+    let is_nothing_answered = server.is_asked() && is_nothing_sent;
+    let may_wait_again = |it: &Thread| is_nothing_sent || server.is_asked() && waits_in(it) == Some(ASLEEP);
+    let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
     let all = standing(evidence).chain(again.map(|it| (it, wait::of(it))));
     for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
         let Some(at) = thread.application() else { continue };
-        let polls = is_nothing_sent && sleeps_again(evidence, thread);
+        let polls = is_nothing_answered && sleeps_again(evidence, thread);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
@@ -101,18 +105,15 @@ fn standing_groups(evidence: &Evidence, is_nothing_sent: bool) -> Vec<StandingGr
     counted.into_values().collect()
 }
 
-/// It does not wait for an event, as a long poll does: it looks for something that does not come. A virtual thread that slept on has had a
-/// carrier in between, unless other code of the application did.
+/// It sleeps, looks for something, and sleeps on. A virtual thread has no clock of its own: a carrier has run in between, and no other
+/// virtual thread can have been the one that it ran.
 fn sleeps_again(evidence: &Evidence, thread: &Thread) -> bool {
-    let is_of_others = || {
-        let virtual_threads =
-            evidence.threads.iter().filter(|it| it.is_virtual && it.application().is_some());
-        virtual_threads.into_iter().any(|it| !has_request(evidence, it))
-    };
-    // Where none carries a thread at the moment of a dump, their pool is not known as that of carriers.
-    let may_carry = |it: &Thread| it.is_carrier || it.is_in_fork_join() && it.application().is_none();
-    let had_carrier = || evidence.threads.iter().any(|it| it.went_on && may_carry(it)) && !is_of_others();
-    waits_in(thread) == Some(ASLEEP) && (thread.went_on || thread.is_virtual && had_carrier())
+    let is_alike = |other: &Thread| other.application() == thread.application();
+    let may_have_run = |other: &Thread| !other.stood_still || wait::is_timed(other) && !is_alike(other);
+    let carrier_went_on = || evidence.threads.iter().any(|it| it.is_carrier && it.went_on);
+    let is_of_other = || evidence.threads.iter().any(|it| it.is_virtual && may_have_run(it));
+    let went_on = thread.went_on || thread.is_virtual && carrier_went_on() && !is_of_other();
+    waits_in(thread) == Some(ASLEEP) && went_on
 }
 
 fn computes(evidence: &Evidence, thread: &Thread) -> bool {
@@ -207,9 +208,29 @@ mod tests {
         let on_virtual = || Thread { is_virtual: true, ..once() };
         assert_eq!(of_one(on_virtual(), vec![carrier(true)]), Some(true));
         assert_eq!(of_one(on_virtual(), vec![carrier(false)]), Some(false));
-        let frames = vec![Frame::parse("shop.Clock.tick(Clock.java:3)")];
-        let other = Thread { tid: 9, is_virtual: true, frames, ..Thread::default() };
-        assert_eq!(of_one(on_virtual(), vec![carrier(true), other]), Some(false), "the other one has had it");
+        let moves = Thread { tid: 9, stood_still: false, ..on_virtual() };
+        assert_eq!(of_one(on_virtual(), vec![carrier(true), moves]), Some(false), "the other one has had it");
+        let other_sleep = Thread { tid: 9, is_virtual: true, ..again(9, &[SLEEP], 8) };
+        let beside_other = of(vec![carrier(true), other_sleep], 1, 0);
+        assert!(!sleeps_again(&beside_other, &on_virtual()), "the other one may have run");
+        let alike = Thread { tid: 9, ..on_virtual() };
+        assert_eq!(of_one(on_virtual(), vec![carrier(true), alike]), Some(true));
+        let worker = Frame::parse("java.base/java.util.concurrent.ForkJoinWorkerThread.run(F.java:1)");
+        let common = Thread { is_carrier: false, frames: vec![worker], ..carrier(true) };
+        assert_eq!(of_one(on_virtual(), vec![common]), Some(false), "a worker of another pool");
+    }
+
+    #[test]
+    fn a_stream_of_events_that_sleeps_between_them_waits_where_nothing_is_asked_or_others_are_answered() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+        let of_sleeper = |unanswered, answered| judge(&of(vec![again(1, &[SLEEP], 7)], unanswered, answered));
+        for (unanswered, answered) in [(0, 0), (1, 5)] {
+            let found = of_sleeper(unanswered, answered);
+            assert!(matches!(&found, Some(Verdict::Waiting { requests: 1, .. })), "{found:?}");
+        }
+        let stands = of_sleeper(1, 0);
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
+        assert_eq!(of_sleeper(0, 5), None, "each is answered");
     }
 
     #[test]

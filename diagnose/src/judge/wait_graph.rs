@@ -127,7 +127,7 @@ impl<'a> WaitGraph<'a> {
         let index = GiverIndex::of(self.evidence, &self.waits);
         for at in 0..self.things.len() {
             let (givers, bond, has_ended) = index.givers(&self.things[at], self);
-            // Nobody waits for what it has, but for a second permit, or for its own pool.
+            // A thread that has something waits for more of it only with permits, pools, shared locks, queues and libraries.
             let may_be_own =
                 matches!(self.things[at].wait, Wait::Permit(_) | Wait::PoolEnd | Wait::Lock | Wait::Room)
                     || matches!(bond, Bond::Queued { .. } | Bond::Kept { .. } | Bond::OfLibrary);

@@ -380,6 +380,71 @@ fn a_loop_is_waited_for_by_those_in_its_queue_and_by_the_one_whose_task_it_has_t
     assert_eq!(all(&with_loop), [], "it serves them");
 }
 
+/// Requests whose results are kept in a queue of `shop.Orders`; `below` is the frame that has called the application.
+fn queued_orders(below: &str) -> impl Iterator<Item = Thread> {
+    (1..4).map(move |tid| Thread {
+        waits_for: Some(format!("F@{tid}")),
+        kept_in: vec!["shop.Orders.waiting".into()],
+        ..thread(tid, &[PARK, GET, "shop.Orders.place(Orders.java:7)", below])
+    })
+}
+
+#[test]
+fn a_loop_that_computes_serves_the_queue_of_a_server_that_we_do_not_know() {
+    const RUN: &str = "java.base/java.lang.Thread.run(Thread.java:1)";
+    let with = |loops: Option<Thread>| {
+        let server = crate::server_use::ServerUse { unanswered: 3, answered: Some(0), ..Default::default() };
+        all(&Evidence { server: Some(server), ..of(queued_orders(RUN).chain(loops).collect()) })
+    };
+    let without_loop = with(None);
+    assert!(matches!(&without_loop[..], [Verdict::DeadEnd { waiters: 3, .. }]), "{without_loop:?}");
+    let computes = thread(9, &["shop.Orders.serve(Orders.java:20)", RUN]);
+    let computes = Thread { stood_still: false, runnable_share: Some(0.9), ..computes };
+    assert_eq!(with(Some(computes.clone())), [], "the next one comes");
+    let elsewhere = Thread { frames: thread(9, &["shop.Rows.load(Rows.java:2)", RUN]).frames, ..computes };
+    assert_eq!(with(Some(elsewhere)), [], "it may be the one");
+    const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+    let stuck = with(Some(thread(9, &[READ, "shop.Orders.serve(Orders.java:20)", RUN])));
+    assert!(
+        matches!(&stuck[..], [Verdict::DeadEnd { waiters: 3, end: DeadEnd::Outside { .. }, .. }]),
+        "{stuck:?}"
+    );
+}
+
+#[test]
+fn a_request_that_empties_the_queue_itself_gives_what_the_others_wait_for() {
+    let with = |drains: Thread| all(&of(queued_orders(SERVER).chain([drains]).collect()));
+    let drains =
+        thread(9, &["shop.Orders.drain(Orders.java:20)", "shop.Orders.place(Orders.java:5)", SERVER]);
+    assert_eq!(with(Thread { runnable_share: Some(0.9), ..drains.clone() }), []);
+    let blocked = Thread { frames: drains.frames, ..waiter(9, "A@1", "") };
+    let monitor = Thread { monitors: vec!["A@1".into()], ..queued_orders(SERVER).next().unwrap() };
+    let mut circle = of(queued_orders(SERVER).skip(1).chain([monitor, blocked]).collect());
+    let found = all(&circle);
+    assert!(matches!(&found[..], [Verdict::Deadlock { behind: 2, .. }]), "{found:?}");
+    circle.threads.pop();
+    let found = all(&circle);
+    assert!(matches!(&found[..], [Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. }]), "{found:?}");
+}
+
+#[test]
+fn two_writers_of_a_pipe_wait_for_its_reader_and_not_for_each_other() {
+    const ROOM: &str = "java.base/java.io.PipedInputStream.awaitSpace(PipedInputStream.java:1)";
+    const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+    const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+    let writes = |tid| Thread {
+        waits_for: Some("java.io.PipedInputStream@1".into()),
+        givers: vec![9],
+        ..thread(tid, &[WAIT, ROOM, "shop.Rows.write(Rows.java:4)", SERVER])
+    };
+    let reader = thread(9, &[READ, "shop.Rows.send(Rows.java:8)"]);
+    let found = all(&of(vec![writes(1), writes(2), reader]));
+    assert!(
+        matches!(&found[..], [Verdict::DeadEnd { waiters: 2, end: DeadEnd::Outside { .. }, .. }]),
+        "{found:?}"
+    );
+}
+
 /// The only thread that empties a library's ring wants room in it; both look for it again and again.
 #[test]
 fn a_ring_of_a_library_is_emptied_by_the_thread_that_the_library_began() {

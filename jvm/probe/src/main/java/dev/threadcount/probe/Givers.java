@@ -13,6 +13,7 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
@@ -23,6 +24,8 @@ import java.util.concurrent.locks.AbstractQueuedSynchronizer.ConditionObject;
  * whose own work refers to it. Of one moment.
  */
 final class Givers {
+    private static final Set<String> PIPES = Set.of(PipedInputStream.class.getName(), PipedReader.class.getName());
+
     private final JvmAccess jvm;
     private final ThreadMXBean beans = ManagementFactory.getThreadMXBean();
     private final ThreadPools pools;
@@ -69,10 +72,10 @@ final class Givers {
 
     /** @param blocker what the thread is parked for; null for a monitor or an unknown one */
     Given of(Thread thread, Object blocker) {
-        return blocker == null ? ofMonitor(thread) : ofBlocker(blocker);
+        return blocker == null ? ofMonitor(thread) : ofBlocker(thread, blocker);
     }
 
-    private Given ofBlocker(Object blocker) {
+    private Given ofBlocker(Thread thread, Object blocker) {
         Set<Long> givers = new HashSet<>(readHolds.of(blocker));
         Thread ended = blocker instanceof Thread joined ? joined : ends.get(blocker);
         if (ended != null) {
@@ -82,7 +85,7 @@ final class Givers {
             givers.add(runner.threadId());
         }
         givers.addAll(pools.whoseEndIs(blocker));
-        givers.addAll(endsOf(blocker));
+        otherEnd(thread, blocker).ifPresent(givers::add);
         // A condition's lock stands for the queue that both belong to.
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
         givers.addAll(pools.whoTakesFrom(key));
@@ -90,15 +93,21 @@ final class Givers {
         return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, references.to(key));
     }
 
-    /** The threads that have read or written a pipe: each waits for the other one. */
-    private Set<Long> endsOf(Object pipe) {
-        Set<Long> ends = new HashSet<>();
-        for (String side : new String[] {"readSide", "writeSide"}) {
-            if ((pipe instanceof PipedInputStream || pipe instanceof PipedReader) && jvm.fieldOf(pipe, side) instanceof Thread end) {
-                ends.add(end.threadId());
+    /** The thread that has last written the pipe that this one reads, or has last read the one that it writes. */
+    private Optional<Long> otherEnd(Thread thread, Object pipe) {
+        boolean isPipe = pipe instanceof PipedInputStream || pipe instanceof PipedReader;
+        String side = isPipe ? otherSide(jvm.stackOf(thread).frames()) : null;
+        return side != null && jvm.fieldOf(pipe, side) instanceof Thread end ? Optional.of(end.threadId()) : Optional.empty();
+    }
+
+    /** The pipe's field for the thread at its other end; null for a stack that is not in a pipe. */
+    static String otherSide(StackTraceElement[] frames) {
+        for (StackTraceElement frame : frames) {
+            if (PIPES.contains(frame.getClassName())) {
+                return frame.getMethodName().equals("read") ? "writeSide" : "readSide";
             }
         }
-        return ends;
+        return null;
     }
 
     /**
@@ -123,7 +132,7 @@ final class Givers {
                 givers.add(other.threadId());
             }
         }
-        givers.addAll(endsOf(jvm.stackOf(known).blocker()));
+        otherEnd(known, jvm.stackOf(known).blocker()).ifPresent(givers::add);
         return new Given(lock.toString(), givers, pools.withTask(lock), Set.of());
     }
 

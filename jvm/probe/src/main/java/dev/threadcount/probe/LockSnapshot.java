@@ -30,6 +30,7 @@ final class LockSnapshot {
     /** Those of more threads say nothing new, and each costs the JVM time. */
     private static final int MOST_PEERS = 1_000;
     private static final Path PROCESS = Path.of("/proc/self");
+    private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
     /** Their stacks show who has what others wait for. */
     private static final int MOST_STACKS = 3_000;
@@ -98,6 +99,8 @@ final class LockSnapshot {
             }
         }
         givers.pools().lines().forEach(output::write);
+        long[] carriers = threads.stream().filter(it -> it.getClass().getName().equals(CARRIER)).mapToLong(Thread::threadId).toArray();
+        output.write(JsonLine.of("carriers", System.nanoTime()).put("threads", carriers));
         output.write(JsonLine.of("end", System.nanoTime()));
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");

@@ -82,13 +82,11 @@ final class HeapSearch {
     private List<String> path(int from) {
         List<String> path = new ArrayList<>();
         boolean isInQueue = false;
-        // The queue's own lock is no task in it, and a future that lies there is one.
-        boolean isTask = isTask(objects[from].getClass().getName());
         for (int at = from; at >= 0; at = parents[at]) {
             Field field = by[at];
             String owner = field == null ? "" : field.getDeclaringClass().getName();
-            boolean isOfQueue = owner.contains("Queue") || owner.contains("Deque");
-            if (isInQueue && isTask && field != null && !isOfQueue) {
+            boolean isOfQueue = isNamedQueue(owner) && isForElements(field.getType());
+            if (isInQueue && field != null && !isOfQueue) {
                 Object holder = parents[at] < 0 ? null : objects[parents[at]];
                 if (!owner.startsWith("java.")) {
                     path.add(owner + "." + field.getName());
@@ -96,14 +94,29 @@ final class HeapSearch {
                     path.add(holder.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(holder)));
                 }
             }
-            isTask |= field != null && !isOfQueue && !owner.startsWith("java.util.concurrent.locks.");
             isInQueue = isOfQueue;
         }
         return path;
     }
 
-    private static boolean isTask(String name) {
-        return !name.startsWith("java.util.concurrent.locks.") && !name.contains("Queue") && !name.contains("Deque");
+    private static boolean isNamedQueue(String owner) {
+        return owner.contains("Queue") || owner.contains("Deque");
+    }
+
+    /** Anything, many, or nodes that lead to further ones: a queue's own locks are none, nor are the results of a service for queues. */
+    private boolean isForElements(Class<?> type) {
+        return type == Object.class || type.isArray() || Collection.class.isAssignableFrom(type) || isNode(type);
+    }
+
+    private boolean isNode(Class<?> type) {
+        for (Class<?> owner = type; owner != null && owner != Object.class; owner = owner.getSuperclass()) {
+            for (Field field : fields(owner, false)) {
+                if (field.getType() != Object.class && !field.getType().isInterface() && field.getType().isAssignableFrom(type)) {
+                    return true;
+                }
+            }
+        }
+        return false;
     }
 
     private void add(Object object, int parent, Field field) {

@@ -7,6 +7,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -25,8 +26,24 @@ class HeapSearchTest {
 
     record Task(Object result) {}
 
+    /** Has the name of a queue, and waits for one result of its own. */
+    static final class QueueService {
+        private final CompletableFuture<String> ready = new CompletableFuture<>();
+        private final TicketNode first = new TicketNode("ticket");
+    }
+
+    static final class TicketNode {
+        private final Object ticket;
+        private TicketNode next;
+
+        TicketNode(Object ticket) {
+            this.ticket = ticket;
+        }
+    }
+
     static final class Shop {
         private static final Serial ORDERS = new Serial();
+        private static final QueueService SERVICE = new QueueService();
     }
 
     @Test
@@ -44,5 +61,14 @@ class HeapSearchTest {
         assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued));
         assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(ownTask));
         assertEquals(2, keepers.size());
+    }
+
+    @Test
+    void theResultOfAServiceForQueuesIsInNoQueueAndANodeThatLeadsToAnotherOneIs() {
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(List.of(Shop.SERVICE.ready, Shop.SERVICE.first));
+        Map<Object, List<String>> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
+        assertEquals(List.of(), keepers.get(Shop.SERVICE.ready));
+        assertEquals(List.of(Shop.class.getName() + ".SERVICE"), keepers.get(Shop.SERVICE.first));
     }
 }
