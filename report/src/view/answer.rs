@@ -41,7 +41,10 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
     sentences.extend(contradictions(document, &said));
     sentences.extend(said.iter().filter_map(worse));
-    sentences.extend(said.iter().filter_map(|it| as_well(document, it)));
+    match as_well_under_both(document, &said) {
+        Some(sentence) => sentences.push(sentence),
+        None => sentences.extend(said.iter().filter_map(|it| as_well(document, it))),
+    }
     sentences.extend(between_javas(document, &said));
     sentences.extend(pairs);
     sentences
@@ -91,22 +94,47 @@ fn worse(it: &Headline<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("But {variant} has {} {}", listed(&parts), under(it.load)))
 }
 
+/// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`,
+/// where one variant does as well under both loads.
+fn as_well_under_both(document: &ResultDocument, said: &[Headline<'_>]) -> Option<String> {
+    let [first, last] = said else { return None };
+    let (equals, later) = (first.equals(document), last.equals(document));
+    let ([equal], [later]) = (equals.as_slice(), later.as_slice()) else { return None };
+    let (name, as_good) = (&equal.comparison.variant, as_good(first.load.workload));
+    if later.comparison.variant != *name || !is_same_measure(first, last) {
+        return None;
+    }
+    let with = |it: &Headline<'_>| format!("{} ({}x)", under(it.load), figures::ratio(it.ratio.ratio));
+    let threads = [equal, later, first, last].map(os_threads);
+    let threads = match threads {
+        [Some(equal), Some(later), Some(first), Some(last)] if first == last && equal != first => {
+            let best = &said[0].comparison.variant;
+            format!(", with {equal} and {later} OS threads; {best} has {first}")
+        }
+        _ => String::new(),
+    };
+    Some(format!("{name} has {as_good} {} and {}{threads}", with(equal), with(later)))
+}
+
+fn os_threads(it: &Headline<'_>) -> Option<String> {
+    Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value))
+}
+
 /// `With 400 clients, platform-sized has as much (2.00x), with 424 OS threads; virtual has 28`.
 fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
     let equals = best.equals(document);
     let under = super::capital(&under(best.load));
     let as_good = as_good(best.load.workload);
     let ratio = |it: &Headline<'_>| figures::ratio(it.ratio.ratio);
-    let threads =
-        |it: &Headline<'_>| Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value));
-    let other_threads = |it: &Headline<'_>| threads(it).filter(|_| threads(it) != threads(best));
+    let other_threads = |it: &Headline<'_>| os_threads(it).filter(|it| Some(it) != os_threads(best).as_ref());
     match equals.as_slice() {
         [] => None,
         [only] => {
             let name = &best.comparison.variant;
-            let threads = other_threads(only).zip(threads(best)).map_or_else(String::new, |(other, own)| {
-                format!(", with {other} OS threads; {name} has {own}")
-            });
+            let threads =
+                other_threads(only).zip(os_threads(best)).map_or_else(String::new, |(other, own)| {
+                    format!(", with {other} OS threads; {name} has {own}")
+                });
             Some(format!("{under}, {} has {as_good} ({}x){threads}", only.comparison.variant, ratio(only)))
         }
         several => {

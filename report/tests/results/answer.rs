@@ -182,6 +182,27 @@ fn a_variant_without_a_difference_does_not_tie_with_one_that_is_better() {
 }
 
 #[test]
+fn a_variant_that_does_as_well_under_both_loads_has_one_sentence() {
+    let mut document = documents::demo();
+    document.findings.clear();
+    let of = |document: &ResultDocument, variant: &str, load: &str| {
+        document.comparisons.iter().position(|it| it.variant == variant && it.load == load).unwrap()
+    };
+    let best = of(&document, "virtual", "c1000");
+    let mut equal = document.comparisons[of(&document, "platform-sized", "c400")].clone();
+    equal.load = "c1000".to_owned();
+    equal.ratios[0] = document.comparisons[best].ratios[0].clone();
+    equal.ratios[0].ratio = 4.5;
+    document.comparisons.retain(|it| it.variant != "platform-sized" || it.load != "c1000");
+    document.comparisons.push(equal);
+    let sentence = "platform-sized has as much with 400 clients (1.97x) and with 1,000 clients (4.50x), \
+                    with 423 and 423 OS threads; virtual has 27.";
+    assert_eq!(answer(&document)[1], sentence);
+    document.comparisons.last_mut().unwrap().ratios[0].ratio = 3.0;
+    assert!(!said(&document).contains("1,000 clients (3.00x)"), "it is not near");
+}
+
+#[test]
 fn another_baseline_under_the_last_load_is_named() {
     let mut document = documents::demo();
     document.findings.clear();
