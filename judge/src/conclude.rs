@@ -5,7 +5,6 @@ use crate::finding::{Fact, Finding};
 use crate::findings::concurrency_limit::ConcurrencyLimit;
 use crate::result::{ResultDocument, SCHEMA};
 use threadcount_model::experiment::Experiment;
-use threadcount_model::interval::Interval;
 use threadcount_model::machine::Machine;
 use threadcount_model::record::Record;
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
@@ -73,14 +72,35 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     let is_of_time =
         |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
     let named = findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
-        Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, Some(limit))),
-        Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), None)),
+        Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, &finding.fact)),
+        Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), &finding.fact)),
         _ => None,
     });
-    if let Some((queue, limit)) = named {
-        time.queue = Some(queue);
-        limit.into_iter().for_each(|limit| add_running(time, limit));
+    let Some((queue, fact)) = named else { return };
+    time.queue = Some(queue);
+    match fact {
+        Fact::ConcurrencyLimit(limit) => add_running(time, limit),
+        Fact::PoolCeiling(pool) => keep_within(time, pool.threads),
+        _ => {}
     }
+}
+
+/// Few samples count more threads than the pool has: the others are requests in its queue.
+fn keep_within(time: &mut RequestTime, pool_threads: f64) {
+    let found: f64 = time.parts.iter().map(|part| part.threads).sum();
+    if found <= pool_threads {
+        return;
+    }
+    let share = pool_threads / found;
+    let on_threads_ms: f64 = time.parts.iter().map(|part| part.time.ms).sum();
+    for part in &mut time.parts {
+        part.threads *= share;
+        part.time.ms *= share;
+        part.time.interval = part.time.interval.map(|it| it.scaled(share));
+    }
+    let moved_ms = on_threads_ms * (1.0 - share);
+    time.without_thread.ms += moved_ms;
+    time.without_thread.interval = time.without_thread.interval.map(|it| it.shifted(moved_ms));
 }
 
 /// Threads that nothing shows to have a request run them all the same: what they do is not the queue.
@@ -90,10 +110,8 @@ fn add_running(time: &mut RequestTime, limit: &ConcurrencyLimit) {
     });
     let Some(runs_ms) = limit.runs_ms().filter(|_| !is_known && limit.running.has_place()) else { return };
     let ms = runs_ms.min(time.without_thread.ms.max(0.0));
-    let shifted =
-        |interval: Interval| Interval { low: interval.low - ms, high: interval.high - ms, ..interval };
     time.without_thread.ms -= ms;
-    time.without_thread.interval = time.without_thread.interval.map(shifted);
+    time.without_thread.interval = time.without_thread.interval.map(|it| it.shifted(-ms));
     let part = RequestTimePart {
         activity: limit.running.clone(),
         threads: limit.at_once,
@@ -121,6 +139,7 @@ fn skipped(experiment: &Experiment) -> Vec<Skipped> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_model::interval::Interval;
     use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 
     /// 20 threads at once that sleep for 50 ms, 400/s: 100 requests in flight take 250 ms.
@@ -162,6 +181,31 @@ mod tests {
             },
             queue: None,
         }
+    }
+
+    #[test]
+    fn a_full_pool_has_no_more_threads_than_it_has_whatever_few_samples_count() {
+        let part = |threads: f64| RequestTimePart {
+            activity: ThreadActivity { state: ThreadState::Sleep, ..ThreadActivity::default() },
+            threads,
+            time: TimeShare {
+                ms: threads * 1_000.0 / 400.0,
+                interval: Some(Interval { low: 40.0, high: 60.0, confidence: 0.95 }),
+            },
+        };
+        let with = |threads| {
+            let without_thread = TimeShare { ms: 250.0 - threads * 2.5, interval: None };
+            RequestTime { parts: vec![part(threads)], without_thread, ..time() }
+        };
+        let mut counted_too_often = with(25.0);
+        keep_within(&mut counted_too_often, 20.0);
+        let found = &counted_too_often.parts[0];
+        assert!((found.threads - 20.0).abs() < 1e-9 && (found.time.ms - 50.0).abs() < 1e-9, "{found:?}");
+        assert!(found.time.interval.is_some_and(|it| (it.low - 32.0).abs() < 1e-9), "{found:?}");
+        assert!((counted_too_often.without_thread.ms - 200.0).abs() < 1e-9, "{counted_too_often:?}");
+        let mut within = with(19.0);
+        keep_within(&mut within, 20.0);
+        assert_eq!(within, with(19.0));
     }
 
     #[test]

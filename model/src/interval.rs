@@ -17,6 +17,18 @@ pub struct Interval {
 const UNREADABLE: f64 = 2.0;
 
 impl Interval {
+    /// That of a figure that is multiplied by a positive number.
+    #[must_use]
+    pub fn scaled(self, by: f64) -> Self {
+        Self { low: self.low * by, high: self.high * by, ..self }
+    }
+
+    /// That of a figure to which a number is added.
+    #[must_use]
+    pub fn shifted(self, by: f64) -> Self {
+        Self { low: self.low + by, high: self.high + by, ..self }
+    }
+
     /// Whether the ratio in it is known well enough to be shown.
     #[must_use]
     pub fn is_readable(&self, ratio: f64) -> bool {

@@ -12,7 +12,6 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::activity::what;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
-use threadcount_model::interval::Interval;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use unit::Unit;
@@ -126,8 +125,7 @@ fn of_requests_alone(time: &RequestTime) -> RequestTime {
         let share = time.service_time_ms / found_ms;
         for part in &mut time.parts {
             part.time.ms *= share;
-            part.time.interval =
-                part.time.interval.map(|it| Interval { low: it.low * share, high: it.high * share, ..it });
+            part.time.interval = part.time.interval.map(|it| it.scaled(share));
         }
         time.without_thread = TimeShare { ms: 0.0, interval: None };
     }
@@ -233,6 +231,7 @@ pub const fn kind(state: ThreadState) -> PartKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_model::interval::Interval;
     use threadcount_model::record::wait_profile::ThreadActivity;
 
     fn part(state: ThreadState, resource: Option<&str>, application: &str, ms: f64) -> RequestTimePart {
