@@ -69,6 +69,18 @@ impl ServerUse {
         }
     }
 
+    /// Whether no response left.
+    #[must_use]
+    pub fn is_nothing_sent(&self) -> bool {
+        self.answered == Some(0)
+    }
+
+    /// Whether clients wait for responses, and none left.
+    #[must_use]
+    pub fn is_nothing_answered(&self) -> bool {
+        self.is_asked() && self.is_nothing_sent()
+    }
+
     /// Whether somebody waits for an answer.
     #[must_use]
     pub fn is_asked(&self) -> bool {

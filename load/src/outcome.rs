@@ -153,22 +153,17 @@ impl LoadOutcome {
     /// What a process of several reports of its share: on a clock that begins with its start, and without what only one process has.
     pub(crate) fn of_share(&self) -> Self {
         let since_start = |ns: Nanos| ns.saturating_sub(self.started_ns);
-        let (slowest, seconds, pods) = (Slowest::default(), Vec::new(), Vec::new());
-        let (started_ns, log, log_failure) = (0, None, None);
-        let ended_ns = since_start(self.ended_ns);
-        let last_sent_ns = since_start(self.last_sent_ns);
-        // Known of one process only: its silence says nothing of the others.
-        let last_response_ns = 0;
         Self {
-            started_ns,
-            ended_ns,
-            last_sent_ns,
-            last_response_ns,
-            slowest,
-            seconds,
-            pods,
-            log,
-            log_failure,
+            started_ns: 0,
+            ended_ns: since_start(self.ended_ns),
+            last_sent_ns: since_start(self.last_sent_ns),
+            // The silence of one process says nothing of the others.
+            last_response_ns: 0,
+            slowest: Slowest::default(),
+            seconds: Vec::new(),
+            pods: Vec::new(),
+            log: None,
+            log_failure: None,
             ..self.clone()
         }
     }

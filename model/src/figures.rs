@@ -205,6 +205,16 @@ pub fn moment(rfc_3339: &str) -> String {
     moment.map_or_else(|_| rfc_3339.to_owned(), |moment| moment.strftime("%FT%TZ").to_string())
 }
 
+/// `a`, `a and b`, `a, b and c`.
+#[must_use]
+pub fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// `1 more run`, `3 more runs`.
 #[must_use]
 pub fn more_runs(count: u32) -> String {

@@ -17,8 +17,7 @@ const SLEEPS_AGAIN: &str = "sleeping again and again";
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let server = evidence.server.clone().unwrap_or_default();
-    let is_nothing_sent = server.answered == Some(0);
-    let is_nothing_answered = server.is_asked() && is_nothing_sent;
+    let is_nothing_answered = server.is_nothing_answered();
     let mut groups = standing_groups(evidence, &server);
     if is_nothing_answered {
         // Beside long polls one that goes on is as usual.
@@ -73,14 +72,13 @@ fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
 /// Where nothing was sent, those as well that wait for a limited time again and again; of those that sleep, where one has no answer.
 fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup> {
     let mut counted: BTreeMap<(String, Option<Wait>), StandingGroup> = BTreeMap::new();
-    let is_nothing_sent = server.answered == Some(0);
-    let is_nothing_answered = server.is_asked() && is_nothing_sent;
+    let is_nothing_sent = server.is_nothing_sent();
     let may_wait_again = |it: &Thread| is_nothing_sent || server.is_asked() && waits_in(it) == Some(ASLEEP);
     let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
     let all = standing(evidence).chain(again.map(|it| (it, wait::of(it))));
     for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
         let Some(at) = thread.application() else { continue };
-        let polls = is_nothing_answered && sleeps_again(evidence, thread);
+        let polls = server.is_nothing_answered() && sleeps_again(evidence, thread);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),

@@ -38,11 +38,13 @@ pub(super) struct Thing {
 
 impl<'a> WaitGraph<'a> {
     pub fn of(evidence: &'a Evidence) -> Self {
-        let is_nothing_sent =
-            evidence.server.as_ref().is_some_and(|it| it.is_asked() && it.answered == Some(0));
+        let is_nothing_answered = evidence.server.as_ref().is_some_and(|it| it.is_nothing_answered());
         // It looks again from time to time, and nothing comes.
         let polls = |thread: &Thread| {
-            is_nothing_sent && thread.stood_still && thread.application().is_some() && wait::is_timed(thread)
+            is_nothing_answered
+                && thread.stood_still
+                && thread.application().is_some()
+                && wait::is_timed(thread)
         };
         let is_still = |thread: &Thread| {
             thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still || polls(thread)

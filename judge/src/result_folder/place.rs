@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 const LATEST: &str = "latest";
 const OWNER_ONLY: u32 = 0o700;
+
 /// What becomes of a result that a folder has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfTaken {

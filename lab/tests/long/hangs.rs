@@ -53,6 +53,8 @@ impl Service {
         let pid = self.jvm.id();
         let give_up = Instant::now() + GIVE_UP;
         let state = || (unread(pid), if computes { 0 } else { cpu_ticks(pid) });
+        // One that gets no core uses no CPU either.
+        let rests = || computes || !wants_a_core(pid);
         let mut alike = 0;
         let mut last = state();
         while alike < 8 {
@@ -60,7 +62,7 @@ impl Service {
             sleep(Duration::from_millis(250));
             let now = state();
             // The JVM's own threads have some work, always.
-            alike = if now.0 == last.0 && now.1 <= last.1 + 2 { alike + 1 } else { 0 };
+            alike = if now.0 == last.0 && now.1 <= last.1 + 2 && rests() { alike + 1 } else { 0 };
             last = now;
         }
     }
@@ -115,6 +117,13 @@ fn cpu_ticks(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_ascii_whitespace().collect();
     fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+}
+
+/// Whether a thread runs or is ready to: the third field of `proc_pid_stat(5)`.
+fn wants_a_core(pid: u32) -> bool {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
+    let stats = threads.filter_map(|it| fs::read_to_string(it.path().join("stat")).ok());
+    stats.into_iter().any(|stat| stat.rsplit(')').next().unwrap().trim_start().starts_with('R'))
 }
 
 pub struct Diagnosis {

@@ -153,13 +153,13 @@ impl Template {
     }
 }
 
-/// Where something begins that is meant as a placeholder.
 /// Does a text of a request have placeholders?
 #[must_use]
 pub fn has_placeholder(text: &str) -> bool {
     find_placeholder(text.as_bytes()).is_some()
 }
 
+/// Where something begins that is meant as a placeholder.
 fn find_placeholder(text: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'{', text).find(|&at| {
         let inside = &text[at + 1..];

@@ -211,20 +211,16 @@ fn user_name(uid: u32, passwd: &str) -> Option<String> {
     })
 }
 
-fn no_permission(pid: u32, source: io::Error) -> Refusal {
-    if status_of(pid).is_none() {
-        Refusal::NoSuchProcess { pid }
-    } else {
-        Refusal::NoPermission { pid, why: source }
-    }
+fn no_permission(pid: u32, why: io::Error) -> Refusal {
+    if status_of(pid).is_none() { Refusal::NoSuchProcess { pid } } else { Refusal::NoPermission { pid, why } }
 }
 
-fn without_tmp(pid: u32, source: io::Error) -> Refusal {
-    match source.raw_os_error() {
+fn without_tmp(pid: u32, why: io::Error) -> Refusal {
+    match why.raw_os_error() {
         _ if status_of(pid).is_none() => Refusal::NoSuchProcess { pid },
         Some(libc::ENOENT | libc::ENOTDIR) => Refusal::NoTmp { pid },
         Some(libc::ENOSYS) => Refusal::NoOpenat2 { pid },
-        _ => Refusal::NoPermission { pid, why: source },
+        _ => Refusal::NoPermission { pid, why },
     }
 }
 

@@ -123,29 +123,22 @@ fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: 
         nouns.insert(0, (Some(&comparison.rate), "throughput", false));
     }
     let (mut parts, mut inconclusive) = (Vec::new(), Vec::new());
-    for (ratio, noun, with_interval) in
-        nouns.into_iter().filter_map(|(ratio, noun, with)| Some((ratio?, noun, with)))
-    {
+    for (ratio, noun, with_interval) in nouns {
+        let Some(ratio) = ratio else { continue };
         let baseline = parts.is_empty().then_some(own);
         match part(ratio, noun, with_interval, baseline) {
             Some(part) => parts.push(part),
             None => inconclusive.push(noun.to_owned()),
         }
     }
-    if let Some(nouns) = listed(inconclusive) {
+    if !inconclusive.is_empty() {
         let against = if parts.is_empty() { format!(" against {own}") } else { String::new() };
-        parts.push(format!("an inconclusive {nouns}{against}"));
+        parts.push(format!("an inconclusive {}{against}", figures::listed(&inconclusive)));
     }
     if let Some(rate) = document.crossover.rate_per_s.filter(|_| !parts.is_empty()) {
         parts.push(format!("completes {}, as requested", figures::rate(rate)));
     }
-    listed(parts)
-}
-
-/// `a, b and c`; `None`: there is nothing.
-fn listed(mut parts: Vec<String>) -> Option<String> {
-    let last = parts.pop()?;
-    Some(if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) })
+    (!parts.is_empty()).then(|| figures::listed(&parts))
 }
 
 /// `baseline`: where it is named; `None`: it is inconclusive.

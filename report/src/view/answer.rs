@@ -91,7 +91,7 @@ fn continued(last: &Headline<'_>) -> String {
 fn worse(it: &Headline<'_>) -> Option<String> {
     let parts = it.worse();
     let variant = &it.comparison.variant;
-    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", listed(&parts), under(it.load)))
+    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(it.load)))
 }
 
 /// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`,
@@ -105,11 +105,10 @@ fn as_well_under_both(document: &ResultDocument, said: &[Headline<'_>]) -> Optio
         return None;
     }
     let with = |it: &Headline<'_>| format!("{} ({}x)", under(it.load), figures::ratio(it.ratio.ratio));
-    let threads = [equal, later, first, last].map(os_threads);
-    let threads = match threads {
-        [Some(equal), Some(later), Some(first), Some(last)] if first == last && equal != first => {
-            let best = &said[0].comparison.variant;
-            format!(", with {equal} and {later} OS threads; {best} has {first}")
+    let threads = match [equal, later, first, last].map(os_threads) {
+        [Some(equal), Some(later), Some(own), Some(own_later)] if own == own_later && equal != own => {
+            let all = if equal == later { equal } else { format!("{equal} and {later}") };
+            format!(", with {all} OS threads; {} has {own}", first.comparison.variant)
         }
         _ => String::new(),
     };
@@ -151,7 +150,7 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
                 1 => each.push("another one".to_owned()),
                 more => each.push(format!("{more} others")),
             }
-            Some(format!("{under}, {} have {as_good}", listed(&each)))
+            Some(format!("{under}, {} have {as_good}", figures::listed(&each)))
         }
     }
 }
@@ -205,7 +204,7 @@ fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<Strin
     let sentence = |it: &Headline<'_>| {
         let ratio = format!("{}x the {}", figures::ratio(it.ratio.ratio), noun(it.load.workload));
         let all: Vec<String> = std::iter::once(ratio).chain(it.worse()).collect();
-        format!("But {} has {} {}", it.comparison.variant, listed(&all), under(it.load))
+        format!("But {} has {} {}", it.comparison.variant, figures::listed(&all), under(it.load))
     };
     let mut sentences: Vec<String> = against.iter().take(MOST_CONTRADICTIONS).map(sentence).collect();
     if let more @ 1.. = against.len().saturating_sub(MOST_CONTRADICTIONS) {
@@ -242,14 +241,5 @@ fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
     match (directions.iter().min(), directions.iter().max()) {
         (Some(lowest), Some(highest)) => direction < *lowest || direction > *highest,
         _ => direction != Direction::Same,
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn listed(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

@@ -196,7 +196,7 @@ fn a_variant_that_does_as_well_under_both_loads_has_one_sentence() {
     document.comparisons.retain(|it| it.variant != "platform-sized" || it.load != "c1000");
     document.comparisons.push(equal);
     let sentence = "platform-sized has as much with 400 clients (1.97x) and with 1,000 clients (4.50x), \
-                    with 423 and 423 OS threads; virtual has 27.";
+                    with 423 OS threads; virtual has 27.";
     assert_eq!(answer(&document)[1], sentence);
     document.comparisons.last_mut().unwrap().ratios[0].ratio = 3.0;
     assert!(!said(&document).contains("1,000 clients (3.00x)"), "it is not near");

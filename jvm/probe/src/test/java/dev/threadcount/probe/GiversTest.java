@@ -37,7 +37,7 @@ class GiversTest {
 
     @Test
     @Timeout(30)
-    void whoReadsAPipeWaitsForItsWriterAndWhoWritesItForItsReader() throws Exception {
+    void aReaderOfAPipeWaitsForItsWriterAndAWriterForItsReader() throws Exception {
         assertEquals("writeSide", otherSide(new PipedInputStream(new PipedOutputStream())::read));
         assertEquals("writeSide", otherSide(new PipedReader(new PipedWriter())::read));
         PipedOutputStream bytes = new PipedOutputStream(new PipedInputStream(1));
