@@ -1,11 +1,27 @@
 //! A free port for a server.
 
-use std::io;
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-/// A port that no process listens on. Another process may take it before the server does; the launcher tries
-/// once more then.
+/// A port that no process listens on, and that the system gives to no other for 60 s: a connection of its own, which it
+/// ended first, is in the state TIME-WAIT (RFC 9293, section 3.3.2). A server may listen on it if it asks for `SO_REUSEADDR`, as
+/// those of Java, Go, Node.js and Python do; for one that does not there is [`free`].
+///
+/// # Errors
+/// When the system has none.
+pub fn reserved() -> io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let address = listener.local_addr()?;
+    let mut client = TcpStream::connect(address)?;
+    let (server, _) = listener.accept()?;
+    // The end that closes first is the one that waits.
+    drop(server);
+    client.read(&mut [0])?;
+    Ok(address.port())
+}
+
+/// A port that no process listens on. Another process may take it at any time.
 ///
 /// # Errors
 /// When the system has none.
@@ -32,6 +48,20 @@ pub fn log_says_taken(lines: &[String]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_reserved_port_is_given_to_no_other_and_a_server_listens_on_it() {
+        const PORTS: usize = 600;
+        let ports: BTreeSet<u16> = (0..PORTS).map(|_| reserved().unwrap()).collect();
+        assert_eq!(ports.len(), PORTS);
+        for &port in ports.iter().take(20) {
+            // No connection has it as its own end either: one to a port without a listener would reach itself.
+            assert!(!is_taken((Ipv4Addr::LOCALHOST, port).into()));
+            drop(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
+            TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).unwrap();
+        }
+    }
 
     #[test]
     fn a_port_is_taken_while_somebody_listens() {

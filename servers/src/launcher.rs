@@ -14,6 +14,7 @@ use super::readiness::Question;
 use super::request_thread;
 use super::running_server::RunningServer;
 use super::server_process::{ServerProcess, WillNotBeReady};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -135,11 +136,10 @@ impl Launcher {
         if let Some(target) = variant.target() {
             return self.elsewhere(variant, target, folder, interrupted);
         }
-        match self.attempt(variant, clients, folder, interrupted) {
-            // Another process took the port between the check and the bind.
-            Err(error) if port::log_says_taken(error.log_tail()) => {
-                self.attempt(variant, clients, folder, interrupted)
-            }
+        let attempt = |new_port: NewPort| self.attempt(variant, clients, folder, new_port, interrupted);
+        match attempt(port::reserved) {
+            // It does not ask for SO_REUSEADDR, or needed its port longer than that was reserved.
+            Err(error) if port::log_says_taken(error.log_tail()) => attempt(port::free),
             done => done,
         }
     }
@@ -181,12 +181,13 @@ impl Launcher {
         variant: &Variant,
         clients: u32,
         folder: &Path,
+        new_port: NewPort,
         interrupted: &AtomicBool,
     ) -> Result<RunningServer, LaunchError> {
         let secret = new_secret().map_err(LaunchError::NoSecret)?;
         let mut backends = RunningBackends::default();
         for backend in &variant.backends {
-            let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+            let start = Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
             let running = self.launch_backend(variant, backend, folder, &start, &mut backends);
             let running = running.map_err(|error| {
                 let error = backend_error(variant, backend, error);
@@ -198,7 +199,7 @@ impl Launcher {
         let placeholders = Placeholders { port: 0, backends: &ready_backends, secret: &secret };
         let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
-        let start = Start { clients, backends: &backends.addresses(), secret: &secret, interrupted };
+        let start = Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
         let started = self.start(variant, folder, &start, &mut backends);
         let started = started.map_err(|error| or_ended(variant, &mut backends, error));
         let Started { spec, process, url, ready, log, command } = started?;
@@ -240,7 +241,7 @@ impl Launcher {
         start: &Start<'_>,
         behind: &mut RunningBackends,
     ) -> Result<Started, LaunchError> {
-        let placeholders = start.placeholders(port::free().map_err(LaunchError::NoPort)?);
+        let placeholders = start.placeholders((start.new_port)().map_err(LaunchError::NoPort)?);
         let mut spec =
             kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
         spec.command.folder = variant.workdir.clone().or(spec.command.folder);
@@ -308,12 +309,16 @@ fn java(given: Option<Jdk>, pid: u32) -> Option<String> {
     given.or_else(|| Jdk::running_below(pid)).map(|jdk| jdk.describe())
 }
 
+/// How a port is found for a server.
+type NewPort = fn() -> io::Result<u16>;
+
 /// What each start of one run has in common.
 struct Start<'a> {
     clients: u32,
     /// Those that run already.
     backends: &'a [BackendAddress],
     secret: &'a str,
+    new_port: NewPort,
     interrupted: &'a AtomicBool,
 }
 

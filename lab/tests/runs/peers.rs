@@ -76,7 +76,7 @@ impl Server {
 
     fn start(command: impl Fn(u16) -> ServerCommand) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let port = port::free().unwrap();
+        let port = port::reserved().unwrap();
         let mut process = ServerProcess::start(&command(port), &folder.path().join("server.log")).unwrap();
         let base = BaseUrl::parse(&format!("http://127.0.0.1:{port}")).unwrap();
         let ready = process.wait_until_ready(

@@ -6,7 +6,7 @@ mod server;
 
 use h2::Reason;
 use server::{Http1, Http2, Server};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,9 @@ use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, RateShape, Stop};
 use threadcount_load::request::{Origin, RequestSource, Target};
 use threadcount_load::run::{Control, run};
+
+/// A port that the system gives to nobody who asks for any.
+const NOBODY_LISTENS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 
 const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
 const HTTP1_ONLY: &[&[u8]] = &[b"http/1.1"];
@@ -164,8 +167,7 @@ fn requests_in_the_clear_to_a_port_of_tls_say_so() {
 
 #[test]
 fn nobody_listening_is_connection_refused_for_exactly_n_requests() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    assert_ended(&load(&plan(address, false, 9)), 0, &[("connection refused", 9)]);
+    assert_ended(&load(&plan(NOBODY_LISTENS, false, 9)), 0, &[("connection refused", 9)]);
 }
 
 #[test]
@@ -342,9 +344,8 @@ fn at_the_deadline_what_is_in_flight_and_what_was_never_sent_is_counted_exactly(
 
 #[test]
 fn an_open_load_against_a_closed_port_fails_on_schedule() {
-    let address = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let stop = Stop::Requests(NonZeroU64::new(10).unwrap());
-    let outcome = load(&open(50.0, stop, plan(address, false, 1)));
+    let outcome = load(&open(50.0, stop, plan(NOBODY_LISTENS, false, 1)));
     assert_ended(&outcome, 0, &[("connection refused", 10)]);
     assert!(outcome.last_sent_ns - outcome.started_ns >= 180_000_000, "the last one is due at 180 ms");
 }

@@ -133,10 +133,7 @@ impl Started<'_> {
 
 /// Without what a peer builds and writes: it is in `target`, or in a folder that a run has made.
 fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
-    let was_there = |folder: &Path| {
-        let made = folder.metadata().and_then(|it| it.created()).ok();
-        made.and_then(|it| Timestamp::try_from(it).ok()).zip(began).is_none_or(|(made, began)| made < began)
-    };
+    let was_there = |folder: &Path| made_at_s(folder).zip(began).is_none_or(|(made, at)| made < at.as_second());
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let seen = entries
         .filter(|it| it.file_name() != "target" && !it.file_name().as_encoded_bytes().starts_with(b"."));
@@ -146,6 +143,18 @@ fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
         _ => Vec::new(),
     })
     .collect()
+}
+
+/// When a folder was made, in whole seconds since 1970: the clock of files is some milliseconds late. A file system
+/// that does not keep it has the oldest change of the folder and of what is in it.
+fn made_at_s(folder: &Path) -> Option<i64> {
+    let of_folder = folder.metadata().ok()?;
+    if let Ok(made) = of_folder.created().map(Timestamp::try_from) {
+        return made.ok().map(Timestamp::as_second);
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let changes = entries.filter_map(|it| it.metadata().ok()).map(|it| it.mtime());
+    changes.chain([of_folder.mtime()]).min()
 }
 
 /// A program, and what belongs to it if it is `java`.

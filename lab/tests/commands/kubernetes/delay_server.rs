@@ -1,9 +1,10 @@
 //! The server of the capacity tests, started by hand: it runs already when it is searched.
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+use threadcount_machine::port;
 
 /// Eight requests at once, each after 50 ms: 160 requests per second. It ends when it is dropped.
 pub struct DelayServer {
@@ -13,7 +14,7 @@ pub struct DelayServer {
 
 impl DelayServer {
     pub fn start() -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port::reserved().unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
         let mut command = Command::new("python3");
         command.arg(script).arg(port.to_string()).arg("50").env("WORKERS", "8").stderr(Stdio::null());

@@ -1,7 +1,9 @@
 package dev.threadcount.orders.backend;
 
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 
 /** The database and the neighbour of a test, in its own process and on free ports. Closing it stops both. */
 public final class LocalBackends implements AutoCloseable {
@@ -39,10 +41,13 @@ public final class LocalBackends implements AutoCloseable {
         return "http://127.0.0.1:" + neighbourPort;
     }
 
-    /** A port at which nobody listens. */
+    /** A port at which nobody listens, and that the system gives to no other for 60 s: a connection of its own is in TIME-WAIT. */
     public static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
+        try (var listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                var client = new Socket(listener.getInetAddress(), listener.getLocalPort())) {
+            listener.accept().close();
+            client.getInputStream().read();
+            return listener.getLocalPort();
         }
     }
 

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
-import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class OrdersBackendIT {
     @Test
     void databaseHasTheSameHundredThousandOrdersInEachRunAndIsGoneAfterIt() throws Exception {
-        int port = freePort();
+        int port = LocalBackends.freePort();
         PostgresCluster database = PostgresCluster.start(port, "made for this run", PostgresCluster.resource("/shop.sql"));
         try (database) {
             assertEquals("100000|250000|1000", database.execute(
@@ -73,12 +72,6 @@ class OrdersBackendIT {
         assertTrue(usedMs >= 95, "5 pieces at 20 ms each used " + usedMs + " ms");
         proxy.stop();
         neighbour.stop();
-    }
-
-    private static int freePort() throws IOException {
-        try (var socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
     }
 
     private static long millisecondsOf(Neighbour neighbour, String path, String expected) throws Exception {
