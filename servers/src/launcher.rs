@@ -187,7 +187,8 @@ impl Launcher {
         let secret = new_secret().map_err(LaunchError::NoSecret)?;
         let mut backends = RunningBackends::default();
         for backend in &variant.backends {
-            let start = Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
+            let start =
+                Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
             let running = self.launch_backend(variant, backend, folder, &start, &mut backends);
             let running = running.map_err(|error| {
                 let error = backend_error(variant, backend, error);
@@ -199,7 +200,8 @@ impl Launcher {
         let placeholders = Placeholders { port: 0, backends: &ready_backends, secret: &secret };
         let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
         let probe = ProbeSession::new(self.probe_of(variant), folder)?;
-        let start = Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
+        let start =
+            Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
         let started = self.start(variant, folder, &start, &mut backends);
         let started = started.map_err(|error| or_ended(variant, &mut backends, error));
         let Started { spec, process, url, ready, log, command } = started?;

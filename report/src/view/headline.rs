@@ -50,7 +50,7 @@ pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> 
         among.iter().max_by(|a, b| a.direction().cmp(&b.direction()).then(gain(a).total_cmp(&gain(b))))?;
     let threads = |it: &Headline<'_>| it.os_threads().map_or(f64::INFINITY, |ratio| ratio.variant_value);
     let equals = among.iter().filter(|it| is_tied(it, best));
-    equals.min_by(|a, b| threads(a).total_cmp(&threads(b))).copied()
+    equals.min_by(|a, b| threads(a).total_cmp(&threads(b))).or(Some(best)).copied()
 }
 
 /// The comparisons with the baseline.
@@ -84,11 +84,13 @@ fn of_comparisons<'a>(
     .collect()
 }
 
-/// Do both have the same verdict, intervals that overlap, and ratios that are near each other? Beside a variant that is better, one
-/// that is not shown to be is no equal, and one with a wide interval does not do as well because of its width.
+/// Do both have the same verdict, intervals that overlap and are not wide, and ratios that are near each other? Beside a
+/// variant that is better, one that is not shown to be is no equal, and a wide interval shows no equality.
 fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     let is_near = (a.ratio.ratio / b.ratio.ratio).ln().abs() <= WIDEST.ln_1p();
-    a.direction() == b.direction() && is_near && overlap(a.ratio, b.ratio)
+    let is_wide =
+        |it: &Headline<'_>| it.ratio.interval.is_some_and(|interval| interval.half_width() > WIDEST);
+    a.direction() == b.direction() && is_near && overlap(a.ratio, b.ratio) && ![a, b].into_iter().any(is_wide)
 }
 
 fn overlap(a: &Ratio, b: &Ratio) -> bool {
@@ -232,7 +234,8 @@ impl<'a> Headline<'a> {
     /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`: of variants that may be as good, and are not near.
     pub fn overlapping(&self, document: &'a ResultDocument) -> Vec<String> {
         let is_open = |it: &Headline<'_>| {
-            it.is_decided()
+            it.comparison.variant != self.comparison.variant
+                && it.is_decided()
                 && it.direction() == self.direction()
                 && overlap(it.ratio, self.ratio)
                 && !is_tied(it, self)

@@ -182,6 +182,30 @@ fn a_variant_without_a_difference_does_not_tie_with_one_that_is_better() {
 }
 
 #[test]
+fn a_variant_with_a_wide_interval_is_not_said_to_have_as_much_and_is_open() {
+    use Verdict::Higher;
+    let virtual_threads = ("virtual", 4.66, [4.56, 4.76], Higher);
+    let lines = |sized| {
+        let document = with_rates([("platform-sized", 4.29, sized, Higher), virtual_threads]);
+        (answer(&document), view(&document).open.join("; "))
+    };
+    let (narrow, open) = lines([4.0, 4.6]);
+    assert!(
+        narrow[1].contains("platform-sized has as much (4.29x)") && !open.contains("overlap"),
+        "{narrow:?} {open}"
+    );
+    let (wide, open) = lines([2.93, 6.18]);
+    assert_eq!(wide, ["virtual has 4.66x the throughput of platform with 400 clients."]);
+    assert!(
+        open.contains("virtual vs platform-sized, 400 clients: not decided, their intervals overlap"),
+        "{open}"
+    );
+    // The best one may be the wide one.
+    let best = with_rates([("platform-sized", 5.0, [2.93, 6.18], Higher), virtual_threads]);
+    assert_eq!(answer(&best), ["platform-sized has 5.00x the throughput of platform with 400 clients."]);
+}
+
+#[test]
 fn a_variant_that_does_as_well_under_both_loads_has_one_sentence() {
     let mut document = documents::demo();
     document.findings.clear();

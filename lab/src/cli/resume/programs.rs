@@ -133,7 +133,8 @@ impl Started<'_> {
 
 /// Without what a peer builds and writes: it is in `target`, or in a folder that a run has made.
 fn files_below(folder: &Path, began: Option<Timestamp>) -> Vec<PathBuf> {
-    let was_there = |folder: &Path| made_at_s(folder).zip(began).is_none_or(|(made, at)| made < at.as_second());
+    let was_there =
+        |folder: &Path| made_at_s(folder).zip(began).is_none_or(|(made, at)| made < at.as_second());
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let seen = entries
         .filter(|it| it.file_name() != "target" && !it.file_name().as_encoded_bytes().starts_with(b"."));
