@@ -20,6 +20,8 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::figures;
+use threadcount_report as report;
+use threadcount_report::Format;
 use threadcount_report::crossover as words;
 use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::launcher::Launcher;
@@ -148,10 +150,13 @@ pub(super) fn started(
     let command = command_of(earlier.as_ref());
     print_masked(experiment, &command)?;
     session::begin(experiment, None, &command, &folder).into_diagnostic()?;
-    let document = of_first_variant(experiment, options, ends.budget, &folder, &stop)?;
-    session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
+    let document = of_first_variant(experiment, options, ends.budget, &folder, &stop);
+    folder.give_room();
+    let document = document?;
+    let result = session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
+    let page = report::write(&result, Format::Html, folder.path());
     let code = finish(&document, &experiment.question, options, ends.fail_above)?;
-    note!("The result is in {}.", folder.path().display());
+    note!("Report  {}", page.into_diagnostic()?.display());
     Ok(code)
 }
 

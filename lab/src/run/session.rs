@@ -38,7 +38,8 @@ pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocum
     resume(runner, Vec::new(), watch)
 }
 
-/// Saves that a session has begun, and its crossover once there is one: whatever ends this process from now on, it can be resumed.
+/// Saves that a session has begun, and its crossover once there is one, and returns it: whatever ends this process from now on, it
+/// can be resumed.
 ///
 /// # Errors
 /// A result that cannot be saved.
@@ -47,9 +48,11 @@ pub fn begin(
     crossover: Option<&CrossoverDocument>,
     command: &[String],
     folder: &ResultFolder,
-) -> Result<(), FolderError> {
-    let document = document(experiment, Vec::new(), Vec::new(), command);
-    folder.save(&ResultDocument { crossover: crossover.cloned(), ..document }).map(drop)
+) -> Result<ResultDocument, FolderError> {
+    let begun = document(experiment, Vec::new(), Vec::new(), command);
+    let document = ResultDocument { crossover: crossover.cloned(), ..begun };
+    folder.save(&document)?;
+    Ok(document)
 }
 
 /// The same where runs of the experiment were done before, by a session that was broken off. One that was interrupted is done again.

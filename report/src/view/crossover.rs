@@ -169,6 +169,9 @@ mod tests {
         let terminal = crate::terminal::terminal(&alone, None, crate::terminal::PLAIN);
         assert!(terminal.contains("virtual has 1.11x the throughput of own"), "{terminal}");
         assert!(!terminal.contains("No verdict") && !terminal.contains("never ran"), "{terminal}");
+        assert!(terminal.contains("periods in") && !terminal.contains("0 runs"), "{terminal}");
+        let page = crate::html::html(&alone).expect("a page");
+        assert!(!page.contains("0 runs") && !page.contains("No complete run"), "{page}");
         let mut without_verdict = alone;
         without_verdict
             .crossover

@@ -1,6 +1,7 @@
 //! With what was measured, in one line: `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.
 
 use super::distinct;
+use crate::crossover::periods;
 use jiff::Timestamp;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::figures;
@@ -13,6 +14,11 @@ pub(super) fn setting(document: &ResultDocument) -> Vec<String> {
     let mut setting: Vec<String> = java.into_iter().chain(product).collect();
     if document.machine.cores > 0 && document.experiment.starts_any() {
         setting.push(figures::plural(document.machine.cores as usize, "core"));
+    }
+    if let Some(alone) = document.crossover_alone() {
+        setting.insert(0, alone.crossover.server.clone());
+        setting.push(periods(alone));
+        return setting;
     }
     let runs = figures::plural(document.records.len(), "run");
     setting.push(elapsed(document).map_or_else(|| runs.clone(), |time| format!("{runs} in {time}")));
