@@ -26,7 +26,8 @@ pub struct RunningServer {
     pub(super) backends: RunningBackends,
     /// After the process, so that the folder outlives it.
     pub(super) _base: Option<BaseFolder>,
-    pub(super) stop_within: Duration,
+    /// Time between SIGTERM and SIGKILL.
+    pub stop_within: Duration,
     pub(super) observer: Observer,
     pub(super) has_jvm_log: bool,
     pub(super) run_folder: PathBuf,

@@ -36,14 +36,14 @@ const PRINTING: [&[&str]; 13] = [
     &["load", "--help-all"],
 ];
 
-/// Calls that end with a message on stderr.
+/// Calls that end with a message on stderr. The kernel gives no process the id 2^22.
 const REFUSED: [&[&str]; 10] = [
     &["history", "."],
     &["report", "/nowhere"],
     &["run", "/nowhere.yaml"],
     &["compare"],
-    &["watch", "4000000"],
-    &["diagnose", "4000000"],
+    &["watch", "4194304"],
+    &["diagnose", "4194304"],
     &["merge", "/nowhere"],
     &["man-pages", "/nowhere/at/all"],
     &["worker", "--no-such-flag"],

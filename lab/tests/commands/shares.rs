@@ -5,10 +5,11 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use threadcount_load::merge::{Line, Message};
 
 const SCHEMA: &str = include_str!("../../../load/schema/load-1.schema.json");
 
@@ -83,7 +84,7 @@ fn four_processes_send_one_open_load_and_make_one_result() {
     (0..2_000).for_each(|id| writeln!(rows, "user-{id}").unwrap());
     fs::write(&users, rows).unwrap();
     let header = format!("X-User: {{csv:{}:id}}", users.display());
-    let (url, start) = (server.url("/order/{seq:1}"), in_seconds(3.0));
+    let (url, start) = (server.url("/order/{seq:1}"), in_seconds(20.0));
     let arguments =
         [&url, "-r", "400/s", "-d", "2s", "-c", "16", "-H", &header, "--start-at", &start, "--grace", "5s"];
     let texts = shares(4, &arguments);
@@ -156,23 +157,32 @@ fn lines_may_have_names_before_them_and_be_mixed_with_others() {
     assert!(shown.contains("100 sent = 100 ok") && shown.contains("pods"), "{shown}");
 }
 
+fn is_second(text: &str) -> bool {
+    matches!(Line::find(text), Some(Ok(Line { message: Message::Second(_), .. })))
+}
+
 #[test]
 fn a_share_that_was_killed_is_missing_and_the_rest_is_kept() {
     let server = TinyServer::start();
     let url = server.url("/");
-    let arguments = [&url, "-r", "100/s", "-d", "4s", "-c", "4"];
+    let arguments = [&url, "-r", "100/s", "-d", "8s", "-c", "4"];
     let (whole, mut killed) = (share("0/2", &arguments), share("1/2", &arguments));
-    thread::sleep(Duration::from_millis(2_500));
+    let mut lines = BufReader::new(killed.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let mut text = String::new();
+    while !text.lines().any(is_second) {
+        text += &(lines.next().expect("it sends") + "\n");
+    }
     killed.kill().unwrap();
-    let texts =
-        [whole, killed].map(|child| String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap());
-    let output = merge(&texts.concat(), &["--json"]);
+    lines.for_each(|line| text += &(line + "\n"));
+    killed.wait().unwrap();
+    text += &String::from_utf8(whole.wait_with_output().unwrap().stdout).unwrap();
+    let output = merge(&text, &["--json"]);
     assert_eq!(output.status.code(), Some(1));
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_fits_the_schema(&document);
     let warning = document["warnings"][0].as_str().unwrap();
     assert!(warning.contains("share 1 of 2 is missing"), "{warning}");
-    assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 200);
+    assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 400);
     assert_eq!(document["pods"][1]["complete"], false);
 }
 
@@ -181,7 +191,9 @@ fn who_is_interrupted_still_tells_what_was_measured() {
     let server = TinyServer::start();
     let url = server.url("/");
     let child = share("0/1", &[&url, "-r", "100/s", "-d", "60s", "-c", "4"]);
-    thread::sleep(Duration::from_millis(2_000));
+    while server.seen().len() < 10 {
+        thread::sleep(Duration::from_millis(5));
+    }
     let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
     let text = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Two requests at once; from the fortieth on each takes two monitors, every second one in the opposite order, and waits for the other.
+/// Two requests at once; from the tenth on each takes two monitors, every second one in the opposite order, and waits for the other.
 const DEADLOCKED: &str = "
 import com.sun.net.httpserver.HttpServer;
 import java.util.concurrent.*;
@@ -25,7 +25,7 @@ class Deadlocked {
             int request = REQUESTS.incrementAndGet();
             try {
                 Thread.sleep(20);
-                if (request >= 40) crossed(request % 2 == 0);
+                if (request >= 10) crossed(request % 2 == 0);
             } catch (InterruptedException never) { throw new java.io.IOException(never); }
             exchange.sendResponseHeaders(200, 2);
             exchange.getResponseBody().write(\"ok\".getBytes());
@@ -46,7 +46,8 @@ class Deadlocked {
 #[test]
 fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosis() {
     let folder = tempfile::tempdir().unwrap();
-    let (run, out) = run_of(DEADLOCKED, "Deadlocked", folder.path());
+    // Of its last half there is no response, also where the first nine took seconds.
+    let (run, out) = run_of(DEADLOCKED, "Deadlocked", folder.path(), "duration: 12s");
     let said = String::from_utf8_lossy(&run.stderr);
     assert_eq!(run.status.code(), Some(1), "{said}");
     let document: Value =
@@ -96,7 +97,8 @@ fn a_jvm_that_deadlocks_before_it_is_ready_is_a_failed_run_with_its_diagnosis_an
     assert_never_ready(&NEVER_READY.replace("HANGS", "true"), "Starting", "Starting.load");
 
     let folder = tempfile::tempdir().unwrap();
-    let (run, _) = run_of(&NEVER_READY.replace("HANGS", "port.length > 9"), "Starting", folder.path());
+    let (run, _) =
+        run_of(&NEVER_READY.replace("HANGS", "port.length > 9"), "Starting", folder.path(), "requests: 20");
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
@@ -131,14 +133,15 @@ fn a_jvm_whose_main_thread_waits_for_a_latch_without_an_end_is_a_failed_run_and_
     assert_never_ready(&WAITS_FOR_LATCH.replace("HANGS", "true"), "Latched", "Latched.main");
 
     let folder = tempfile::tempdir().unwrap();
-    let (run, _) = run_of(&WAITS_FOR_LATCH.replace("HANGS", "false"), "Latched", folder.path());
+    let (run, _) =
+        run_of(&WAITS_FOR_LATCH.replace("HANGS", "false"), "Latched", folder.path(), "requests: 20");
     assert_eq!(run.status.code(), Some(0), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
 /// Its run fails with a diagnosis that names this place.
 fn assert_never_ready(source: &str, class: &str, place: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let (run, out) = run_of(source, class, folder.path());
+    let (run, out) = run_of(source, class, folder.path(), "requests: 20");
     assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
     let document: Value =
         serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
@@ -147,8 +150,8 @@ fn assert_never_ready(source: &str, class: &str, place: &str) {
     assert!(failure["log_tail"].to_string().contains(place), "{failure}");
 }
 
-/// One run of two clients for four seconds, and its folder.
-fn run_of(source: &str, class: &str, folder: &Path) -> (Output, PathBuf) {
+/// One run of two clients under such a load, and its folder.
+fn run_of(source: &str, class: &str, folder: &Path, load: &str) -> (Output, PathBuf) {
     java::probe();
     let jdk = java::jdk();
     let classes = one_session::compiled(&jdk.home, &format!("{class}.java"), source);
@@ -157,7 +160,7 @@ fn run_of(source: &str, class: &str, folder: &Path) -> (Output, PathBuf) {
         format!("{} -Xmx32m -cp {} {class} {{port}}", jdk.java().display(), classes.path().display());
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{command}\"}}}}\n\
-         loads: [{{clients: 2, duration: 4s}}]\n"
+         loads: [{{clients: 2, {load}}}]\n"
     );
     fs::write(&file, text).unwrap();
     let run =

@@ -184,9 +184,12 @@ fn on_java_21_a_servlet_that_sleeps_in_synchronized_is_named_to_class_and_line()
 #[test]
 fn on_java_25_the_same_servlet_pins_nothing() {
     let bench = Bench::start(25, Threads::Virtual);
+    let path = "/synchronized?sleep=250ms";
+    // The JVM pins while it loads a class.
+    ask(&bench.server.url, path);
     let started = Instant::now();
-    let said = bench.loaded("/synchronized?sleep=250ms", 8, |said| said.carriers.len() >= 8);
-    // The JVM itself pins at times, for example while it loads a class; on Java 21 the eight clients' pins are as long as
+    let said = bench.loaded(path, 8, |said| said.carriers.len() >= 8);
+    // On Java 21 the eight clients' pins are as long as
     // all carriers together.
     let pinned_ms: f64 = said.pins.iter().map(|site| site.total.total_ms).sum();
     let lasted_ms = started.elapsed().as_secs_f64() * 1_000.0;

@@ -125,12 +125,13 @@ fn lines_come_as_json_and_the_recording_is_kept() {
     assert!(lines.iter().any(|line| line["type"] == "sample"), "{text}");
 }
 
+/// The kernel gives no process the id 2^22 (PID_MAX_LIMIT) or a larger one.
 #[test]
 fn what_cannot_be_watched_is_told_in_words() {
-    let output = watch(4_000_000, &["--json"]);
+    let output = watch(4_194_304, &["--json"]);
     let says = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{says}");
-    assert!(says.contains("There is no process 4000000"), "{says}");
+    assert!(says.contains("There is no process 4194304"), "{says}");
 
     let output = watch(std::process::id(), &[]);
     let says = String::from_utf8_lossy(&output.stderr);

@@ -43,12 +43,13 @@ fn why(document: &Value) -> String {
     document["records"][0]["failure"]["why"].as_str().unwrap_or_default().to_owned()
 }
 
-const OF_4_S: &str = "{clients: 2, duration: 4s}";
+/// Of its last half there is no response, also where the first ten took seconds.
+const OF_12_S: &str = "{clients: 2, duration: 12s}";
 
 #[test]
 fn a_server_that_was_stopped_in_the_measured_window_is_a_failed_run_with_the_state_of_its_process() {
     let folder = tempfile::tempdir().unwrap();
-    let (output, document) = run(&folder, "STOP_AFTER: 40", OF_4_S);
+    let (output, document) = run(&folder, "STOP_AFTER: 10", OF_12_S);
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let why = why(&document);
     assert!(why.contains("no response in the last") && why.contains("state T"), "{why}");
@@ -60,8 +61,7 @@ fn a_server_that_was_stopped_in_the_measured_window_is_a_failed_run_with_the_sta
 #[test]
 fn a_server_that_never_answers_a_request_of_the_window_is_a_failed_run() {
     let folder = tempfile::tempdir().unwrap();
-    // The first answer is that to the question whether it is ready.
-    let (output, document) = run(&folder, "SILENT_AFTER: 1", "{clients: 2, duration: 1s}");
+    let (output, document) = run(&folder, "SILENT_AFTER: 0", "{clients: 2, duration: 1s}");
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let why = why(&document);
     assert!(why.contains("no response to ") && why.contains("its process is running"), "{why}");
@@ -104,13 +104,18 @@ fn why_under(ab: &str) -> String {
     why(&document).to_owned()
 }
 
-/// The real ab, which gives up after 5 s without a response and not after 30.
-#[test]
-fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
+/// Its path.
+fn real_ab() -> String {
     let found = Command::new("which").arg("ab").output().unwrap();
     let ab = String::from_utf8(found.stdout).unwrap();
     assert!(!ab.is_empty(), "ab is missing: `./dev test` installs it");
-    let why = why_under(&format!("exec {} -s 5 \"$@\"", ab.trim()));
+    ab.trim().to_owned()
+}
+
+/// The real ab, which gives up after 5 s without a response and not after 30.
+#[test]
+fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_state_of_its_process() {
+    let why = why_under(&format!("exec {} -s 5 \"$@\"", real_ab()));
     assert!(
         why.contains("ab gave up") && why.contains("the server hangs") && why.contains("state T"),
         "{why}"
@@ -119,7 +124,8 @@ fn an_ab_that_gives_up_on_a_server_that_was_stopped_is_a_failed_run_with_the_sta
 
 #[test]
 fn an_ab_whose_output_cannot_be_read_shows_nothing_of_the_server() {
-    let why = why_under("echo nothing");
+    let why =
+        why_under(&format!("for url; do :; done\n{} -n 1 \"$url\" > /dev/null\necho nothing", real_ab()));
     assert!(why.contains("ab printed no line") && !why.contains("the server"), "{why}");
 }
 

@@ -82,7 +82,8 @@ print(used() - start); sys.stdin.readline()",
     let used_s: f64 = used_s.parse().unwrap();
     assert!(is_within(cost.cpu_s, 0.05, used_s), "read {} s, used {used_s} s", cost.cpu_s);
     assert!(is_within(cost.cpu_cores, 0.05, used_s / cost.window_s), "{cost:?}");
-    assert!(cost.machine_cpu_cores >= cost.cpu_cores - 0.1, "{cost:?}");
+    // The hypervisor's part of what a process used is not among the machine's.
+    assert!(cost.machine_cpu_cores + cost.stolen_cores >= cost.cpu_cores - 0.1, "{cost:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::process::{Child, Command};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::machine;
+use threadcount_machine::own_cores;
 use threadcount_machine::resource_limits::LimitsReading;
 use threadcount_model::record::resource_limits::ResourceLimits;
 
@@ -56,7 +57,7 @@ fn a_process_that_wants_a_core_and_has_a_twentieth_is_throttled_and_one_that_sle
     assert!(throttling.throttled_ms > 0.0, "{throttling:?}");
     assert!(!limits.generator_shares_quota && limits.generator.quota_cores.is_none_or(|cores| cores > 0.05));
 
-    let sleeper = Running::start(&["sleep", "60"]);
+    let sleeper = Running::start(&["sleep", "600"]);
     let quiet = Group::with_quota("sleeps", 20_000);
     sleeper.join(&quiet);
     let throttling = limits_of(sleeper.pid(), 300).throttling.expect("it has a quota");
@@ -66,8 +67,9 @@ fn a_process_that_wants_a_core_and_has_a_twentieth_is_throttled_and_one_that_sle
 
 #[test]
 fn the_affinity_of_the_server_is_its_own_and_not_that_of_the_machine() {
-    let pinned = Running::start(&["taskset", "-c", "0", "sleep", "60"]);
-    let give_up = Instant::now() + Duration::from_secs(10);
+    let core = own_cores::of(std::process::id())[0].to_string();
+    let pinned = Running::start(&["taskset", "-c", &core, "sleep", "600"]);
+    let give_up = Instant::now() + Duration::from_secs(60);
     let limits = loop {
         let limits = limits_of(pinned.pid(), 1);
         // `taskset` needs a moment until it has pinned itself.

@@ -122,7 +122,12 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();
     assert!(dump["threadDump"]["threadContainers"].is_array());
+    assert_ends_at_sigterm(server);
+}
+
+fn assert_ends_at_sigterm(mut server: RunningServer) {
     let pid = server.pid().unwrap();
+    server.stop_within = AMPLE;
     assert!(!server.stop().was_killed && !is_alive(pid));
 }
 
@@ -283,8 +288,7 @@ fn jetty_serves_on(version: &str, threads: Threads, name: &str, is_virtual: bool
     assert_eq!(facts.pool_max_threads, Some(most));
     assert!(facts.jvm_flags.iter().any(|it| it == "-Xmx64m"), "{:?}", facts.jvm_flags);
     assert!(folder.path().join("run/start.ini").is_file());
-    let pid = server.pid().unwrap();
-    assert!(!server.stop().was_killed && !is_alive(pid));
+    assert_ends_at_sigterm(server);
 }
 
 #[test]

@@ -6,18 +6,19 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_machine::port;
 
-/// Eight requests at once, each after 50 ms: 160 requests per second. It ends when it is dropped.
+/// It refuses all requests while it has too many connections: how long it takes decides nothing. It ends when it is dropped.
 pub struct DelayServer {
     process: Child,
     pub url: String,
 }
 
 impl DelayServer {
-    pub fn start() -> Self {
+    pub fn start(most_connections: u32) -> Self {
         let port = port::reserved().unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
         let mut command = Command::new("python3");
-        command.arg(script).arg(port.to_string()).arg("50").env("WORKERS", "8").stderr(Stdio::null());
+        command.arg(script).arg(port.to_string()).arg("0").stderr(Stdio::null());
+        command.env("MOST_CONNECTIONS", most_connections.to_string());
         let server = Self { process: command.spawn().unwrap(), url: format!("http://127.0.0.1:{port}") };
         let began = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {

@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use threadcount_load::merge::{Line, Message};
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::protocol::{Role, WebSocket};
@@ -26,10 +26,20 @@ pub struct Trouble {
     pub forbids_attach: bool,
     /// The first line for each pod is lost on its way.
     pub loses_first_input: bool,
-    /// This pod is killed for its memory after a time.
-    pub out_of_memory: Option<(u32, Duration)>,
-    /// No request is answered, and logs break off, from one moment after the Job was made to another.
-    pub away: Option<(Duration, Duration)>,
+    /// This pod is killed for its memory.
+    pub out_of_memory: Option<(u32, Moment)>,
+    /// When each pod has written a second with a response, no request is answered and logs break off, until the pods were listed so
+    /// often in vain.
+    pub away: Option<u32>,
+}
+
+/// When a pod is killed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// It has written a second with a response.
+    HasSent,
+    /// It would get the order for the load with this number.
+    Ordered(u64),
 }
 
 pub struct FakeApi {
@@ -41,10 +51,11 @@ pub struct FakeApi {
 #[derive(Default)]
 struct State {
     trouble: Trouble,
-    job: Mutex<Option<(Value, Instant)>>,
+    job: Mutex<Option<Value>>,
     pods: Mutex<Vec<Arc<FakePod>>>,
     is_removed: Mutex<bool>,
     jobs: Mutex<u32>,
+    lists_in_vain: Mutex<u32>,
 }
 
 struct FakePod {
@@ -55,6 +66,8 @@ struct FakePod {
     lost_inputs: Mutex<u32>,
     log: Mutex<Vec<u8>>,
     exit_code: Mutex<Option<i32>>,
+    killed_at: Option<Moment>,
+    has_sent: Mutex<bool>,
     is_out_of_memory: Mutex<bool>,
 }
 
@@ -103,7 +116,7 @@ impl FakeApi {
 
     /// The Job as it was sent.
     pub fn job(&self) -> Option<Value> {
-        self.state.job.lock().unwrap().as_ref().map(|(job, _)| job.clone())
+        self.state.job.lock().unwrap().clone()
     }
 
     pub fn is_removed(&self) -> bool {
@@ -129,13 +142,14 @@ impl Drop for FakeApi {
 
 impl State {
     fn is_away(&self) -> bool {
-        let Some((from, to)) = self.trouble.away else { return false };
-        let since = self.job.lock().unwrap().as_ref().map(|(_, made)| made.elapsed());
-        since.is_some_and(|since| since >= from && since < to)
+        let Some(lists) = self.trouble.away else { return false };
+        let pods = self.pods.lock().unwrap();
+        let have_sent = !pods.is_empty() && pods.iter().all(|pod| *pod.has_sent.lock().unwrap());
+        have_sent && *self.lists_in_vain.lock().unwrap() < lists
     }
 
     fn make(&self, job: &Value) {
-        *self.job.lock().unwrap() = Some((job.clone(), Instant::now()));
+        *self.job.lock().unwrap() = Some(job.clone());
         *self.jobs.lock().unwrap() += 1;
         let count = job["spec"]["completions"].as_u64().unwrap() as u32;
         let pods = (0..count).map(|index| FakePod::start(index, job, &self.trouble));
@@ -169,20 +183,14 @@ impl FakePod {
             lost_inputs: Mutex::new(u32::from(trouble.loses_first_input)),
             log: Mutex::default(),
             exit_code: Mutex::default(),
+            killed_at: trouble.out_of_memory.filter(|(whose, _)| *whose == index).map(|(_, moment)| moment),
+            has_sent: Mutex::default(),
             is_out_of_memory: Mutex::default(),
         });
         let ahead_ms = trouble.clock_ahead.filter(|(whose, _)| *whose == index).map_or(0, |(_, ms)| ms);
         if let Some(child) = child {
             let pod = Arc::clone(&pod);
             thread::spawn(move || pod.keep_log(child, ahead_ms));
-        }
-        if let Some((_, after)) = trouble.out_of_memory.filter(|(whose, _)| *whose == index) {
-            let pod = Arc::clone(&pod);
-            thread::spawn(move || {
-                thread::sleep(after);
-                *pod.is_out_of_memory.lock().unwrap() = true;
-                pod.kill(rustix::process::Signal::KILL);
-            });
         }
         pod
     }
@@ -191,12 +199,27 @@ impl FakePod {
         for line in BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok) {
             let line = with_clock_ahead(&line, ahead_ms);
             self.log.lock().unwrap().extend_from_slice(format!("{line}\n").as_bytes());
+            if has_response(&line) {
+                *self.has_sent.lock().unwrap() = true;
+                self.kill_at(Moment::HasSent);
+            }
         }
         let code = child.wait().unwrap().code().unwrap_or(137);
         *self.exit_code.lock().unwrap() = Some(code);
     }
 
+    fn kill_at(&self, moment: Moment) {
+        if self.killed_at == Some(moment) {
+            *self.is_out_of_memory.lock().unwrap() = true;
+            self.kill(rustix::process::Signal::KILL);
+        }
+    }
+
     fn write(&self, input: &[u8]) {
+        let orders = input.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok());
+        orders
+            .filter_map(|order: Value| order["send"]["step"].as_u64())
+            .for_each(|step| self.kill_at(Moment::Ordered(step)));
         let mut left_to_lose = self.lost_inputs.lock().unwrap();
         if *left_to_lose > 0 {
             *left_to_lose -= 1;
@@ -263,10 +286,16 @@ fn with_clock_ahead(text: &str, ahead_ms: u64) -> String {
     line.text().unwrap()
 }
 
+fn has_response(text: &str) -> bool {
+    let line = Line::find(text).and_then(Result::ok);
+    line.is_some_and(|line| matches!(line.message, Message::Second(second) if second.counts.ok > 0))
+}
+
 fn serve(stream: &TcpStream, state: &State) {
     let mut reader = BufReader::new(stream);
     while let Some(Request { method, target, body, websocket_key }) = read_request(&mut reader) {
         if state.is_away() {
+            *state.lists_in_vain.lock().unwrap() += u32::from(target.contains("/pods?"));
             return;
         }
         if let Some(key) = websocket_key.filter(|_| !state.trouble.forbids_attach) {

@@ -5,7 +5,7 @@ mod fake_api;
 mod sessions;
 
 use crate::tiny_server::TinyServer;
-use fake_api::{FakeApi, Trouble};
+use fake_api::{FakeApi, Moment, Trouble};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Output, Stdio};
@@ -38,7 +38,7 @@ fn two_pods(api: &FakeApi, url: &str, lasts: &str) -> Command {
         "--pods",
         "2",
         "--start-after",
-        "6s",
+        "30s",
         "--json",
     ];
     let mut command = api.load(&[url, "-d", lasts]);
@@ -60,7 +60,7 @@ fn four_pods_send_one_load_and_the_result_is_that_of_one_machine() {
     let (server, api) = (TinyServer::start(), FakeApi::start(Trouble::default()));
     let url = server.url("/{seq:1}");
     let flags = ["-r", "200/s", "-d", "2s", "-c", "16", "--grace", "5s", "--kubernetes=fake", "--pods", "4"];
-    let output = api.load(&[&url, "--start-after", "6s", "--json"]).args(flags).output().unwrap();
+    let output = api.load(&[&url, "--start-after", "30s", "--json"]).args(flags).output().unwrap();
     let document = json(&output);
     assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 400, "{document}");
     assert_eq!(
@@ -87,15 +87,15 @@ fn four_pods_send_one_load_and_the_result_is_that_of_one_machine() {
 
 #[test]
 fn a_pod_that_is_killed_for_its_memory_is_missing_with_the_reason() {
-    let out_of_memory = Some((1, Duration::from_secs(8)));
+    let out_of_memory = Some((1, Moment::HasSent));
     let trouble = Trouble { out_of_memory, ..Trouble::default() };
     let (server, api) = (TinyServer::start(), FakeApi::start(trouble));
-    let output = two_pods(&api, &server.url("/"), "4s").output().unwrap();
+    let output = two_pods(&api, &server.url("/"), "8s").output().unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
     let document = json(&output);
     let warning = document["warnings"][0].as_str().unwrap();
     assert!(warning.contains("share 1 of 2 is missing") && warning.contains("more memory"), "{warning}");
-    assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 200);
+    assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 400);
     assert!(document["pods"][1]["requests"]["ok"].as_u64().unwrap() > 0, "{document}");
     assert_nothing_is_left(&api);
 }
@@ -137,8 +137,8 @@ fn a_missing_right_is_named_with_the_rule_that_gives_it() {
 
 #[test]
 fn an_api_server_that_is_away_for_a_while_costs_nothing() {
-    let away = Some((Duration::from_millis(6_500), Duration::from_millis(9_500)));
-    let (server, api) = (TinyServer::start(), FakeApi::start(Trouble { away, ..Trouble::default() }));
+    let trouble = Trouble { away: Some(4), ..Trouble::default() };
+    let (server, api) = (TinyServer::start(), FakeApi::start(trouble));
     let output = two_pods(&api, &server.url("/"), "4s").output().unwrap();
     let document = json(&output);
     assert_eq!(count(&document, "sent") + count(&document, "not_sent"), 400, "{document}");
