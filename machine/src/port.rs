@@ -1,7 +1,7 @@
 //! A free port for a server.
 
 use rustix::io::Errno;
-use rustix::net::{self, AddressFamily, SocketType};
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::thread::sleep;
@@ -43,7 +43,7 @@ fn ended_first() -> io::Result<u16> {
 
 /// Whether a socket without `SO_REUSEADDR` is refused there. That option is set for each listener of the standard library.
 fn is_kept(port: u16) -> bool {
-    let socket = net::socket(AddressFamily::INET, SocketType::STREAM, None);
+    let socket = net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None);
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
     socket.is_ok_and(|socket| net::bind(&socket, &address) == Err(Errno::ADDRINUSE))
 }

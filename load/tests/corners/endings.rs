@@ -133,8 +133,10 @@ fn no_stream_of_a_silent_connection_is_used_again() {
             plan.streams_per_connection = NonZeroU32::new(4).unwrap();
         });
         let outcome = outcome_of(&plan);
-        assert_eq!((outcome.counts.ok, outcome.counts.failed), (36, 4), "{way:?}: {:?}", outcome.failures);
-        assert_eq!((server.carried()[0], server.connections()), (4, 2));
+        // The end of the handshake may come after the first four were sent: that is no silence, and each is followed by another one.
+        let failed = outcome.counts.failed;
+        assert!((4..=8).contains(&failed), "{way:?}: {:?}", outcome.failures);
+        assert_eq!((outcome.counts.ok, server.carried()[0], server.connections()), (40 - failed, failed, 2));
     });
 }
 
