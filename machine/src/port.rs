@@ -1,24 +1,51 @@
 //! A free port for a server.
 
+use rustix::io::Errno;
+use rustix::net::{self, AddressFamily, SocketFlags, SocketType};
 use std::io::{self, Read as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::thread::sleep;
 use std::time::Duration;
+
+/// The kernel keeps no more connections in TIME-WAIT than `net.ipv4.tcp_max_tw_buckets`, and drops the next one silently.
+const TRIES: u32 = 20;
+const REST: Duration = Duration::from_millis(10);
 
 /// A port that no process listens on, and that the system gives to no other for 60 s: a connection of its own, which it
 /// ended first, is in the state TIME-WAIT (RFC 9293, section 3.3.2). A server may listen on it if it asks for `SO_REUSEADDR`, as
-/// those of Java, Go, Node.js and Python do; for one that does not there is [`free`].
+/// those of Java, Go, Node.js and Python do; for one that does not there is [`free`]. Where the kernel keeps no more connections in
+/// that state, it is a port as from [`free`].
 ///
 /// # Errors
 /// When the system has none.
 pub fn reserved() -> io::Result<u16> {
+    for _ in 1..TRIES {
+        let port = ended_first()?;
+        if is_kept(port) {
+            return Ok(port);
+        }
+        sleep(REST);
+    }
+    ended_first()
+}
+
+/// The port of a connection that its own end has closed first.
+fn ended_first() -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let mut client = TcpStream::connect(address)?;
     let (server, _) = listener.accept()?;
     // The end that closes first is the one that waits.
     drop(server);
-    client.read(&mut [0])?;
+    client.read_to_end(&mut Vec::new())?;
     Ok(address.port())
+}
+
+/// Whether a socket without `SO_REUSEADDR` is refused there. That option is set for each listener of the standard library.
+fn is_kept(port: u16) -> bool {
+    let socket = net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None);
+    let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+    socket.is_ok_and(|socket| net::bind(&socket, &address) == Err(Errno::ADDRINUSE))
 }
 
 /// A port that no process listens on. Another process may take it at any time.
@@ -61,6 +88,13 @@ mod tests {
             drop(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).unwrap();
         }
+    }
+
+    #[test]
+    fn a_port_without_a_connection_in_time_wait_is_not_taken_for_a_reserved_one() {
+        assert!(is_kept(ended_first().unwrap()));
+        // Another process may take one of them at once.
+        assert!((0..100).any(|_| !is_kept(free().unwrap())));
     }
 
     #[test]

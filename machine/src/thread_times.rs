@@ -48,6 +48,7 @@ fn threads_of(pid: i32) -> Vec<((i32, i32), u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cpu_clock::own_thread_cpu_ns;
     use threadcount_load::clock::NANOS_PER_S;
 
     #[test]
@@ -71,8 +72,8 @@ mod tests {
     #[test]
     fn a_thread_of_this_process_that_computes_is_seen() {
         let before = ThreadTimes::of_tree(std::process::id());
-        let until = std::time::Instant::now() + std::time::Duration::from_millis(50);
-        while std::time::Instant::now() < until {
+        let until_ns = own_thread_cpu_ns() + 50_000_000;
+        while own_thread_cpu_ns() < until_ns {
             std::hint::spin_loop();
         }
         let busiest = ThreadTimes::of_tree(std::process::id()).busiest_since(&before).unwrap();

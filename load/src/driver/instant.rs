@@ -37,6 +37,8 @@ pub(crate) struct Habits {
     pub accepts_again_from: Option<u32>,
     /// This response, counted from 1, arrives in two pieces.
     pub splits: Option<u64>,
+    /// A wait brings no more responses than this.
+    pub most_per_wait: Option<u64>,
     /// The wait after so many requests fails.
     pub breaks_after: Option<u64>,
 }
@@ -171,7 +173,10 @@ impl Driver for Instant {
         let look_ns = crate::clock::now_ns();
         let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected, look_ns));
         self.came.extend(connected);
-        while let Some((slot, at_ns)) = self.waiting.pop_front_if(|&mut (_, at_ns)| at_ns <= look_ns) {
+        let until = self.habits.most_per_wait.map_or(u64::MAX, |most| self.answered + most);
+        while self.answered < until
+            && let Some((slot, at_ns)) = self.waiting.pop_front_if(|&mut (_, at_ns)| at_ns <= look_ns)
+        {
             self.answer(slot, at_ns);
         }
         if self.came.is_empty() {

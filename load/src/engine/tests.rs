@@ -254,7 +254,8 @@ fn with_a_lead_in_the_connections_that_were_opened_by_its_end_are_reported() {
 
 #[test]
 fn a_response_in_two_pieces_ends_patience_for_a_while_and_not_for_good() {
-    let habits = Habits { splits: Some(100), ..Habits::default() };
+    // However late the thread is, there is a wait between the pieces and the row of whole responses after them.
+    let habits = Habits { splits: Some(100), most_per_wait: Some(16), ..Habits::default() };
     let (done, account) = run_alone(&open_plan(2_000.0, 700, requests(600)), habits);
     assert_eq!(done.recorder.total.counts.ok, 600);
     let mut wakes: Vec<Wake> = account.waits.iter().map(|wait| wait.wake).collect();

@@ -2,7 +2,8 @@
 
 use super::comes_true;
 use super::transport::{TRANSPORTS, Way};
-use std::process::{Child, Command};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use threadcount_load::plan::DriverChoice;
 
 /// Names the driver in the other process.
@@ -21,7 +22,7 @@ pub fn part() -> Option<(Way, u16)> {
     Some((Way { transport, driver }, std::env::var(PORT).unwrap().parse().unwrap()))
 }
 
-/// Starts a test of this binary as the other process.
+/// Starts a test of this binary as the other process. Its input ends when it is waited for.
 pub fn start(test: &str, way: Way, port: u16) -> Child {
     let driver = if way.driver == DriverChoice::Epoll { "epoll" } else { "io_uring" };
     Command::new(std::env::current_exe().unwrap())
@@ -29,6 +30,7 @@ pub fn start(test: &str, way: Way, port: u16) -> Child {
         .env(DRIVER, driver)
         .env(TRANSPORT, format!("{:?}", way.transport))
         .env(PORT, port.to_string())
+        .stdin(Stdio::piped())
         .spawn()
         .unwrap()
 }
@@ -62,26 +64,33 @@ pub fn stop_during(process: &Child, meanwhile: impl FnOnce()) {
 fn are_threads(pid: u32, state: char) -> bool {
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
-        let stat = std::fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
+        // That of a thread which has ended meanwhile is empty.
+        let stat = text(&thread.unwrap().path().join("stat"));
         stat.rsplit_once(") ").is_some_and(|(_, fields)| fields.starts_with(state))
     })
 }
 
+fn text(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
 /// Is each thread of a stopped process in a system call that waits (its number in proc_pid_syscall(5))?
 fn is_waiting(pid: u32) -> bool {
-    const WAITING: [libc::c_long; 7] = [
+    const WAITING: [libc::c_long; 8] = [
         libc::SYS_epoll_pwait,
         libc::SYS_epoll_pwait2,
         libc::SYS_io_uring_enter,
         libc::SYS_futex,
         libc::SYS_ppoll,
         libc::SYS_clock_nanosleep,
+        // Of its input: no driver uses it.
+        libc::SYS_read,
         // A wait with a time limit goes on as this one after an earlier stop (restart_syscall(2)).
         libc::SYS_restart_syscall,
     ];
     let mut threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
     threads.all(|thread| {
-        let call = std::fs::read_to_string(thread.unwrap().path().join("syscall")).unwrap();
+        let call = text(&thread.unwrap().path().join("syscall"));
         let number = call.split_whitespace().next().and_then(|number| number.parse().ok());
         // The older call is none of every architecture.
         #[cfg(target_arch = "x86_64")]

@@ -36,7 +36,7 @@ fn a_request_that_was_read_before_a_reset_is_a_failure_and_is_not_sent_again() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |request| match request.nth {
             1 => Reply::answer("hi"),
-            _ => Reply::reset().after_ms(150),
+            _ => Reply::reset().after_ms(700),
         });
         let outcome = outcome_of(&way.plan(&server, 1, Pacing::Closed, requests(4)));
         assert_eq!((outcome.counts.ok, outcome.counts.failed, outcome.counts.resent), (2, 2, 0), "{way:?}");
@@ -57,7 +57,7 @@ fn abandoning_server(transport: Transport) -> Server {
 fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
     over_each_way(|way| {
         let server = abandoning_server(way.transport);
-        let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)));
+        let outcome = outcome_of(&way.plan(&server, 1, open(0.5), requests(3)));
         assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
         assert_eq!((server.requests(), server.connections()), (3, 2));
     });
@@ -67,7 +67,7 @@ fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
 fn a_request_that_may_not_be_repeated_fails_where_it_crossed_the_close() {
     over_each_way(|way| {
         let server = abandoning_server(way.transport);
-        let plan = way.plan(&server, 1, open(1.0), requests(2)).with(|plan| {
+        let plan = way.plan(&server, 1, open(0.5), requests(2)).with(|plan| {
             let target = Target::new("POST", &format!("{}/", plan.requests.origin())).unwrap();
             plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
         });
@@ -112,12 +112,12 @@ fn a_connection_that_falls_silent_is_replaced_after_the_first_timeout() {
         });
         let plan = way
             .plan(&server, 1, Pacing::Closed, requests(10))
-            .with(|plan| plan.request_timeout = Duration::from_millis(400));
+            .with(|plan| plan.request_timeout = Duration::from_secs(3));
         let outcome = outcome_of(&plan);
         assert_eq!((outcome.counts.ok, outcome.counts.failed), (9, 1), "{way:?}: {:?}", outcome.failures);
         assert_eq!(outcome.failures.get(&FailureCause::RequestTimeout), Some(&1));
         assert_eq!((server.connections(), outcome.connections_opened), (2, 2));
-        assert!(ms(outcome.failed_time.at_quantile(0.0)) >= 399.0);
+        assert!(ms(outcome.failed_time.at_quantile(0.0)) >= 2_990.0);
     });
 }
 
@@ -129,12 +129,14 @@ fn no_stream_of_a_silent_connection_is_used_again() {
             _ => Reply::answer("hi"),
         });
         let plan = way.plan(&server, 1, Pacing::Closed, requests(40)).with(|plan| {
-            plan.request_timeout = Duration::from_millis(400);
+            plan.request_timeout = Duration::from_secs(3);
             plan.streams_per_connection = NonZeroU32::new(4).unwrap();
         });
         let outcome = outcome_of(&plan);
-        assert_eq!((outcome.counts.ok, outcome.counts.failed), (36, 4), "{way:?}: {:?}", outcome.failures);
-        assert_eq!((server.carried()[0], server.connections()), (4, 2));
+        // The end of the handshake may come after the first four were sent: that is no silence, and each is followed by another one.
+        let failed = outcome.counts.failed;
+        assert!((4..=8).contains(&failed), "{way:?}: {:?}", outcome.failures);
+        assert_eq!((outcome.counts.ok, server.carried()[0], server.connections()), (40 - failed, failed, 2));
     });
 }
 

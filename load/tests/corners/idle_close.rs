@@ -18,7 +18,7 @@ fn a_408_on_an_idle_connection_is_its_end_and_no_failure() {
     over_each_way(|way| {
         for (farewell, is_apart) in REQUEST_TIMEOUTS.into_iter().zip([true, false]) {
             let server = Server::start(way.transport, move |_| Reply::answer_and_end(farewell, is_apart));
-            let plan = way.plan(&server, 1, open(1.0), requests(3));
+            let plan = way.plan(&server, 1, open(0.5), requests(3));
             let patient = plan.with(|plan| plan.connect_timeout = Duration::from_secs(60));
             let (outcome, _) = logged("408", way, patient);
             assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 0), "{way:?} {:?}", outcome.failures);
@@ -33,7 +33,7 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
     over(&[Transport::Plain, Transport::Tls], |way| {
         let farewell = "HTTP/1.1 503 Stopping\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
         let server = Server::start(way.transport, move |_| Reply::answer_and_end(farewell, false));
-        let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(2)));
+        let outcome = outcome_of(&way.plan(&server, 1, open(0.5), requests(2)));
         assert_eq!((outcome.counts.ok, outcome.unsolicited), (2, 0), "{way:?} {:?}", outcome.failures);
     });
 }
@@ -41,7 +41,7 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
 fn ends_in_silence(transports: &[Transport], closing: Closing) {
     over(transports, |way| {
         let server = Server::start(way.transport, move |_| Reply::answer_and_close(closing));
-        let (outcome, _) = logged("closed", way, way.plan(&server, 1, open(1.0), requests(3)));
+        let (outcome, _) = logged("closed", way, way.plan(&server, 1, open(0.5), requests(3)));
         assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 0), "{way:?} {:?}", outcome.failures);
         assert_eq!((outcome.connections_opened, outcome.unsolicited), (3, 0), "{way:?}");
         assert_eq!(server.carried(), [1, 1, 1], "{way:?}");

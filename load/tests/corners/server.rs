@@ -25,7 +25,7 @@ use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 /// How long a server that abandons its HTTP/2 connection still reads from it, so that its response leaves.
-pub const STILL_READS: Duration = Duration::from_millis(200);
+pub const STILL_READS: Duration = Duration::from_secs(1);
 
 /// How servers end an idle connection over HTTP/1.1 (RFC 9110 section 15.5.9).
 pub const REQUEST_TIMEOUTS: [&str; 2] = [

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use h2::Reason;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, SupportedProtocolVersion};
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
 
 /// What the server does with requests over HTTP/2.
 #[derive(Clone, Copy, Debug)]
@@ -154,17 +156,21 @@ where
     Server { address, seen }
 }
 
-async fn http1_answers(mut stream: impl AsyncRead + AsyncWrite + Unpin, how: Http1, seen: Arc<Seen>) {
+async fn http1_answers(mut stream: TlsStream<TcpStream>, how: Http1, seen: Arc<Seen>) {
     let mut bytes = Vec::new();
     loop {
         while let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             bytes.drain(..end + 4);
             seen.requests.fetch_add(1, Ordering::SeqCst);
-            if stream.write_all(how.answer.as_bytes()).await.is_err() || stream.flush().await.is_err() {
+            if how.closes {
+                // They leave with one write: a client may have sent again before an end that comes later.
+                let session = stream.get_mut().1;
+                session.writer().write_all(how.answer.as_bytes()).unwrap();
+                session.send_close_notify();
+                let _ = stream.shutdown().await;
                 return;
             }
-            if how.closes {
-                let _ = stream.shutdown().await;
+            if stream.write_all(how.answer.as_bytes()).await.is_err() || stream.flush().await.is_err() {
                 return;
             }
         }

@@ -124,21 +124,21 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let tmp = rustix::fs::open(root.path(), OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap();
         let path = |name: &str| root.path().join(name);
-        // A socket stays when its listener goes.
-        for name in [".java_pid4000001", ".java_pid4000002", ".java_pid", ".java_pid4000003x"] {
+        // A socket stays when its listener goes. No process has these numbers (PID_MAX_LIMIT in linux/threads.h).
+        for name in [".java_pid4194304", ".java_pid4194305", ".java_pid", ".java_pid4194306x"] {
             drop(UnixListener::bind(path(name)).unwrap());
         }
         // Of a process that lives, whatever it is.
         let living = format!(".java_pid{}", std::process::id());
         drop(UnixListener::bind(path(&living)).unwrap());
-        let _listening = UnixListener::bind(path(".java_pid4000004")).unwrap();
-        fs::write(path(".java_pid4000005"), "no socket").unwrap();
+        let _listening = UnixListener::bind(path(".java_pid4194307")).unwrap();
+        fs::write(path(".java_pid4194308"), "no socket").unwrap();
         let made_long_ago = [
-            ".java_pid4000001",
+            ".java_pid4194304",
             ".java_pid",
-            ".java_pid4000003x",
-            ".java_pid4000004",
-            ".java_pid4000005",
+            ".java_pid4194306x",
+            ".java_pid4194307",
+            ".java_pid4194308",
             &living,
         ];
         for name in made_long_ago {
@@ -148,15 +148,15 @@ mod tests {
         }
         let uid = rustix::process::geteuid().as_raw();
         remove_in(&tmp, uid + 1);
-        assert!(path(".java_pid4000001").exists(), "another user's");
+        assert!(path(".java_pid4194304").exists(), "another user's");
         remove_in(&tmp, uid);
-        assert!(!path(".java_pid4000001").exists());
+        assert!(!path(".java_pid4194304").exists());
         for kept in [
-            ".java_pid4000002",
+            ".java_pid4194305",
             ".java_pid",
-            ".java_pid4000003x",
-            ".java_pid4000004",
-            ".java_pid4000005",
+            ".java_pid4194306x",
+            ".java_pid4194307",
+            ".java_pid4194308",
             &living,
         ] {
             assert!(path(kept).exists(), "{kept}");

@@ -265,13 +265,16 @@ fn has_our_files(folder: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
+    /// No process has this number (linux/threads.h).
+    const BEYOND_PID_MAX_LIMIT: u32 = 4_194_304;
+
     fn says(pid: u32) -> String {
         JvmProcess::find(pid).unwrap_err().to_string()
     }
 
     #[test]
     fn a_process_that_does_not_exist_is_told() {
-        assert!(says(4_000_000).starts_with("There is no process 4000000; `jps -l`"));
+        assert!(says(BEYOND_PID_MAX_LIMIT).starts_with("There is no process 4194304; `jps -l`"));
     }
 
     #[test]
@@ -289,7 +292,7 @@ mod tests {
         assert!(says(libc::ENOSYS).contains("this kernel has no openat2 (Linux 5.6)"));
         assert!(says(libc::EACCES).starts_with(&format!("No permission to inspect process {pid}")));
         assert!(matches!(
-            without_tmp(4_000_000, io::Error::from_raw_os_error(libc::ENOENT)),
+            without_tmp(BEYOND_PID_MAX_LIMIT, io::Error::from_raw_os_error(libc::ENOENT)),
             Refusal::NoSuchProcess { .. }
         ));
     }
