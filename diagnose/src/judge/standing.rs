@@ -82,7 +82,10 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: wait.map(|it| wait::phrase(thread, it)).or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned())),
+            what: wait
+                .map(|it| wait::phrase(thread, it))
+                .or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned()))
+                .or_else(|| sleeps(thread)),
             lock: thread.waits_for.clone(),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
@@ -101,6 +104,13 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
             );
     }
     counted.into_values().collect()
+}
+
+/// With the method of a library that it has called, as that of a rate limiter.
+fn sleeps(thread: &Thread) -> Option<String> {
+    let called = thread.frames.iter().take_while(|it| !it.is_application()).last();
+    let of_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
+    (waits_in(thread) == Some(ASLEEP)).then(|| format!("{ASLEEP}{}", of_library.unwrap_or_default()))
 }
 
 /// It sleeps, looks for something, and sleeps on. A virtual thread has no clock of its own: a carrier has run in between, and no other
