@@ -235,7 +235,10 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
             let thing = graph.thing(last)?;
             let is_event = matches!(thing.wait, Wait::Item | Wait::Signal);
             let is_known = thing.is_closed || is_event && longest.threads > 1 || behind.is_some();
-            let is_limited = wait::is_timed(graph.thread(last)) && !wait::has_no_end(graph.thread(last));
+            // Behind a pool whose threads all wait, the next ones wait for as long again.
+            let is_limited = wait::is_timed(graph.thread(last))
+                && !wait::has_no_end(graph.thread(last))
+                && behind.is_none();
             let is_enough = requests > 0 || thing.wait == Wait::Room;
             // Whatever thread is in the application's code may make a server ready.
             let may_be_made_ready = graph.evidence.is_starting

@@ -6,6 +6,7 @@ mod gc;
 mod givers;
 mod held_carriers;
 mod jvm_circles;
+mod library_tasks;
 mod permits;
 mod quiet;
 mod requests;
