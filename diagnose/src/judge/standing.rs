@@ -76,7 +76,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     let is_nothing_sent = server.is_nothing_sent();
     let may_wait_again = |it: &Thread| is_nothing_sent || server.is_asked() && waits_in(it) == Some(ASLEEP);
     let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
-    let queued = queued_behind_others(evidence, server.answered);
+    let queued = behind_others_that_go_on(evidence, server.answered);
     let stand = standing(evidence).filter(|(thread, _)| !queued.contains(&thread.tid));
     let all = stand.chain(again.map(|it| (it, wait::of(it))));
     for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
@@ -109,15 +109,15 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     counted.into_values().collect()
 }
 
-/// While responses leave, what lies in a queue whose threads go on has its turn later.
-fn queued_behind_others(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
+/// While responses leave: those that wait for threads that go on, or are in their queue.
+fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
     if answered.is_none_or(|it| it == 0) {
         return HashSet::new();
     }
     let graph = WaitGraph::of(evidence);
     let all = evidence.threads.iter().zip(&graph.can_go_on);
-    let queued = all.filter(|(it, goes_on)| **goes_on && (it.pool.is_some() || !it.kept_in.is_empty()));
-    queued.map(|(it, _)| it.tid).collect()
+    let is_known = |it: &Thread| it.pool.is_some() || !it.kept_in.is_empty() || !it.givers.is_empty();
+    all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid).collect()
 }
 
 /// With the method of a library that it has called, as that of a rate limiter.
