@@ -4,8 +4,9 @@
 use super::child_process;
 use super::commands::Commands;
 use super::evidence::{Evidence, SNAPSHOTS, Thread};
+use super::file_locks;
 use super::gc_use::GcCounters;
-use super::judge::{is_of_server, is_writing, waits_for_child};
+use super::judge::{is_of_server, is_writing, waits_for_child, waits_for_file_lock};
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
@@ -143,14 +144,23 @@ fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Of platform threads that stand in a write, and of those that wait for a child process.
+/// Of platform threads that stand in a write or for the lock of a file, and of those that wait for a child process.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
     let tasks = run_time::tasks(all.pid);
+    // A virtual thread that stands in a call of the system keeps its carrier.
+    let task_of = |it: &Thread| {
+        let id = ids.get(&it.tid).or_else(|| ids.get(&it.carrier?))?;
+        tasks.get(id).copied()
+    };
     for thread in threads.iter_mut().filter(|it| it.stood_still && is_writing(it)) {
-        let task = ids.get(&thread.tid).and_then(|id| tasks.get(id));
-        thread.writes_to = task.and_then(|task| writers::target(all.pid, *task));
+        let task = task_of(thread);
+        thread.writes_to = task.and_then(|task| writers::target(all.pid, task));
+    }
+    for thread in threads.iter_mut().filter(|it| it.stood_still && waits_for_file_lock(it)) {
+        let task = task_of(thread);
+        thread.peer = task.and_then(|task| file_locks::target(all.pid, task)).or(thread.peer.take());
     }
     let mut for_child = threads.iter_mut().filter(|it| it.stood_still && waits_for_child(it)).peekable();
     if for_child.peek().is_some() {

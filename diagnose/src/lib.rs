@@ -3,6 +3,7 @@
 mod child_process;
 mod commands;
 mod evidence;
+mod file_locks;
 pub mod frame;
 mod gather;
 mod gc_use;

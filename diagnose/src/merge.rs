@@ -87,6 +87,14 @@ pub(super) fn merge(
     let pools: HashSet<&str> = last.printed.iter().filter_map(pool_of_carrier).collect();
     // Those that carry no thread at the moment of a dump are known by the probe.
     let is_probed_carrier = |tid: u64| locks.iter().any(|it| it.carriers.contains(&tid));
+    let mut by_scope: HashMap<u64, Vec<u64>> = HashMap::new();
+    for it in &last.dumped {
+        it.scope_owner.into_iter().for_each(|owner| by_scope.entry(owner).or_default().push(it.tid));
+    }
+    let of_scope = |it: &DumpedThread| {
+        let waits_for_all = it.frames.iter().any(|frame| frame.is("ThreadFlock.awaitAll"));
+        by_scope.get(&it.tid).filter(|_| waits_for_all).into_iter().flatten().copied()
+    };
     let thread = |dumped: &DumpedThread| {
         let platform = printed.get(&dumped.tid);
         let clock = platform.and_then(|it| clocks.of_thread(it));
@@ -119,7 +127,12 @@ pub(super) fn merge(
                 .or(monitor)
                 .or_else(|| wait.and_then(|it| it.lock.clone()))
                 .or_else(|| dumped.parked_for.clone()),
-            givers: wait.map(|it| it.givers.clone()).unwrap_or_default(),
+            givers: wait
+                .map(|it| it.givers.clone())
+                .unwrap_or_default()
+                .into_iter()
+                .chain(of_scope(dumped))
+                .collect(),
             pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
             kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
@@ -225,6 +238,29 @@ mod tests {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
         assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
         assert_eq!(served(&[&both[0]]), HashSet::new());
+    }
+
+    #[test]
+    fn an_owner_that_waits_for_its_scope_waits_for_each_thread_of_it() {
+        let dumped = |tid, frame: &str, scope_owner| DumpedThread {
+            tid,
+            frames: vec![crate::frame::Frame::parse(frame)],
+            scope_owner,
+            ..DumpedThread::default()
+        };
+        const JOINS: &str = "java.base/jdk.internal.misc.ThreadFlock.awaitAll(ThreadFlock.java:1)";
+        let givers = |owner_in: &str| {
+            let dumped = vec![
+                dumped(1, owner_in, None),
+                dumped(2, "shop.Audit.run(Audit.java:3)", Some(1)),
+                dumped(3, "shop.Audit.run(Audit.java:3)", Some(9)),
+            ];
+            let snapshot = Snapshot { dumped, ..Snapshot::default() };
+            let none = Clocks::of(&HashMap::new(), &HashMap::new(), &HashMap::new(), 1.0);
+            merge(&[&snapshot], &[], &none).0[0].givers.clone()
+        };
+        assert_eq!(givers(JOINS), [2]);
+        assert_eq!(givers("shop.Audit.all(Audit.java:9)"), [0; 0], "it works meanwhile");
     }
 
     #[test]

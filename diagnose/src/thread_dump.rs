@@ -18,6 +18,8 @@ pub struct DumpedThread {
     pub parked_for: Option<String>,
     /// Java 25.
     pub monitors: Vec<String>,
+    /// The thread that has begun the scope that it runs in, and waits for all of it.
+    pub scope_owner: Option<u64>,
 }
 
 /// `None`: it is no such dump, or cut off.
@@ -25,14 +27,22 @@ pub struct DumpedThread {
 pub fn parse(text: &str) -> Option<Vec<DumpedThread>> {
     let dump: Value = serde_json::from_str(text).ok()?;
     let containers = dump["threadDump"]["threadContainers"].as_array()?;
-    let threads = containers.iter().filter_map(|container| container["threads"].as_array()).flatten();
-    Some(threads.filter_map(thread).collect())
+    let threads = containers.iter().flat_map(|container| {
+        let owner = number(&container["owner"]);
+        let all = container["threads"].as_array().into_iter().flatten();
+        all.filter_map(move |it| Some(DumpedThread { scope_owner: owner, ..thread(it)? }))
+    });
+    Some(threads.collect())
+}
+
+/// Numbers are texts in it, as some of them do not fit into JavaScript's.
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
 }
 
 fn thread(value: &Value) -> Option<DumpedThread> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    // Numbers are texts in it, as some of them do not fit into JavaScript's.
-    let tid = value["tid"].as_u64().or_else(|| value["tid"].as_str()?.parse().ok())?;
+    let tid = number(&value["tid"])?;
     let frames = value["stack"].as_array().into_iter().flatten().filter_map(Value::as_str).map(Frame::parse);
     let owned = value["monitorsOwned"].as_array().into_iter().flatten();
     // `wait` has given it up.
@@ -47,6 +57,7 @@ fn thread(value: &Value) -> Option<DumpedThread> {
         blocked_on: text(&value["blockedOn"]),
         parked_for: text(&value["parkBlocker"]["object"]),
         monitors: monitors.collect(),
+        scope_owner: None,
     })
 }
 
@@ -59,11 +70,13 @@ mod tests {
         let text = r#"{"threadDump": {"threadContainers": [{"container": "<root>", "threads": [
             {"tid": "16", "name": "old", "stack": ["Hung.append(Hung.java:62)"]},
             {"tid": "17", "virtual": true, "name": "new", "state": "BLOCKED", "blockedOn": "java.lang.Object@b3",
-             "stack": [], "monitorsOwned": [{"depth": 0, "locks": ["java.lang.Object@ef"]}]}]}]}}"#;
+             "stack": [], "monitorsOwned": [{"depth": 0, "locks": ["java.lang.Object@ef"]}]}]},
+            {"container": "java.util.concurrent.StructuredTaskScope@b", "owner": "16", "threads": [{"tid": "18", "stack": []}]}]}}"#;
         let threads = parse(text).unwrap();
         assert_eq!((threads[0].tid, threads[0].frames[0].line), (16, Some(62)));
         assert_eq!(threads[1].blocked_on.as_deref(), Some("java.lang.Object@b3"));
         assert_eq!(threads[1].monitors, ["java.lang.Object@ef"]);
+        assert_eq!(threads.iter().map(|it| it.scope_owner).collect::<Vec<_>>(), [None, None, Some(16)]);
         assert_eq!(parse(&text[..200]), None);
     }
 }

@@ -37,6 +37,7 @@ pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
         blocked_on: it.waits_to_lock.clone(),
         parked_for: it.parked_for.clone(),
         monitors: it.locked.clone(),
+        scope_owner: None,
     };
     printed.iter().map(thread).collect()
 }

@@ -6,6 +6,10 @@ use serde::Serialize;
 
 /// What a thread does that waits for a child process to end.
 pub const FOR_CHILD_PROCESS: &str = "waiting for a child process";
+/// Of a child process that is read no more.
+pub const WAITS_TO_WRITE_BACK: &str = "waits to write back to this JVM";
+pub const FOR_FILE_LOCK: &str = "waiting for the lock of a file";
+pub const WRITES_STREAM: &str = "writing to a file or a pipe";
 
 /// A thread as a reader finds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -99,6 +103,8 @@ pub enum DeadEnd {
         peers: Vec<String>,
         /// Threads elsewhere that stand still as well: one of them may have to give it.
         others: Vec<StandingThread>,
+        /// In the queue of a pool whose threads all wait for it.
+        behind: Option<TasksBehind>,
     },
     /// The last thread waits outside.
     Outside {
@@ -106,6 +112,14 @@ pub enum DeadEnd {
         /// The machine or the pipe, where it is known.
         to: Option<String>,
     },
+}
+
+/// Tasks in the queue of a pool that has no thread left for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TasksBehind {
+    /// All of the pool.
+    pub threads: usize,
+    pub tasks: u64,
 }
 
 /// A thread that stood still.

@@ -22,9 +22,20 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     if !link.starts_with("pipe:") && !is_pipe(&link) {
         return Some(format!("{name} ({link})"));
     }
-    let reader =
-        reader(pid, &link).map_or_else(|| "of an unknown reader".to_owned(), |it| format!("to {it}"));
-    Some(format!("{name}, a pipe {reader}"))
+    let Some((reader, command)) = reader(pid, &link) else {
+        return Some(format!("{name}, a pipe of an unknown reader"));
+    };
+    // A filter reads no more while nobody reads what it writes.
+    let beyond = writes_itself(reader, pid).map(|it| format!(", which {it}")).unwrap_or_default();
+    Some(format!("{name}, a pipe to {command} ({reader}){beyond}"))
+}
+
+/// The reader of a pipe that stands in a write to the process that fills the pipe.
+fn writes_itself(reader: u32, filler: u32) -> Option<&'static str> {
+    let call = fs::read_to_string(format!("/proc/{reader}/syscall")).ok()?;
+    let link = fs::read_link(format!("/proc/{reader}/fd/{}", written_by(&call)?)).ok()?.display().to_string();
+    let is_to_filler = link.starts_with("pipe:") && reads(Path::new(&format!("/proc/{filler}")), &link);
+    is_to_filler.then_some(crate::verdict::WAITS_TO_WRITE_BACK)
 }
 
 /// `1 0x1 0x7f.. ..`: number of the call, its arguments.
@@ -41,14 +52,14 @@ fn is_pipe(path: &str) -> bool {
 }
 
 /// Another process that has the same pipe open.
-fn reader(writer: u32, link: &str) -> Option<String> {
+fn reader(writer: u32, link: &str) -> Option<(u32, String)> {
     let processes = fs::read_dir("/proc").ok()?.flatten();
     let others =
         processes.filter(|it| it.file_name().to_string_lossy().parse().is_ok_and(|id: u32| id != writer));
     others.map(|it| it.path()).find(|path| reads(path, link)).map(|path| {
         let name = fs::read_to_string(path.join("comm")).unwrap_or_default();
-        let id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        format!("{} ({id})", name.trim())
+        let id = path.file_name().unwrap_or_default().to_string_lossy().parse().unwrap_or_default();
+        (id, name.trim().to_owned())
     })
 }
 
@@ -66,6 +77,35 @@ fn reads(process: &Path, link: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    #[test]
+    fn a_filter_that_is_not_read_waits_to_write_back_and_one_that_reads_nothing_does_not() {
+        let of_filter = |command: &str, is_found: fn(u32, u32) -> bool| {
+            let mut child = Command::new(command)
+                .args((command == "sleep").then_some("100"))
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect(command);
+            let (id, mut input) = (child.id(), child.stdin.take().expect("piped"));
+            let writer = std::thread::spawn(move || input.write_all(&vec![7; 1 << 20]));
+            while !is_found(id, std::process::id()) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            let found = writes_itself(id, std::process::id());
+            child.kill().expect("killed");
+            child.wait().expect("ended");
+            drop(writer.join());
+            found
+        };
+        let writes_back = |it, filler| writes_itself(it, filler).is_some();
+        assert_eq!(of_filter("cat", writes_back), Some(crate::verdict::WAITS_TO_WRITE_BACK));
+        let sleeps = |it, _| std::fs::read_to_string(format!("/proc/{it}/wchan")).is_ok();
+        assert_eq!(of_filter("sleep", sleeps), None);
+    }
 
     #[test]
     fn a_write_has_a_descriptor_and_another_call_has_none() {

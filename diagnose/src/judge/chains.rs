@@ -2,12 +2,13 @@
 
 use super::requests::{is_of_server, others_that_stand};
 use super::sites::Sites;
+use super::taken_pool::tasks_behind;
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
-use crate::verdict::{DeadEnd, Link, LostOwner, ThreadAt, ThreadName, Verdict};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use crate::verdict::{DeadEnd, Link, LostOwner, TasksBehind, ThreadAt, ThreadName, Verdict};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// One thread behind something may be idle.
 const BEHIND: usize = 2;
@@ -221,15 +222,23 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
     let requests = waiting.iter().filter(|it| graph.has_request(**it)).count();
     let first = *waiting.first()?;
     let at = most_at(graph, &waiting)?;
+    let behind = behind(graph, longest);
     match longest.end {
         ChainEnd::Ended | ChainEnd::Idle => return lost_lock(graph, longest, &waiting, at),
         // Permits and connections have rules of their own; a monitor without a known owner may have one.
-        ChainEnd::Nobody if matches!(graph.waits[last]?, Wait::Permit(_) | Wait::Monitor) => return None,
+        ChainEnd::Nobody
+            if matches!(graph.waits[last]?, Wait::Permit(_) | Wait::Monitor) && behind.is_none() =>
+        {
+            return None;
+        }
         ChainEnd::Nobody => {
             let thing = graph.thing(last)?;
             let is_event = matches!(thing.wait, Wait::Item | Wait::Signal);
-            let is_known = thing.is_closed || is_event && longest.threads > 1;
-            let is_limited = wait::is_timed(graph.thread(last)) && !wait::has_no_end(graph.thread(last));
+            let is_known = thing.is_closed || is_event && longest.threads > 1 || behind.is_some();
+            // Behind a pool whose threads all wait, the next ones wait for as long again.
+            let is_limited = wait::is_timed(graph.thread(last))
+                && !wait::has_no_end(graph.thread(last))
+                && behind.is_none();
             let is_enough = requests > 0 || thing.wait == Wait::Room;
             // Whatever thread is in the application's code may make a server ready.
             let may_be_made_ready = graph.evidence.is_starting
@@ -270,6 +279,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 kept_in: thread.kept_in.first().cloned(),
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
                 others: others_that_stand(graph.evidence, is_of_it),
+                behind,
             }
         } else {
             DeadEnd::Outside {
@@ -279,6 +289,13 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         },
         at,
     })
+}
+
+/// A monitor has an owner, also where it is not known.
+fn behind(graph: &WaitGraph<'_>, chain: &Chain) -> Option<TasksBehind> {
+    let thing = graph.thing(chain.last).filter(|it| it.wait != Wait::Monitor && chain.threads > 1)?;
+    let waiters: HashSet<u64> = thing.waiters.iter().map(|it| graph.thread(*it).tid).collect();
+    tasks_behind(graph.evidence, &waiters)
 }
 
 fn is_in_application(graph: &WaitGraph<'_>, at: usize) -> bool {

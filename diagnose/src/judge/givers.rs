@@ -1,5 +1,6 @@
 //! Who can give what threads wait for: by what the probe names, by the queues of pools, by code.
 
+use super::library_tasks::LibraryTasks;
 use super::requests::is_of_server;
 use super::sites::Sites;
 use super::wait::{self, Wait};
@@ -31,6 +32,7 @@ pub(super) struct GiverIndex<'a> {
     begun_by: HashMap<&'a str, Vec<usize>>,
     /// Packages that have begun a thread which has called no other one, or waits for work.
     resting: HashSet<&'a str>,
+    library_tasks: LibraryTasks<'a>,
     /// Those in a task whose end completes a result; which result it is, the JVM does not show.
     completing: Vec<usize>,
 }
@@ -74,6 +76,7 @@ impl<'a> GiverIndex<'a> {
             standing_in,
             begun_by: begun_by.into_iter().map(|(name, all)| (name, few(all, waits))).collect(),
             resting: resting.collect(),
+            library_tasks: LibraryTasks::of(evidence),
             completing: few(completing(evidence), waits),
         }
     }
@@ -215,6 +218,9 @@ impl<'a> GiverIndex<'a> {
             // A request empties a queue where it goes on, or where no other thread could.
             let is_alone = threads.is_empty();
             threads.extend(requests.into_iter().filter(|at| is_alone || graph.waits[*at].is_none()));
+            if threads.is_empty() {
+                threads = self.library_tasks.of_queue(field, graph);
+            }
             (!threads.is_empty()).then(|| (threads, Bond::Kept { field: field.clone() }, None))
         })
     }

@@ -6,12 +6,14 @@ mod gc;
 mod givers;
 mod held_carriers;
 mod jvm_circles;
+mod library_tasks;
 mod permits;
 mod quiet;
 mod requests;
 mod sites;
 mod standing;
 mod stuck;
+mod taken_pool;
 mod wait;
 mod wait_graph;
 mod waits;
@@ -24,6 +26,11 @@ use super::evidence::Thread;
 /// It stands in a write to a file, a pipe or a socket.
 pub(super) fn is_writing(thread: &Thread) -> bool {
     wait::is_writing(thread)
+}
+
+/// It stands in `FileChannel.lock`.
+pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
+    wait::waits_for_file_lock(thread)
 }
 
 /// It stands in `Process.waitFor`.

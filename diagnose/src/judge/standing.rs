@@ -2,12 +2,13 @@
 
 use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
+use super::wait_graph::WaitGraph;
 use super::waits::{ASLEEP, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::server_use::ServerUse;
 use crate::verdict::{StandingGroup, Verdict};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 const GROUPS: usize = 5;
 /// Who wants to run for more than this part of the time computes.
@@ -75,14 +76,19 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     let is_nothing_sent = server.is_nothing_sent();
     let may_wait_again = |it: &Thread| is_nothing_sent || server.is_asked() && waits_in(it) == Some(ASLEEP);
     let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
-    let all = standing(evidence).chain(again.map(|it| (it, wait::of(it))));
+    let queued = behind_others_that_go_on(evidence, server.answered);
+    let stand = standing(evidence).filter(|(thread, _)| !queued.contains(&thread.tid));
+    let all = stand.chain(again.map(|it| (it, wait::of(it))));
     for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
         let Some(at) = thread.application() else { continue };
         let polls = server.is_nothing_answered() && sleeps_again(evidence, thread);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: wait.map(|it| wait::phrase(thread, it)).or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned())),
+            what: wait
+                .map(|it| wait::phrase(thread, it))
+                .or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned()))
+                .or_else(|| sleeps(thread)),
             lock: thread.waits_for.clone(),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
@@ -101,6 +107,24 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
             );
     }
     counted.into_values().collect()
+}
+
+/// While responses leave: those that wait for threads that go on, or are in their queue.
+fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
+    if answered.is_none_or(|it| it == 0) {
+        return HashSet::new();
+    }
+    let graph = WaitGraph::of(evidence);
+    let all = evidence.threads.iter().zip(&graph.can_go_on);
+    let is_known = |it: &Thread| it.pool.is_some() || !it.kept_in.is_empty() || !it.givers.is_empty();
+    all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid).collect()
+}
+
+/// With the method of a library that it has called, as that of a rate limiter.
+fn sleeps(thread: &Thread) -> Option<String> {
+    let called = thread.frames.iter().take_while(|it| !it.is_application()).last();
+    let of_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
+    (waits_in(thread) == Some(ASLEEP)).then(|| format!("{ASLEEP}{}", of_library.unwrap_or_default()))
 }
 
 /// It sleeps, looks for something, and sleeps on. A virtual thread has no clock of its own: a carrier has run in between, and no other
@@ -229,6 +253,39 @@ mod tests {
         let stands = of_sleeper(1, 0);
         assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
         assert_eq!(of_sleeper(0, 5), None, "each is answered");
+    }
+
+    #[test]
+    fn requests_in_the_queue_of_a_pool_that_goes_on_have_their_turn_later_while_others_are_answered() {
+        const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+        const GET: &str = "java.base/java.util.concurrent.FutureTask.awaitDone(FutureTask.java:1)";
+        let request = Thread {
+            pool: Some("P@1".into()),
+            waits_for: Some("F@1".into()),
+            went_on: false,
+            ..again(1, &[PARK, GET], 7)
+        };
+        let worker = |stood_still| Thread {
+            tid: 2,
+            stood_still,
+            frames: vec![Frame::parse("shop.Index.write(Index.java:9)")],
+            ..Thread::default()
+        };
+        let of_pool = |worker: Thread, answered| {
+            let mut evidence = of(vec![request.clone(), worker], 1, answered);
+            let pool = ThreadPool { threads: vec![2], queued: 1, ..ThreadPool::default() };
+            evidence.pools.insert("P@1".into(), pool);
+            judge(&evidence)
+        };
+        assert_eq!(of_pool(worker(false), 4), None);
+        let stands = of_pool(worker(false), 0);
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
+        let waits = Thread {
+            frames: [PARK, GET, "shop.Index.write(Index.java:9)"].map(Frame::parse).to_vec(),
+            ..worker(true)
+        };
+        let stands = of_pool(waits, 4);
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
     }
 
     #[test]

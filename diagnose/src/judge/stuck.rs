@@ -27,7 +27,7 @@ fn stuck(waits_in: &str, threads: &[&Thread]) -> Option<Verdict> {
         threads: threads.len(),
         at: threads.first()?.application()?.clone(),
         waits_in: waits_in.to_owned(),
-        peer: peer(threads),
+        peer: peer(threads).or_else(|| threads.iter().find_map(|it| it.writes_to.clone())),
     })
 }
 

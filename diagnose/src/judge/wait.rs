@@ -2,7 +2,8 @@
 
 use super::permits;
 use super::waits::{
-    ASLEEP, CHILD, READS, READS_STREAM, WRITES, WRITES_FILE, WRITES_STREAM, waits_for_work, waits_in,
+    ASLEEP, CHILD, LOCKS_FILE, READS, READS_STREAM, WRITES, WRITES_FILE, WRITES_STREAM, waits_for_work,
+    waits_in,
 };
 use crate::evidence::Thread;
 
@@ -180,6 +181,10 @@ pub(super) fn may_be_idle(thread: &Thread, wait: Wait) -> bool {
 
 pub(super) fn is_writing(thread: &Thread) -> bool {
     waits_in(thread).is_some_and(|it| [WRITES, WRITES_FILE, WRITES_STREAM].contains(&it))
+}
+
+pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
+    waits_in(thread) == Some(LOCKS_FILE)
 }
 
 pub(super) fn waits_for_child(thread: &Thread) -> bool {

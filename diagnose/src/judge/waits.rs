@@ -9,14 +9,15 @@ pub(super) const WRITES: &str = "writing to a socket";
 pub(super) const READS_STREAM: &str = "reading a file or a pipe";
 const READS_FILE: &str = "reading a file";
 pub(super) const WRITES_FILE: &str = "writing to a file";
-pub(super) const WRITES_STREAM: &str = "writing to a file or a pipe";
+pub(super) const WRITES_STREAM: &str = crate::verdict::WRITES_STREAM;
 const CONNECTS: &str = "connecting a socket";
 const RESPONSE: &str = "waiting for an HTTP response";
 pub(super) const CHILD: &str = crate::verdict::FOR_CHILD_PROCESS;
+pub(super) const LOCKS_FILE: &str = crate::verdict::FOR_FILE_LOCK;
 const LOOKS_UP: &str = "looking up the address of a host";
 
 /// Where a thread waits for another machine or for time. The first that is on the stack counts.
-const OUTSIDE: [(&str, &str); 38] = [
+const OUTSIDE: [(&str, &str); 39] = [
     ("java.lang.ProcessImpl.waitFor", CHILD),
     // Its own threads read and write.
     ("jdk.internal.net.http.HttpClientImpl.send", RESPONSE),
@@ -38,6 +39,7 @@ const OUTSIDE: [(&str, &str); 38] = [
     ("SocketChannelImpl.blockingRead", READS),
     ("SocketDispatcher.read0", READS),
     ("Thread.sleep", ASLEEP),
+    ("UnixFileDispatcherImpl.lock0", LOCKS_FILE),
     ("UnixFileDispatcherImpl.read0", READS_FILE),
     ("UnixFileDispatcherImpl.readv0", READS_FILE),
     ("UnixFileDispatcherImpl.pread0", READS_FILE),
@@ -124,6 +126,8 @@ mod tests {
             |top: &str| of(&[&format!("java.base/{top}(Native Method)"), "shop.Report.write(Report.java:8)"]);
         assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.read0"), Some(READS_FILE));
         assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.force0"), Some(WRITES_FILE));
+        assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.lock0"), Some(LOCKS_FILE));
+        assert_eq!(of_top("sun.nio.ch.UnixFileDispatcherImpl.release0"), None);
         assert_eq!(of_top("java.io.RandomAccessFile.readBytes0"), Some(READS_FILE));
         assert_eq!(of_top("java.io.FileInputStream.readBytes"), Some(READS_STREAM));
         assert_eq!(of_top("java.io.FileOutputStream.writeBytes"), Some(WRITES_STREAM));

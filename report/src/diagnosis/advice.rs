@@ -1,6 +1,8 @@
 //! What to do about a verdict.
 
-use threadcount_diagnose::verdict::{Bond, DeadEnd, FOR_CHILD_PROCESS, Missing, Verdict};
+use threadcount_diagnose::verdict::{
+    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Missing, Verdict, WAITS_TO_WRITE_BACK,
+};
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
     match verdict {
@@ -26,8 +28,14 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::DeadEnd { end: DeadEnd::Nobody { peers, .. }, .. } if !peers.is_empty() => {
             Some("a time limit for the wait, and check the machine that does not respond")
         }
+        Verdict::DeadEnd { end: DeadEnd::Nobody { behind: Some(_), .. }, .. } => Some(
+            "give the tasks that end this wait another pool, or wait before a task begins. Also check that errors give it back",
+        ),
         Verdict::DeadEnd { end: DeadEnd::Nobody { .. }, .. } => Some(
             "find the path on which it is not given, as after an error or the end of its thread. Set a time limit for the wait",
+        ),
+        Verdict::DeadEnd { end: DeadEnd::Outside { waits_in, .. }, .. } if waits_in == FOR_FILE_LOCK => Some(
+            "tryLock() with a time limit, and no lock of this JVM held meanwhile. End the process that has the file",
         ),
         Verdict::DeadEnd { end: DeadEnd::Outside { .. }, .. } => Some(
             "a time limit for what the last thread does, and nothing held meanwhile. Check the other end",
@@ -83,6 +91,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         ),
         Verdict::Stuck { waits_in, .. } if waits_in == FOR_CHILD_PROCESS => {
             Some("read what the child process writes before you wait for its end, or let it write to a file")
+        }
+        Verdict::Stuck { peer: Some(peer), .. } if peer.ends_with(WAITS_TO_WRITE_BACK) => {
+            Some("read what the child process writes on another thread, while this one writes to it")
         }
         Verdict::Stuck { .. } => Some(
             "connect and read timeouts, and check what they wait for. If these are connections that are idle, nothing is wrong",

@@ -56,8 +56,15 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             let mut lines = vec![format!("{who} at {at}")];
             lines.extend(links.iter().map(link));
             match end {
-                DeadEnd::Nobody { peers, others, kept_in, .. } => {
+                DeadEnd::Nobody { peers, others, kept_in, behind, .. } => {
                     lines.extend(kept_in.iter().map(|it| format!("it is kept in the queue {it}")));
+                    lines.extend(behind.iter().map(|it| {
+                        format!(
+                            "{} of a pool all wait there, and {} in its queue may have to give it",
+                            plural(it.threads as u64, "thread"),
+                            plural(it.tasks, "task")
+                        )
+                    }));
                     if peers.is_empty() {
                         lines.extend(others.iter().map(other));
                     } else {
