@@ -6,6 +6,7 @@ use crate::reply::Reply;
 use crate::server::Server;
 use std::thread;
 use std::time::Duration;
+use threadcount_load::plan::Pacing;
 use threadcount_load::report::LoadReport;
 
 const STOPPED: Duration = Duration::from_millis(300);
@@ -24,11 +25,15 @@ fn load((way, port): (Way, u16), lateness: Duration) {
     assert!(generator.why.unwrap().contains("after it was due"));
 }
 
-/// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
 fn stop_in_the_middle() {
+    stop_for(STOPPED, 0);
+}
+
+/// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
+fn stop_for(time: Duration, delay_ms: u64) {
     let name = thread::current().name().unwrap().to_owned();
     for driver in DRIVERS {
-        let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
+        let server = Server::start(Transport::Plain, move |_| Reply::answer("hi").after_ms(delay_ms));
         let way = Way { transport: Transport::Plain, driver };
         let mut generator = child::start(&name, way, server.port);
         // The kernel begins to stamp a little after it was asked to.
@@ -36,7 +41,7 @@ fn stop_in_the_middle() {
         child::stop_during(&generator, || {
             // While each of its connections waits for a response it is the server that is slow.
             server.catch_up();
-            thread::sleep(STOPPED);
+            thread::sleep(time);
         });
         assert!(generator.wait().unwrap().success(), "{driver:?}");
     }
@@ -56,4 +61,19 @@ fn and_also_where_requests_may_leave_later_to_leave_together() {
         Some(part) => load(part, Duration::from_millis(5)),
         None => stop_in_the_middle(),
     }
+}
+
+/// A closed loop that rests until a response arrives.
+fn closed_load((way, port): (Way, u16)) {
+    let plan = way.plan_to(port, 4, Pacing::Closed, requests(1_000));
+    let outcome = outcome_of(&plan);
+    let LoadReport { generator, warning_ids, .. } = LoadReport::new(&outcome, &plan);
+    assert!(generator.bottleneck && generator.why.unwrap().contains("the generator stood still for"));
+    assert_eq!(warning_ids[0], "generator-stopped");
+}
+
+#[test]
+fn a_closed_loop_that_was_stopped_does_not_blame_the_server() {
+    let Some(part) = child::part() else { return stop_for(STOPPED * 3, 2) };
+    closed_load(part);
 }
