@@ -67,15 +67,13 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
     let missed = rate_missed(outcome, plan);
     let stopped = generator_stopped(outcome);
-    let own = [
-        stopped.filter(|_| per_elapsed(outcome.stopped_ns) > STOPPED_SHARE),
-        generator_busy(outcome, cpu_share),
-        generator_late(outcome, plan),
-    ];
+    // Where requests fall due without a response, their lateness is the better measure of a stop.
+    let long_stop = stopped.filter(|_| per_elapsed(outcome.stopped_ns) > STOPPED_SHARE);
+    let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan), long_stop];
     let warnings: Vec<Warning> = own
         .into_iter()
         .chain([
-            stopped.filter(|_| own[0].is_none()),
+            stopped.filter(|_| long_stop.is_none()),
             missed,
             rate_exceeded(outcome, plan),
             not_sent(outcome),
