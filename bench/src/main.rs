@@ -2,7 +2,6 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::env;
 use std::fs;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,6 +12,7 @@ use threadcount_bench::compare::{self, Part, Wanted, result::Comparison, sizes::
 use threadcount_bench::server::{self, Pace, Service, Stall, answer::Answers, stop::StopSignal};
 use threadcount_bench::tool::Toolbox;
 use threadcount_bench::{bare, soak, span};
+use threadcount_load::command_line;
 
 /// Servers with a known truth, and threadcount measured against other load generators.
 #[derive(Parser)]
@@ -240,8 +240,7 @@ impl Compare {
         let cores = Cores::from(&self.pinned);
         cores.check()?;
         fs::create_dir_all(&self.out)?;
-        let words: Vec<_> = env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-        let command = words.join(" ");
+        let command = command_line::words().join(" ");
         let earlier = if self.rows.is_empty() { None } else { self.read_earlier()? };
         let parts = if self.rows.is_empty() { Part::value_variants().to_vec() } else { self.rows.clone() };
         let wanted = Wanted { quick: self.quick, parts, only: self.only.clone(), cores, command };

@@ -23,6 +23,7 @@ mod subjects;
 mod variants;
 
 use loads::Shared;
+use threadcount_load::whole_file;
 use threadcount_model::experiment::{Experiment, RequestSpec, Study, warm_up};
 use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};
 use threadcount_model::parse::fields::Fields;
@@ -33,7 +34,6 @@ use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_model::{keys, value_kinds};
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -129,12 +129,10 @@ pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
 fn text_of(path: &Path) -> Result<String, ReadError> {
     let unreadable = |why| ReadError::Unreadable { path: path.into(), why };
     let no_text = |why| ReadError::NoText { path: path.into(), why };
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(LARGEST_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > LARGEST_BYTES {
-        return Err(no_text("it is larger than 1 MiB".to_owned()));
-    }
+    let bytes = whole_file::read(path, LARGEST_BYTES).map_err(|why| match why.kind() {
+        std::io::ErrorKind::FileTooLarge => no_text(why.to_string()),
+        _ => unreadable(why),
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() + 1;

@@ -4,6 +4,7 @@ use super::{environment, sending};
 use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::request::{RequestError, RequestSource, vegeta};
+use threadcount_load::whole_file::{self, LARGEST_OF_A_REQUEST};
 use threadcount_model::environment::has_names;
 use threadcount_model::experiment::{Body, RequestSpec, VariablesIn};
 use threadcount_model::parse;
@@ -194,7 +195,7 @@ fn body(node: &Node, folder: &Path) -> Result<(Body, bool), Diagnostic> {
         return Ok((Body::Text(text.to_owned()), true));
     };
     let file = folder.join(file);
-    let bytes = std::fs::read(&file).map_err(|why| {
+    let bytes = whole_file::read(&file, LARGEST_OF_A_REQUEST).map_err(|why| {
         Diagnostic::new(node.span.clone(), format!("cannot read {}: {why}", file.display()), "this file")
             .help("`body: \"@FILE\"` sends what is in a file beside this one; a body that begins with @ goes into a file")
     })?;

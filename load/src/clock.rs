@@ -2,6 +2,7 @@
 //! machine reads too, so that readings of load, process and JVM can be laid over each other.
 
 use rustix::time::{ClockId, clock_gettime};
+use std::sync::OnceLock;
 
 /// Nanoseconds since an arbitrary origin that all processes of this machine share.
 pub type Nanos = u64;
@@ -16,10 +17,24 @@ pub fn unix_now_ns() -> u64 {
     (now.tv_sec as u64).saturating_mul(NANOS_PER_S).saturating_add(now.tv_nsec as u64)
 }
 
-/// The same in whole seconds, as the dates of HTTP have them.
+/// Seconds since 1970, as the dates of HTTP have them. The wall clock is read once: where it is set during a load, no cookie ends early.
 #[must_use]
 pub(crate) fn unix_now_s() -> i64 {
-    (unix_now_ns() / NANOS_PER_S) as i64
+    static READ: OnceLock<BothClocks> = OnceLock::new();
+    READ.get_or_init(|| BothClocks { unix_ns: unix_now_ns(), ns: now_ns() }).unix_s(now_ns())
+}
+
+/// Both clocks at one moment.
+struct BothClocks {
+    unix_ns: u64,
+    ns: Nanos,
+}
+
+impl BothClocks {
+    /// The time of the wall clock at a later moment, if it was not set since.
+    const fn unix_s(&self, now_ns: Nanos) -> i64 {
+        ((self.unix_ns + now_ns.saturating_sub(self.ns)) / NANOS_PER_S) as i64
+    }
 }
 
 /// Reads the clock.
@@ -27,4 +42,16 @@ pub(crate) fn unix_now_s() -> i64 {
 pub fn now_ns() -> Nanos {
     let now = clock_gettime(ClockId::Monotonic);
     now.tv_sec as u64 * NANOS_PER_S + now.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_cookies_goes_on_with_the_monotonic_clock() {
+        let read = BothClocks { unix_ns: 1_000 * NANOS_PER_S + 5, ns: 7 * NANOS_PER_S };
+        assert_eq!(read.unix_s(7 * NANOS_PER_S), 1_000);
+        assert_eq!(read.unix_s(67 * NANOS_PER_S), 1_060);
+    }
 }

@@ -3,11 +3,10 @@
 use crate::outcome::{Second, SecondTimes};
 use crate::recorder::{Progress, Slice};
 use std::collections::BTreeMap;
-use std::sync::mpsc::Receiver;
 
 /// Adds up the threads' slices of each second, and reports a second as soon as every thread is past it.
 pub(crate) fn seconds(
-    progress: &Receiver<Progress>,
+    progress: impl IntoIterator<Item = Progress>,
     threads: u32,
     on_second: &mut dyn FnMut(&Second),
 ) -> Vec<Second> {

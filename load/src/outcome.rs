@@ -91,6 +91,9 @@ pub struct LoadOutcome {
     pub cost: GeneratorCost,
     /// How busy each core of this machine was, 0..=1, by all processes; empty: not known.
     pub cores_busy: Vec<f64>,
+    /// For how long this process was stopped as a whole while it counted, in nanoseconds; stops below 250 ms are left out.
+    #[serde(skip)]
+    pub stopped_ns: Nanos,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
     /// What became of the rows of the log; `None`: there is none.

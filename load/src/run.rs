@@ -4,6 +4,7 @@ use crate::clock::{Nanos, now_ns, unix_now_ns};
 use crate::engine::{self, Done, Gate, Work};
 pub use crate::error::LoadError;
 use crate::health::cores::CoreTimes;
+use crate::heartbeat::Heartbeat;
 use crate::log::RequestLog;
 use crate::outcome::{GeneratorCost, LoadOutcome, Second};
 use crate::periods::{PeriodRecorder, Periods};
@@ -114,7 +115,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let works: Vec<Work<'_>> = (0..threads).map(work_of).collect();
     // The workers hold the only senders, so that collecting ends when the last worker does.
     drop(progress);
-    let (done, seconds, cores_busy) = thread::scope(|scope| {
+    let (done, seconds, cores_busy, stopped_ns) = thread::scope(|scope| {
         let gate = &gate;
         let workers: Vec<_> = works
             .into_iter()
@@ -132,7 +133,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         if let Some(on_begin) = on_begin.filter(|_| has_begun) {
             on_begin();
         }
-        let seconds = collect::seconds(&received, threads, on_second);
+        let mut heartbeat = Heartbeat::new(&received);
+        let seconds = collect::seconds(&mut heartbeat, threads, on_second);
         let cores_busy = CoreTimes::read().busy_since(&cores_before);
         let done: Result<Vec<Done>, LoadError> = workers
             .into_iter()
@@ -143,7 +145,7 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
                 Err(error) => Err(LoadError::Thread(error.to_string())),
             })
             .collect();
-        (done, seconds, cores_busy)
+        (done, seconds, cores_busy, heartbeat.stopped_ns())
     });
     if let Some(late_ns) = gate.late_ns() {
         return Err(LoadError::StartMissed { late_ms: late_ns.div_ceil(1_000_000) });
@@ -160,8 +162,10 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
         Some(Err(error)) => outcome.log_failure = Some(error.kind()),
         None => {}
     }
-    let started_unix_ns = unix_now_ns().saturating_sub(now_ns().saturating_sub(started_ns));
-    Ok(LoadOutcome { cores_busy, started_unix_ns, interrupted: stop.load(Ordering::Relaxed), ..outcome })
+    let began_unix_ns = gate.started_unix_ns().unwrap_or_else(unix_now_ns);
+    let started_unix_ns = began_unix_ns + plan.lead_in.as_nanos() as u64;
+    let interrupted = stop.load(Ordering::Relaxed);
+    Ok(LoadOutcome { cores_busy, started_unix_ns, stopped_ns, interrupted, ..outcome })
 }
 
 /// Waits until it is time to open connections for a common start.

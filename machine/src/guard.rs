@@ -2,16 +2,24 @@
 //!
 //! `PR_SET_PDEATHSIG` would do it for the server alone, not for its children, and it fires when the *thread* that started
 //! the server ends. So a shell waits at the end of a pipe of ours: the kernel closes the pipe with us, and the shell
-//! kills the group. It has a group of its own, so that Ctrl-C does not end it first, and it is not in the
+//! kills the group, and what left it with its mark. It has a group of its own, so that Ctrl-C does not end it first, and it is not in the
 //! server's tree, so that it is never counted.
 
+use super::process_mark::ProcessMark;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Reads the group's id, then waits for the end of its input.
-const WATCH: &str =
-    "trap '' HUP INT TERM; read -r group || exit 0; read -r never; kill -s KILL -- \"-$group\"";
+/// Reads the group's id and the mark, then waits for the end of its input. A process that has the mark may have left the group.
+const WATCH: &str = r#"
+    trap '' HUP INT TERM
+    read -r group mark || exit 0
+    read -r never
+    kill -s KILL -- "-$group"
+    for process in /proc/[0-9]*; do
+        grep -qsF -e "$mark" "$process/environ" && kill -s KILL "${process#/proc/}"
+    done
+"#;
 
 /// Watches over one process group until it is dropped.
 pub struct Guard {
@@ -35,13 +43,13 @@ impl Guard {
         Ok(Self { shell })
     }
 
-    /// Sets the group to be killed.
+    /// Sets the group to be killed, and the mark of what has left it.
     ///
     /// # Errors
     /// When the guard is gone.
-    pub fn watch(&mut self, group: u32) -> io::Result<()> {
+    pub fn watch(&mut self, group: u32, mark: &ProcessMark) -> io::Result<()> {
         let pipe = self.shell.stdin.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
-        writeln!(pipe, "{group}")
+        writeln!(pipe, "{group} {}", mark.setting())
     }
 }
 
@@ -65,7 +73,7 @@ mod tests {
     fn the_group_ends_when_the_pipe_does() {
         let mut sleeper = sleeper();
         let mut guard = Guard::start().unwrap();
-        guard.watch(sleeper.id()).unwrap();
+        guard.watch(sleeper.id(), &ProcessMark::new()).unwrap();
         drop(guard.shell.stdin.take());
         assert!(!sleeper.wait().unwrap().success());
     }
@@ -74,7 +82,7 @@ mod tests {
     fn a_dropped_guard_kills_nobody() {
         let mut sleeper = sleeper();
         let mut guard = Guard::start().unwrap();
-        guard.watch(sleeper.id()).unwrap();
+        guard.watch(sleeper.id(), &ProcessMark::new()).unwrap();
         drop(guard);
         assert_eq!(sleeper.try_wait().unwrap(), None);
         sleeper.kill().unwrap();

@@ -36,6 +36,7 @@ pub mod own_cores;
 pub mod perf_data;
 pub mod port;
 pub mod probe;
+pub mod process_mark;
 pub mod process_sockets;
 pub mod process_state;
 pub mod process_tree;

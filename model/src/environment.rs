@@ -59,7 +59,7 @@ fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String 
 }
 
 /// A shorter value is no secret, and stands by chance in other texts.
-const SHORTEST_HIDDEN: usize = 4;
+pub(crate) const SHORTEST_HIDDEN: usize = 4;
 
 /// The text with `${NAME}` in place of the value of each variable that these other texts name. A value of several words stands in
 /// a command line word by word.

@@ -1,5 +1,6 @@
 //! Data without its secrets.
 
+use crate::environment::SHORTEST_HIDDEN;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,11 +20,69 @@ pub struct NotMasked(#[from] serde_json::Error);
 /// It would not be of its type without them: then it is not to be written.
 pub fn masked<T: Serialize + DeserializeOwned>(data: &T, masked: &mut Masked) -> Result<T, NotMasked> {
     let before = serde_json::to_value(data)?;
+    Ok(serde_json::from_value(masked_json(&before, masked))?)
+}
+
+fn masked_json(before: &Value, masked: &mut Masked) -> Value {
     let mut after = before.clone();
     take_patterns(&mut after);
     masked_value(&mut after, false, masked);
-    keep_patterns(&before, &mut after);
-    Ok(serde_json::from_value(after)?)
+    keep_patterns(before, &mut after);
+    after
+}
+
+/// What is masked in some data: a server may print it without the name that shows what it is.
+#[derive(Debug, Default)]
+pub struct SecretValues(Vec<String>);
+
+impl SecretValues {
+    /// Those of this data; none of data that is no JSON.
+    #[must_use]
+    pub fn of<T: Serialize>(data: &T) -> Self {
+        let before = serde_json::to_value(data).unwrap_or_default();
+        let mut found = Vec::new();
+        add_masked(&before, &masked_json(&before, &mut Masked::new()), &mut found);
+        // `Bearer TOKEN` is printed without its scheme.
+        let last_words = found.iter().filter_map(|it| it.rsplit_once(' ')).map(|(_, last)| last.to_owned());
+        found.extend(last_words.collect::<Vec<_>>());
+        found.retain(|it| it.len() >= SHORTEST_HIDDEN);
+        // A value may be part of a longer one.
+        found.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        found.dedup();
+        Self(found)
+    }
+
+    /// A text without them.
+    #[must_use]
+    pub fn hidden_in(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, value| text.replace(value, MASK))
+    }
+}
+
+fn add_masked(before: &Value, after: &Value, found: &mut Vec<String>) {
+    match (before, after) {
+        (Value::Object(before), Value::Object(after)) => {
+            let both = before.iter().filter_map(|(name, value)| Some((value, after.get(name)?)));
+            both.for_each(|(before, after)| add_masked(before, after, found));
+        }
+        (Value::Array(before), Value::Array(after)) => {
+            before.iter().zip(after).for_each(|(before, after)| add_masked(before, after, found));
+        }
+        (Value::String(before), Value::String(after)) if before != after => add_parts(before, after, found),
+        _ => {}
+    }
+}
+
+/// What stands in a text in the places of the masks.
+fn add_parts(before: &str, after: &str, found: &mut Vec<String>) {
+    let mut pieces = after.split(MASK);
+    let Some(mut rest) = pieces.next().and_then(|first| before.strip_prefix(first)) else { return };
+    for piece in pieces {
+        let found_at = if piece.is_empty() { Some(rest.len()) } else { rest.find(piece) };
+        let Some(at) = found_at else { return };
+        found.push(rest[..at].to_owned());
+        rest = &rest[at + piece.len()..];
+    }
 }
 
 fn take_patterns(value: &mut Value) {
@@ -83,6 +142,17 @@ mod tests {
         );
         let expected = ["DB_PASSWORD", "X-Auth-Token", "password", "the password of --user"];
         assert_eq!(names.into_iter().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn a_value_that_is_masked_once_is_hidden_where_it_stands_without_its_name() {
+        let data = json!({
+            "env": {"DB_PASSWORD": "s3cretpw", "WORKERS": "1000", "API_KEY": "abc"},
+            "command": "app --token t0ken --port 8080 https://u:urlpw@host/",
+        });
+        let secrets = SecretValues::of(&data);
+        let line = "s3cretpw t0ken urlpw, 1000 workers at host:8080 of app, abc";
+        assert_eq!(secrets.hidden_in(line), "*** *** ***, 1000 workers at host:8080 of app, abc");
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use threadcount_machine::guard::Guard;
 use threadcount_machine::log_file;
+use threadcount_machine::process_mark::{self, ProcessMark};
 use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::environment;
 
@@ -35,7 +36,7 @@ pub enum ServerError {
     Log { path: String, source: io::Error },
     #[error("Cannot start `{program}`: {source}")]
     NotStarted { program: String, source: io::Error },
-    #[error("The server ended ({status}) before it responded at {url}; its log is {log}")]
+    #[error("The server ended ({status}) before it responded at {url}{}; its log is {log}", advice_on_end(*status))]
     Ended { status: ExitStatus, url: String, log: String, log_tail: Vec<String> },
     #[error(
         "The server needs Java {needed} or newer, and the `java` that started it is older. Add --jdk {needed} (`jdk: {needed}` in a \
@@ -74,6 +75,12 @@ impl ServerError {
     }
 }
 
+/// For a server that did not fail: it may have gone to the background.
+#[must_use]
+pub fn advice_on_end(status: ExitStatus) -> &'static str {
+    if status.success() { ". Its command must stay in the foreground" } else { "" }
+}
+
 /// The Java that its classes were compiled for, where a JVM refused them as too new. Java 8 is version 52 of the class file, and each
 /// Java has one more.
 fn needed_java(log: &[String]) -> Option<u16> {
@@ -106,6 +113,8 @@ pub struct Stopped {
 pub struct ServerProcess {
     child: Child,
     group: Pid,
+    /// Of all its processes.
+    mark: ProcessMark,
     /// Must outlive the group.
     _guard: Guard,
     log: PathBuf,
@@ -123,12 +132,14 @@ impl ServerProcess {
             |source| ServerError::NotStarted { program: command.program.display().to_string(), source };
         let output = File::create(log).map_err(log_failed)?;
         let errors = output.try_clone().map_err(log_failed)?;
+        let mark = ProcessMark::new();
         let mut guard = Guard::start().map_err(not_started)?;
         let mut starting = Command::new(&command.program);
         starting
             .args(&command.arguments)
             // What is recorded of the command keeps `${NAME}`.
             .envs(command.env.iter().map(|(name, value)| (name, environment::filled_in(value))))
+            .env(process_mark::VARIABLE, mark.value())
             .stdin(Stdio::null())
             .stdout(output)
             .stderr(errors);
@@ -137,9 +148,9 @@ impl ServerProcess {
         }
         let started = Instant::now();
         let child = starting.process_group(0).spawn().map_err(not_started)?;
-        let watched = guard.watch(child.id());
+        let watched = guard.watch(child.id(), &mark);
         let process =
-            Self { group: Pid::from_child(&child), child, _guard: guard, log: log.to_owned(), started };
+            Self { group: Pid::from_child(&child), child, mark, _guard: guard, log: log.to_owned(), started };
         watched.map_err(not_started)?;
         Ok(process)
     }
@@ -249,6 +260,7 @@ impl ServerProcess {
             kill_process_group(self.group, Signal::KILL).ok();
         }
         self.child.wait().ok();
+        kill_strays(&self.mark.processes());
     }
 }
 

@@ -12,9 +12,12 @@ use file::{Room, replace};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use threadcount_load::whole_file;
 
 const RESULT_FILE: &str = ResultFile::Result.name();
 const RUN_FOLDER: &str = "runs";
+/// The largest `result.json` that is read. Reading takes several times its size in memory.
+const LARGEST_BYTES: u64 = 256 << 20;
 
 /// A folder that is known to be writable, and that no other process writes a result to.
 #[derive(Debug)]
@@ -28,7 +31,7 @@ pub struct ResultFolder {
 #[non_exhaustive]
 pub enum FolderError {
     /// No permission, or the disk is full.
-    #[error("cannot write {path}: {why}; free some space there or name another folder with --out")]
+    #[error("cannot write {path}: {why}; {}name another folder with --out", if is_without_room(.why) { "free some space there or " } else { "" })]
     Write {
         path: PathBuf,
         /// The system's error.
@@ -150,15 +153,23 @@ impl ResultFolder {
     /// # Errors
     /// [`FolderError::Read`] and [`FolderError::Format`].
     pub fn read(path: &Path) -> Result<ResultDocument, FolderError> {
-        let file = if path.is_dir() { latest(path).join(RESULT_FILE) } else { path.to_owned() };
-        let text = fs::read_to_string(&file).map_err(|why| FolderError::Read { path: file.clone(), why })?;
+        let is_folder = path.is_dir();
+        let file = if is_folder { latest(path).join(RESULT_FILE) } else { path.to_owned() };
+        let unreadable = |why| FolderError::Read { path: file.clone(), why };
+        // A pipe in a folder has no writer; one that is named has.
+        if is_folder && fs::metadata(&file).is_ok_and(|it| !it.is_file()) {
+            return Err(unreadable(io::Error::other("it is not a file")));
+        }
+        let text = whole_file::read_text(&file, LARGEST_BYTES).map_err(unreadable)?;
+        // Some editors begin a file with a byte order mark.
+        let text = text.trim_start_matches('\u{feff}');
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
             _ => error.to_string(),
         };
         // The schema first: an error about a field of another version would mislead.
-        let version: VersionOnly = serde_json::from_str(&text).map_err(|error| wrong(json(error)))?;
+        let version: VersionOnly = serde_json::from_str(text).map_err(|error| wrong(json(error)))?;
         match version.schema {
             Some(schema) if schema == SCHEMA => {}
             Some(schema) => {
@@ -166,7 +177,7 @@ impl ResultFolder {
             }
             None => return Err(wrong("it has no `schema`".to_owned())),
         }
-        serde_json::from_str(&text).map_err(|error| wrong(json(error)))
+        serde_json::from_str(text).map_err(|error| wrong(json(error)))
     }
 }
 
@@ -220,6 +231,22 @@ mod tests {
         folder.save(&other).unwrap();
         let refused = ResultFolder::read(dir.path()).unwrap_err();
         assert!(refused.to_string().contains("threadcount/result/9"), "{refused}");
+    }
+
+    #[test]
+    fn a_result_that_is_too_large_or_no_file_is_refused_unread_and_a_byte_order_mark_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(RESULT_FILE);
+        let refused = || ResultFolder::read(dir.path()).unwrap_err().to_string();
+        // 2 GB of nothing: on the disk it has no size.
+        File::create(&file).unwrap().set_len(2 << 30).unwrap();
+        assert!(refused().contains("result.json: it is larger than 256 MiB"), "{}", refused());
+        fs::remove_file(&file).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&file).status().unwrap().success());
+        assert!(refused().contains("result.json: it is not a file"), "{}", refused());
+        fs::remove_file(&file).unwrap();
+        fs::write(&file, format!("\u{feff}{}", serde_json::to_string(&document()).unwrap())).unwrap();
+        assert_eq!(ResultFolder::read(dir.path()).unwrap(), document());
     }
 
     #[test]

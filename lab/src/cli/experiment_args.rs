@@ -9,7 +9,7 @@ use super::{crossover, interrupt};
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::run::Runner;
 use crate::run::sender::{LoadSender, ThisProcess};
-use crate::run::session;
+use crate::run::session::{self, SessionEnd};
 use crate::run::silence::hang_diagnosis;
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -210,17 +210,28 @@ impl ExperimentArgs {
             interrupted: &interrupted,
         };
         let done = earlier.map(|earlier| earlier.document.records).unwrap_or_default();
-        let document = session::resume(&runner, done, &mut progress).into_diagnostic()?;
+        let SessionEnd { document, unsaved } =
+            session::resume(&runner, done, &mut progress).into_diagnostic()?;
         progress.finish();
         // Nothing stays in the cluster while somebody reads.
         drop(pods);
-        let disk_full = self.report(&document, &folder)?;
+        let disk_full = match &unsaved {
+            Some(_) => show(&document, None).map(|()| false)?,
+            None => self.report(&document, &folder)?,
+        };
         let conditions = conditions
             .iter()
             .map(|(written, claim)| judge(written, claim, &experiment, &document.records))
             .collect();
         let cut_short = interrupted.load(Ordering::Relaxed);
-        Ok(ExperimentOutcome { document, conditions, cut_short, disk_full, fail_above: self.fail_above })
+        Ok(ExperimentOutcome {
+            document,
+            conditions,
+            cut_short,
+            disk_full,
+            unsaved,
+            fail_above: self.fail_above,
+        })
     }
 
     /// Each `--fail-if` as it is written and read.

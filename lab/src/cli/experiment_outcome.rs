@@ -3,6 +3,7 @@
 use super::{DISK_FULL, FAILED, NOT_JUDGED};
 use std::process::ExitCode;
 use threadcount_judge::result::{FailedRequests, ResultDocument};
+use threadcount_judge::result_folder::FolderError;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::claim::Names;
@@ -19,6 +20,8 @@ pub struct ExperimentOutcome {
     pub(super) cut_short: bool,
     /// There was no room for the rest of it.
     pub(super) disk_full: bool,
+    /// Why the last of it is not in `result.json`.
+    pub(super) unsaved: Option<FolderError>,
     /// The share of failed requests that a variant may have under a load, from 0 to 1.
     pub(super) fail_above: f64,
 }
@@ -45,7 +48,7 @@ enum Outcome {
 pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let mut gravest = Outcome::Passed;
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
-    for ExperimentOutcome { document, conditions, cut_short, disk_full, fail_above } in outcomes {
+    for ExperimentOutcome { document, conditions, cut_short, disk_full, unsaved, fail_above } in outcomes {
         let name = &document.experiment.name;
         for record in document.records.iter().filter(|record| record.failure.is_some()) {
             gravest = Outcome::Failed;
@@ -61,6 +64,10 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
             let runs = document.records.iter().filter(|record| is_complete(record)).count();
             let runs = figures::plural(runs, "complete run");
             note!("{name}: interrupted after {runs}; they are kept");
+        }
+        if let Some(why) = unsaved {
+            gravest = Outcome::Failed;
+            note!("{name}: ended early, and the figures above are not saved: {why}");
         }
         if *disk_full {
             gravest = Outcome::DiskFull;
@@ -298,6 +305,7 @@ mod tests {
                 conditions,
                 cut_short: false,
                 disk_full: false,
+                unsaved: None,
                 fail_above: 0.0,
             };
             format!("{:?}", exit_code(&[outcomes]))

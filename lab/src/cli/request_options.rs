@@ -3,10 +3,11 @@
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use threadcount_load::request::{Header, RequestError, RequestSource, Target, vegeta};
+use threadcount_load::whole_file::{self, LARGEST_OF_A_REQUEST};
 use threadcount_model::environment;
 use threadcount_model::experiment::{RequestSpec, VariablesIn};
 
@@ -142,13 +143,10 @@ impl RequestOptions {
         let Some(data) = &self.data else { return Ok(None) };
         match data.strip_prefix('@') {
             Some("-") => {
-                let mut body = Vec::new();
-                io::stdin()
-                    .read_to_end(&mut body)
-                    .map_err(|error| miette!("--data @-: cannot read standard input ({error})"))?;
-                Ok(Some(body))
+                let body = whole_file::read_from(io::stdin(), LARGEST_OF_A_REQUEST);
+                body.map(Some).map_err(|error| miette!("--data @-: cannot read standard input ({error})"))
             }
-            Some(file) => fs::read(file)
+            Some(file) => whole_file::read(Path::new(file), LARGEST_OF_A_REQUEST)
                 .map(Some)
                 .map_err(|error| miette!("--data {data}: cannot read the file ({error})")),
             None => Ok(Some(data.clone().into_bytes())),

@@ -51,6 +51,7 @@ use threadcount_model::window::Window;
 use threadcount_servers::BackendEnd;
 use threadcount_servers::error::LaunchError;
 use threadcount_servers::request_thread::AnotherThread;
+use threadcount_servers::server_process::advice_on_end;
 use threadcount_servers::workload::external::ExternalError;
 use threadcount_servers::workload::jmh::jar::BenchmarkJar;
 use threadcount_servers::workload::jmh::scores::JmhError;
@@ -173,7 +174,7 @@ enum RunError {
     },
     #[error("the server's processes cannot be read: {0}")]
     Observe(std::io::Error),
-    #[error("the server ended while it was {doing} ({status})")]
+    #[error("the server ended while it was {doing} ({status}){}", advice_on_end(*status))]
     ServerEnded { doing: &'static str, status: std::process::ExitStatus, log_tail: Vec<String> },
     #[error(
         "{url} answered none of the {sent} requests of the warm-up{}",

@@ -2,6 +2,7 @@
 //! saved after each run, and a session that was broken off goes on where it was.
 
 mod budget;
+mod java;
 
 use crate::run::Runner;
 use crate::run::watch::{Event, Watch};
@@ -19,7 +20,7 @@ use threadcount_machine::machine;
 use threadcount_model::environment;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
 use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, RequestSpec, Variant};
-use threadcount_model::masked::{Masked, masked, text_masked};
+use threadcount_model::masked::{Masked, SecretValues, masked, text_masked};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -35,7 +36,17 @@ const REPEATS: u32 = 2;
 /// # Errors
 /// A result that cannot be saved ends the session: going on would measure for nothing.
 pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocument, FolderError> {
-    resume(runner, Vec::new(), watch)
+    let SessionEnd { document, unsaved } = resume(runner, Vec::new(), watch)?;
+    unsaved.map_or(Ok(document), Err)
+}
+
+/// How a session ended.
+#[derive(Debug)]
+pub struct SessionEnd {
+    /// All that was measured.
+    pub document: ResultDocument,
+    /// Why the last of it is not in `result.json`, and the session ended early; `None`: it is.
+    pub unsaved: Option<FolderError>,
 }
 
 /// Saves that a session has begun, and its crossover once there is one, and returns it: whatever ends this process from now on, it
@@ -63,7 +74,7 @@ pub fn resume(
     runner: &Runner<'_>,
     done: Vec<Record>,
     watch: &mut dyn Watch,
-) -> Result<ResultDocument, FolderError> {
+) -> Result<SessionEnd, FolderError> {
     let has_ended = |record: &Record| record.failure.is_some() || is_complete(record);
     let done: VecDeque<_> = done.into_iter().filter(has_ended).collect();
     let document = of_runner(runner, Vec::new(), Vec::new());
@@ -72,6 +83,7 @@ pub fn resume(
     }
     let budget = Budget::new(runner.experiment);
     let mut session = Session { runner, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
+    let mut unsaved = None;
     for load in 0..runner.experiment.loads.len() {
         if session.is_interrupted() {
             break;
@@ -81,10 +93,15 @@ pub fn resume(
                 session.disk_is_full(load)?;
                 break;
             }
+            // The folder was removed, or can no longer be written to. What was measured can still be shown.
+            Err(error) if !session.document.records.is_empty() => {
+                unsaved = Some(error);
+                break;
+            }
             ended => ended?,
         }
     }
-    Ok(session.document)
+    Ok(SessionEnd { document: session.document, unsaved })
 }
 
 struct Session<'a> {
@@ -235,6 +252,9 @@ impl Session<'_> {
 
     fn keep(&mut self, mut record: Record) -> Result<bool, FolderError> {
         record.interference = disturbance(&record);
+        if record.failure.is_none() {
+            record.failure = java::other_java(&self.document.records, &record);
+        }
         record = without_secrets(record, self.runner.experiment);
         let has_interference = record.interference.is_some();
         self.watch.event(Event::Ended(&record));
@@ -318,9 +338,16 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     record.capacity = hidden(&record.capacity);
     record.unexplained = hidden(&record.unexplained);
     record.probe_refused = hidden(&record.probe_refused);
+    let secrets = SecretValues::of(experiment);
+    if let Some(failure) = &mut record.failure {
+        let texts = failure.log_tail.iter_mut().chain([&mut failure.why]);
+        texts.for_each(|text| *text = secrets.hidden_in(text));
+    }
     let written = texts_with_variables(&record, experiment);
     for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
-        hide_secrets(load, |text| environment::without_values(text, written.iter().map(String::as_str)));
+        hide_secrets(load, |text| {
+            secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
+        });
     }
     record
 }
@@ -346,29 +373,35 @@ fn texts_with_variables(record: &Record, experiment: &Experiment) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_model::record::RunFailure;
     use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
 
     #[test]
     fn what_a_server_sent_back_and_a_tool_was_given_is_masked_in_a_record() {
         let text = "question: q\nserver: {tomcat: 11.0}\nvariants: {a: {}}\n\
-            request: {path: /, headers: {X: '${PATH}'}}\nloads: [{clients: 1, requests: 1}]\n";
+            request: {path: /, headers: {X: '${PATH}', Authorization: Bearer t0ken}}\nloads: [{clients: 1, requests: 1}]\n";
         let experiment = threadcount_config::parse("x", "x.yaml", text, false).unwrap();
         let mut load = LoadReport::default();
         load.target = "http://h/?access_token=abc".to_owned();
-        load.first_failing_body = Some(format!("no such X: {}", std::env::var("PATH").unwrap()));
+        load.first_failing_body = Some(format!("no such X: {}, t0ken", std::env::var("PATH").unwrap()));
         let command = ["ab", "-H", "Authorization: abc", "http://h/"].map(str::to_owned).to_vec();
         let process = ExternalProcess { command, ..ExternalProcess::default() };
         let record = Record {
             variant: "a".to_owned(),
             load: experiment.loads[0].name.clone(),
             measured: Some(load),
+            failure: Some(RunFailure {
+                why: "ended".to_owned(),
+                log_tail: vec!["refused: t0ken".to_owned()],
+            }),
             external: Some(ExternalLoad { processes: vec![process], ..ExternalLoad::default() }),
             ..Record::default()
         };
         let kept = without_secrets(record, &experiment);
+        assert_eq!(kept.failure.unwrap().log_tail, ["refused: ***"]);
         let load = kept.measured.unwrap();
         assert_eq!(load.target, "http://h/?access_token=***");
-        assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}");
+        assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}, ***");
         let command = &kept.external.unwrap().processes[0].command;
         assert_eq!(command[1..], ["-H", "Authorization: ***", "http://h/"]);
     }

@@ -75,7 +75,7 @@ fn ends_at_sigterm(mut server: RunningServer) -> bool {
     !server.stop().was_killed
 }
 
-fn comes_true(what: &str, condition: impl Fn() -> bool) {
+fn comes_true(what: &str, mut condition: impl FnMut() -> bool) {
     let give_up = Instant::now() + AMPLE;
     while !condition() {
         assert!(Instant::now() < give_up, "{what}");
@@ -234,6 +234,24 @@ fn a_child_that_left_the_group_is_ended_too() {
     comes_true("the stray is gone", || !is_alive(pids[0]));
 }
 
+/// A script that starts it as a daemon.
+#[test]
+fn a_daemon_whose_parent_has_ended_is_killed_with_its_server() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut process = process("setsid sh -c 'echo $$; exec sleep 600' & sleep 0.1", folder.path());
+    let pids = pids_in_log(&process, 1);
+    comes_true("the parent has ended", || process.has_exited().is_some());
+    assert!(is_alive(pids[0]));
+    process.stop(AMPLE);
+    comes_true("the daemon is gone", || !is_alive(pids[0]));
+}
+
+#[test]
+fn a_server_that_ends_well_is_told_to_stay_in_the_foreground() {
+    let says = Bench::new().fails_within(AMPLE, &command("true")).to_string();
+    assert!(says.contains(". Its command must stay in the foreground"), "{says}");
+}
+
 #[test]
 fn a_dropped_server_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
@@ -253,8 +271,8 @@ fn a_server_and_its_children_end_when_we_are_killed() {
         .spawn()
         .unwrap();
     let lines = BufReader::new(us.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let pids: Vec<u32> = lines.filter_map(|line| line.strip_prefix("pid ")?.parse().ok()).take(2).collect();
-    assert!(pids.len() == 2 && pids.iter().all(|&pid| is_alive(pid)), "{pids:?}");
+    let pids: Vec<u32> = lines.filter_map(|line| line.strip_prefix("pid ")?.parse().ok()).take(3).collect();
+    assert!(pids.len() == 3 && pids.iter().all(|&pid| is_alive(pid)), "{pids:?}");
     us.kill().unwrap();
     us.wait().unwrap();
     comes_true("all are gone", || !pids.iter().any(|&pid| is_alive(pid)));
@@ -264,9 +282,10 @@ fn a_server_and_its_children_end_when_we_are_killed() {
 #[ignore = "the process that the test above kills"]
 fn victim() {
     let folder = tempfile::tempdir().unwrap();
-    let process = process("sleep 600 & echo $!; echo $$; wait", folder.path());
-    let pids = pids_in_log(&process, 2);
-    println!("\npid {}\npid {}", pids[0], pids[1]);
+    let process =
+        process("sleep 600 & echo $!; echo $$; setsid sh -c 'echo $$; exec sleep 600' & wait", folder.path());
+    let pids = pids_in_log(&process, 3);
+    println!("\npid {}\npid {}\npid {}", pids[0], pids[1], pids[2]);
     std::thread::sleep(AMPLE);
 }
 

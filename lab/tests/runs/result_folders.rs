@@ -288,6 +288,24 @@ fn a_session_goes_on_from_another_folder_than_it_began_in() {
 }
 
 #[test]
+fn what_was_measured_is_shown_where_the_folder_goes_away_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    experiment(&folder, 2);
+    // Its own folder is gone, and only the server knows when: nothing here depends on time.
+    let out = folder.path().join("here");
+    let text = fs::read_to_string(folder.path().join("mine.yaml")).unwrap();
+    let removes = format!("rm -r {}; exec python3", out.display());
+    fs::write(folder.path().join("remove.sh"), format!("#!/bin/sh\n{removes} \"$@\"\n")).unwrap();
+    let text = text.replacen("command: \"python3", "command: \"sh remove.sh", 1);
+    fs::write(folder.path().join("mine.yaml"), text).unwrap();
+    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
+    assert!(said.contains("here/result.json: No such file or directory"), "{said}");
+    assert!(said.contains("ended early, and the figures above are not saved"), "{said}");
+    assert!(said.contains("throughput") && !said.contains("free some space"), "{said}");
+    assert!(!out.exists());
+}
+
+#[test]
 fn a_run_without_any_jvm_removes_the_sockets_of_dead_ones() {
     let folder = tempfile::tempdir().unwrap();
     experiment(&folder, 1);

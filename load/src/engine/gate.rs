@@ -16,6 +16,7 @@ pub(crate) struct Gate {
     missing: AtomicU32,
     /// 0: not known yet.
     started_ns: AtomicU64,
+    started_unix_ns: AtomicU64,
     /// A thread failed: the others must not go on alone.
     is_broken: AtomicBool,
     /// The number of the next request that no thread has taken; only closed loops share it.
@@ -31,6 +32,7 @@ impl Gate {
         Self {
             missing: AtomicU32::new(threads),
             started_ns: AtomicU64::new(0),
+            started_unix_ns: AtomicU64::new(0),
             is_broken: AtomicBool::new(false),
             next_number: AtomicU64::new(0),
             start_at_unix_ns: None,
@@ -52,16 +54,17 @@ impl Gate {
 
     /// The wall clock is read as late as possible: it may be set until then.
     fn set_start(&self, now_ns: Nanos, unix_now_ns: u64) {
-        let Some(start_at_unix_ns) = self.start_at_unix_ns else {
-            return self.started_ns.store(now_ns + START_DELAY_NS, Ordering::Release);
+        let start = |left_ns: Nanos| {
+            self.started_unix_ns.store(unix_now_ns + left_ns, Ordering::Relaxed);
+            self.started_ns.store(now_ns + left_ns, Ordering::Release);
         };
+        let Some(start_at_unix_ns) = self.start_at_unix_ns else { return start(START_DELAY_NS) };
         let late_ns = (unix_now_ns + START_DELAY_NS).saturating_sub(start_at_unix_ns);
         if late_ns > LATEST_START_NS {
             self.late_ns.store(late_ns, Ordering::Relaxed);
             return self.break_off();
         }
-        let left_ns = start_at_unix_ns.saturating_sub(unix_now_ns).max(START_DELAY_NS);
-        self.started_ns.store(now_ns + left_ns, Ordering::Release);
+        start(start_at_unix_ns.saturating_sub(unix_now_ns).max(START_DELAY_NS));
     }
 
     /// How late this process was for the common start, if it was too late to begin.
@@ -72,6 +75,11 @@ impl Gate {
     /// The load's zero, once it is known: due times count from here.
     pub(crate) fn started_ns(&self) -> Option<Nanos> {
         Some(self.started_ns.load(Ordering::Acquire)).filter(|&started_ns| started_ns > 0)
+    }
+
+    /// The same moment on the wall clock, as it was set then: it may be set again during the load.
+    pub(crate) fn started_unix_ns(&self) -> Option<u64> {
+        self.started_ns().map(|_| self.started_unix_ns.load(Ordering::Relaxed))
     }
 
     pub(crate) fn break_off(&self) {
@@ -114,6 +122,9 @@ mod tests {
         let without = Gate::new(1);
         without.set_start(77 * MS, START_AT);
         assert_eq!(without.started_ns(), Some(77 * MS + START_DELAY_NS));
+        assert_eq!(without.started_unix_ns(), Some(START_AT + START_DELAY_NS));
+        assert_eq!(gate_at(START_AT - 2_000 * MS).started_unix_ns(), Some(START_AT));
+        assert_eq!(Gate::new(1).started_unix_ns(), None);
     }
 
     #[test]

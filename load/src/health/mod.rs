@@ -21,6 +21,8 @@ const LEAST_BUSY_S: f64 = 0.1;
 const LATE_MS: f64 = 1.0;
 /// Lateness also has to be this much of the usual service time to matter.
 const LATE_SHARE_OF_SERVICE: f64 = 0.05;
+/// A stop of more than this share of a load is in its rate, and in its percentiles.
+const STOPPED_SHARE: f64 = 0.01;
 /// A rate below this share of the requested one is missed.
 const RATE_REACHED: f64 = 0.99;
 
@@ -64,10 +66,18 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     // Readings of the CPU begin a little before the load and end after it.
     let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
     let missed = rate_missed(outcome, plan);
-    let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan)];
+    let stopped = generator_stopped(outcome);
+    // Where requests fall due without a response, their lateness is the better measure of a stop.
+    let long_stop = stopped.filter(|_| per_elapsed(outcome.stopped_ns) > STOPPED_SHARE);
+    let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan), long_stop];
     let warnings: Vec<Warning> = own
         .into_iter()
-        .chain([missed, rate_exceeded(outcome, plan), not_sent(outcome)])
+        .chain([
+            stopped.filter(|_| long_stop.is_none()),
+            missed,
+            rate_exceeded(outcome, plan),
+            not_sent(outcome),
+        ])
         .chain([
             failures(outcome),
             closed_at_once(outcome, plan),
@@ -95,6 +105,12 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
 fn generator_busy(outcome: &LoadOutcome, share: f64) -> Option<Warning> {
     (outcome.is_measurable() && share > FULL_CORE)
         .then_some(Warning::GeneratorBusy { share, threads: outcome.cost.threads })
+}
+
+fn generator_stopped(outcome: &LoadOutcome) -> Option<Warning> {
+    let share = outcome.stopped_ns as f64 / 1e9 / outcome.elapsed_s();
+    (outcome.stopped_ns > 0 && share.is_finite())
+        .then_some(Warning::GeneratorStopped { ms: outcome.stopped_ns as f64 / 1e6, share })
 }
 
 /// The generator's own lateness: it matters where it is a part of what is measured.

@@ -333,3 +333,17 @@ fn a_load_in_which_nothing_happened_divides_by_nothing() {
     let health = judge(&LoadOutcome::default(), &open(1.0));
     assert_eq!((health.cpu_us_per_request, health.cpu_share, health.bottleneck), (0.0, 0.0, None));
 }
+
+#[test]
+fn a_generator_that_was_stopped_is_the_bottleneck_unless_that_was_a_small_part_of_the_load() {
+    let after = |stopped_ns: u64| {
+        let mut outcome = healthy();
+        outcome.stopped_ns = stopped_ns;
+        let health = judge(&outcome, &closed());
+        (health.bottleneck.is_some(), health.warnings[0].id())
+    };
+    let elapsed_ns = (healthy().elapsed_s() * 1e9) as u64;
+    assert_eq!(after(elapsed_ns / 2), (true, "generator-stopped"));
+    assert_eq!(after(elapsed_ns / 1_000), (false, "generator-stopped"));
+    assert_eq!(after(0), (false, "closed-loop"));
+}

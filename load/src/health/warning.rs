@@ -13,6 +13,8 @@ pub enum Warning {
     GeneratorBusy { share: f64, threads: u32 },
     /// Requests were sent late although a connection was free.
     GeneratorLate { p99_ms: f64 },
+    /// The process was stopped as a whole. `share`: of the load.
+    GeneratorStopped { ms: f64, share: f64 },
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// Requests of the lead-in that were still to be sent when counting began are in the rate.
@@ -61,6 +63,7 @@ impl Warning {
         match self {
             Self::GeneratorBusy { .. } => "generator-busy",
             Self::GeneratorLate { .. } => "generator-late",
+            Self::GeneratorStopped { .. } => "generator-stopped",
             Self::RateMissed { .. } => "rate-missed",
             Self::RateExceeded { .. } => "rate-exceeded",
             Self::NotSent { .. } => "not-sent",
@@ -95,6 +98,11 @@ impl Warning {
                 "the generator was the bottleneck. With a connection free it still sent one in a hundred requests \
                  {p99_ms:.1} ms or more after it was due. Give it cores of its own ({cores}), or ask for less",
                 cores = name(Setting::Cores),
+            ),
+            Self::GeneratorStopped { ms, share } => format!(
+                "the generator stood still for {ms:.0} ms ({:.1} % of the load). It was stopped, or got no CPU. Response \
+                 times contain that. Measure again",
+                share * 100.0
             ),
             Self::RateMissed { asked_per_s, sent_per_s, completed_per_s } => {
                 let missed = format!(

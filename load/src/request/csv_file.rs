@@ -2,6 +2,7 @@
 
 use super::RequestError;
 use super::place::Place;
+use crate::whole_file::{self, LARGEST_OF_A_REQUEST};
 use bytes::Bytes;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,9 @@ impl CsvFiles {
 
 impl Table {
     fn read(file: &Path) -> Result<Self, String> {
-        let mut reader = csv::ReaderBuilder::new().from_path(file).map_err(|error| cannot_read(&error))?;
+        let bytes = whole_file::read(file, LARGEST_OF_A_REQUEST)
+            .map_err(|error| format!("it cannot be read: {error}"))?;
+        let mut reader = csv::Reader::from_reader(&*bytes);
         let columns = reader.headers().map_err(|error| cannot_read(&error))?;
         let columns: Vec<String> = columns.iter().map(|name| name.trim().to_owned()).collect();
         let rows =

@@ -17,18 +17,18 @@
 //! ```
 
 use super::{Header, RequestError, Target};
+use crate::whole_file::{self, LARGEST_OF_A_REQUEST};
 use base64::Engine as _;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::{fs, io};
 
 /// Reads a target file. Body files are looked for beside it.
 ///
 /// # Errors
 /// [`RequestError::Read`], [`RequestError::File`] with the line, [`RequestError::NoTarget`] where it has none.
 pub fn read(file: &Path) -> Result<Vec<Target>, RequestError> {
-    let text =
-        fs::read_to_string(file).map_err(|source| RequestError::Read { file: file.to_owned(), source })?;
+    let text = whole_file::read_text(file, LARGEST_OF_A_REQUEST)
+        .map_err(|source| RequestError::Read { file: file.to_owned(), source })?;
     parse(&text, file.parent().unwrap_or(Path::new("")))
         .map_err(|source| RequestError::File { file: file.to_owned(), source: Box::new(source) })
 }
@@ -98,7 +98,8 @@ fn not_a_target(line: &str) -> RequestError {
 }
 
 fn body(file: &Path) -> Result<Vec<u8>, RequestError> {
-    fs::read(file).map_err(|source: io::Error| RequestError::Read { file: file.to_owned(), source })
+    whole_file::read(file, LARGEST_OF_A_REQUEST)
+        .map_err(|source| RequestError::Read { file: file.to_owned(), source })
 }
 
 #[derive(serde::Deserialize)]

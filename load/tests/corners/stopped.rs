@@ -8,25 +8,35 @@ use std::io::{Read, stdin};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use threadcount_load::plan::Stop;
+use threadcount_load::outcome::LoadOutcome;
+use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{Control, run};
 
 const STOPPED: Duration = Duration::from_millis(300);
 
-/// 500/s over four connections until its input ends: 150 requests fall due in the 300 ms.
-fn load((way, port): (Way, u16), lateness: Duration) {
-    let driver = way.driver;
+/// Over four connections, until its input ends.
+fn plan((way, port): (Way, u16), pacing: Pacing, lateness: Duration) -> LoadPlan {
     let lasts = Stop::Duration(Duration::from_secs(600));
-    let plan = way.plan_to(port, 4, open(500.0), lasts).with(|plan| plan.lateness = lateness);
+    way.plan_to(port, 4, pacing, lasts).with(|plan| plan.lateness = lateness)
+}
+
+fn outcome_of(plan: &LoadPlan) -> LoadOutcome {
     let stop = AtomicBool::new(false);
-    let outcome = thread::scope(|scope| {
+    thread::scope(|scope| {
         scope.spawn(|| {
             stdin().read_to_end(&mut Vec::new()).unwrap();
             stop.store(true, Ordering::Relaxed);
         });
-        run(&plan, Control::new(&stop, &mut |_| {})).unwrap()
-    });
+        run(plan, Control::new(&stop, &mut |_| {})).unwrap()
+    })
+}
+
+/// 500/s: 150 requests fall due in the 300 ms.
+fn load(part: (Way, u16), lateness: Duration) {
+    let driver = part.0.driver;
+    let plan = plan(part, open(500.0), lateness);
+    let outcome = outcome_of(&plan);
     assert_eq!(outcome.counts.failed, 0, "{:?}", outcome.failures);
     let own_lag = |quantile| outcome.own_lag.at_quantile(quantile);
     assert!(own_lag(1.0) >= STOPPED.mul_f64(0.9), "{driver:?}: {:?}", outcome.own_lag.summary());
@@ -38,11 +48,15 @@ fn load((way, port): (Way, u16), lateness: Duration) {
     assert!(generator.why.unwrap().contains("after it was due"));
 }
 
-/// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
 fn stop_in_the_middle() {
+    stop_for(STOPPED, 0);
+}
+
+/// Runs a test's load with each driver in a process of its own, and stops that in the middle of it.
+fn stop_for(time: Duration, delay_ms: u64) {
     let name = thread::current().name().unwrap().to_owned();
     for driver in DRIVERS {
-        let server = Server::start(Transport::Plain, |_| Reply::answer("hi"));
+        let server = Server::start(Transport::Plain, move |_| Reply::answer("hi").after_ms(delay_ms));
         let way = Way { transport: Transport::Plain, driver };
         let mut generator = child::start(&name, way, server.port);
         // The kernel begins to stamp a little after it was asked to.
@@ -50,7 +64,7 @@ fn stop_in_the_middle() {
         child::stop_during(&generator, || {
             // While each of its connections waits for a response it is the server that is slow.
             server.catch_up();
-            thread::sleep(STOPPED);
+            thread::sleep(time);
         });
         let before = server.requests();
         comes_true("what was due meanwhile has left", || server.requests() >= before + 400);
@@ -72,4 +86,19 @@ fn and_also_where_requests_may_leave_later_to_leave_together() {
         Some(part) => load(part, Duration::from_millis(5)),
         None => stop_in_the_middle(),
     }
+}
+
+/// A closed loop that rests until a response arrives.
+fn closed_load(part: (Way, u16)) {
+    let plan = plan(part, Pacing::Closed, Duration::ZERO);
+    let outcome = outcome_of(&plan);
+    let LoadReport { generator, warning_ids, .. } = LoadReport::new(&outcome, &plan);
+    assert!(generator.bottleneck && generator.why.unwrap().contains("the generator stood still for"));
+    assert_eq!(warning_ids[0], "generator-stopped");
+}
+
+#[test]
+fn a_closed_loop_that_was_stopped_does_not_blame_the_server() {
+    let Some(part) = child::part() else { return stop_for(STOPPED * 3, 2) };
+    closed_load(part);
 }

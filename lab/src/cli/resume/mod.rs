@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{ResultFolder, latest};
+use threadcount_load::command_line;
 use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
 use threadcount_model::experiment::Experiment;
@@ -118,12 +119,7 @@ impl Earlier {
 
 /// The command that began a session: this one, where it goes on with none.
 pub(super) fn command_of(earlier: Option<&Earlier>) -> Vec<String> {
-    earlier.map_or_else(written, |earlier| earlier.document.command.clone())
-}
-
-/// This command line. A name that is no Unicode text is a path; it has a mark where it is none.
-pub(super) fn written() -> Vec<String> {
-    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+    earlier.map_or_else(command_line::words, |earlier| earlier.document.command.clone())
 }
 
 /// Where two documents differ, with both values.

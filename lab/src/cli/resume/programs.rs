@@ -37,6 +37,7 @@ pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String
             files.extend(app::find_jar(&benchmark.jar));
         }
     }
+    changed.extend(clock_set_back(records, Timestamp::now()));
     // The time of a change, which no copy and no package manager sets back.
     let is_newer = |path: &&PathBuf| {
         let time = path.metadata().map(|it| it.ctime());
@@ -45,6 +46,12 @@ pub(super) fn changed(records: &[Record], experiment: &Experiment) -> Vec<String
     let newer = files.iter().filter(is_newer);
     changed.extend(newer.map(|path| format!("{}: it was changed after the first run began", path.display())));
     changed.into_iter().collect()
+}
+
+/// Files show when they were changed by the wall clock. If it was set back, a change since then looks older than the runs.
+fn clock_set_back(records: &[Record], now: Timestamp) -> Option<String> {
+    let began = records.iter().filter_map(|it| it.started_at.parse::<Timestamp>().ok()).max()?;
+    (now < began).then(|| format!("the clock: the last run began at {began}, and it is {now} now"))
 }
 
 /// A process of a run.
@@ -165,4 +172,20 @@ fn with_java(program: PathBuf) -> Vec<PathBuf> {
     let of_java = home.into_iter().flat_map(|home| OF_JAVA.map(|file| home.join(file)));
     let all: Vec<PathBuf> = of_java.collect();
     all.into_iter().chain([program]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_was_set_back_is_named_and_one_that_went_on_is_not() {
+        let at = |started_at: &str| Record { started_at: started_at.to_owned(), ..Record::default() };
+        let runs = [at("2026-11-27T20:00:00Z"), at("2026-11-27T20:10:00Z"), at("")];
+        let named = |now: &str| clock_set_back(&runs, now.parse().unwrap());
+        let why = "the clock: the last run began at 2026-11-27T20:10:00Z, and it is 2026-11-27T19:30:00Z now";
+        assert_eq!(named("2026-11-27T19:30:00Z").as_deref(), Some(why));
+        assert_eq!(named("2026-11-27T20:11:00Z"), None);
+        assert_eq!(clock_set_back(&[], Timestamp::UNIX_EPOCH), None);
+    }
 }
