@@ -28,7 +28,8 @@ impl Piece {
 }
 
 /// Replaces control characters and the separators that some terminals interpret.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()
             || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
