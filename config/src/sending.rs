@@ -145,7 +145,7 @@ pub(super) fn check_settings(fields: &Fields<'_>, load: &LoadSpec) -> Result<(),
     let Err(LoadPlanError::Plan(error)) = load_plan::check_settings(load) else { return Ok(()) };
     let mut keys = setting_key(error.setting()).split('`').skip(1).step_by(2);
     let span = keys.find_map(|key| fields.key_span(key)).unwrap_or_else(|| fields.span.clone());
-    Err(Diagnostic::new(span, error.sentence(setting_key), "excluded by another key"))
+    Err(Diagnostic::new(span, error.sentence(setting_key), "cannot be sent"))
 }
 
 /// How sentences of the generator name the keys of a load.

@@ -183,6 +183,11 @@ fn each_mistake_points_at_its_key_or_value_and_says_what_to_write() {
             "lead_in: `lead_in` is for loads that a time ends: leave it out, or `requests`",
         ),
         (
+            "clients: 1M, duration: 1s, http: 2, streams: 100",
+            "streams: `clients` or `connections` times `streams` is 100000000. At most 16777216 requests",
+        ),
+        ("clients: 4, duration: 1s, sni: a b", "sni: `sni` a b: not a host name"),
+        (
             "clients: 4, duration: 1s, key: k.pem",
             "key: a key needs its certificate | write `cert: client.pem`",
         ),
