@@ -16,6 +16,5 @@ pub const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
 pub mod cli;
 pub mod crossover;
 pub mod history;
-mod json_leaves;
 pub mod run;
 pub mod watch;

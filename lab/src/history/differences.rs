@@ -4,31 +4,27 @@
 //! not forgotten here.
 
 use super::setting;
-use crate::json_leaves::Leaves;
 use serde::Serialize;
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
-/// Without keys that have no effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
+/// Keys without effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
 /// warm-up, which is compared together with the experiment's.
-const SETTINGS: Leaves = Leaves {
-    whole_lists: true,
-    ignored: &[
-        "name",
-        "label",
-        "note",
-        "runs",
-        "only_variants",
-        "max_open_files",
-        "rounds",
-        "protocol",
-        "warmup_s",
-        "warmup_auto",
-    ],
-};
+const IGNORED: [&str; 10] = [
+    "name",
+    "label",
+    "note",
+    "runs",
+    "only_variants",
+    "max_open_files",
+    "rounds",
+    "protocol",
+    "warmup_s",
+    "warmup_auto",
+];
 /// Memory sizes that differ by less are equal: the kernel reserves a varying part.
 const SAME_MEMORY: f64 = 0.01;
 
@@ -62,7 +58,7 @@ impl Differences {
             machine: machine(a, b),
             load: loads(a, b),
             server: servers(a, b),
-            tool: fields_that_differ("threadcount", &a.threadcount, &b.threadcount),
+            tool: fields_that_differ("threadcount", &text(&a.threadcount), &text(&b.threadcount)),
         }
     }
 
@@ -148,27 +144,51 @@ fn distinct_facts(records: &[Record], variant: &str, read_fact: ReadFact) -> Opt
     (!all.is_empty()).then(|| all.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-fn fields_that_differ<T: Serialize>(whose: &str, a: &T, b: &T) -> Vec<Difference> {
-    // What these documents are made of can be written as JSON.
-    let differing = SETTINGS.differing(a, b).unwrap_or_default();
-    let differ = differing.into_iter().map(|(what, a, b)| Difference {
-        of: whose.to_owned(),
-        what,
-        a: a.as_ref().and_then(plain),
-        b: b.as_ref().and_then(plain),
-    });
-    differ.filter(|it| it.a != it.b).collect()
+fn text(text: &str) -> Value {
+    Value::String(text.to_owned())
 }
 
-/// `None`: an empty list or map, so that an unset key that older results lack is not a difference.
-fn plain(value: &Value) -> Option<String> {
+fn fields_that_differ(whose: &str, a: &impl Serialize, b: &impl Serialize) -> Vec<Difference> {
+    let flat = |value: &dyn Fn() -> serde_json::Result<Value>| {
+        let mut leaves = BTreeMap::new();
+        flatten("", &value().unwrap_or_default(), &mut leaves);
+        leaves
+    };
+    let (a, b) = (flat(&|| serde_json::to_value(a)), flat(&|| serde_json::to_value(b)));
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differ = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
+    differ
+        .map(|key| Difference {
+            of: whose.to_owned(),
+            what: key.clone(),
+            a: a.get(key).cloned(),
+            b: b.get(key).cloned(),
+        })
+        .collect()
+}
+
+/// Every leaf with its path, `server.tomcat.version`. A list is one leaf. Null counts as absent,
+/// so that an unset key that older results lack is not a difference.
+fn flatten(path: &str, value: &Value, leaves: &mut BTreeMap<String, String>) {
+    let leaf = match value {
+        Value::Object(fields) => {
+            for (key, value) in fields.iter().filter(|(key, _)| !IGNORED.contains(&key.as_str())) {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                flatten(&path, value, leaves);
+            }
+            return;
+        }
+        Value::Null => return,
+        Value::Array(items) if items.is_empty() => return,
+        Value::Array(items) => items.iter().map(plain).collect::<Vec<_>>().join(" "),
+        other => plain(other),
+    };
+    leaves.insert(path.to_owned(), leaf);
+}
+
+fn plain(value: &Value) -> String {
     match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Object(fields) if fields.is_empty() => None,
-        Value::Array(items) if items.is_empty() => None,
-        Value::Array(items) => Some(
-            items.iter().map(|it| plain(it).unwrap_or_else(|| it.to_string())).collect::<Vec<_>>().join(" "),
-        ),
-        other => Some(other.to_string()),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
     }
 }

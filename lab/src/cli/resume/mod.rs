@@ -4,7 +4,6 @@ mod programs;
 
 use super::{Cli, Command};
 use crate::VERSION;
-use crate::json_leaves::Leaves;
 use clap::Parser;
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -129,9 +128,50 @@ pub(super) fn written() -> Vec<String> {
 
 /// Where two documents differ, with both values.
 fn differences<T: Serialize>(name: &str, before: &T, now: &T) -> miette::Result<Vec<String>> {
-    let text = |value: Option<Value>| value.unwrap_or_default().to_string();
-    let differing = Leaves::default().differing(before, now).into_diagnostic()?.into_iter();
-    Ok(differing
-        .map(|(path, one, other)| format!("{name}.{path}: {}, now {}", text(one), text(other)))
-        .collect())
+    let mut found = Vec::new();
+    // Through text, as the earlier one came.
+    let value = |it: &T| serde_json::to_string(it).and_then(|text| serde_json::from_str(&text));
+    compare(name, &value(before).into_diagnostic()?, &value(now).into_diagnostic()?, &mut found);
+    Ok(found)
+}
+
+fn compare(path: &str, before: &Value, now: &Value, found: &mut Vec<String>) {
+    match (before, now) {
+        (Value::Object(one), Value::Object(other)) => {
+            let names = one.keys().chain(other.keys().filter(|name| !one.contains_key(*name)));
+            for name in names {
+                let of = |map: &serde_json::Map<String, Value>| map.get(name).cloned().unwrap_or_default();
+                compare(&format!("{path}.{name}"), &of(one), &of(other), found);
+            }
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            for (index, (one, other)) in one.iter().zip(other).enumerate() {
+                compare(&format!("{path}[{index}]"), one, other, found);
+            }
+        }
+        (one, other) if one == other => {}
+        (one, other) => found.push(format!("{path}: {one}, now {other}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn differences_are_named_with_their_place_and_both_values() {
+        let before = json!({"loads": [{"runs": 3, "name": "c4"}], "jvm": ["-Xmx1g"]});
+        let now = json!({"loads": [{"runs": 5, "name": "c4"}], "jvm": ["-Xmx1g", "-Xint"], "jdk": 25});
+        let found = differences("experiment", &before, &now).unwrap();
+        assert_eq!(
+            found,
+            [
+                "experiment.loads[0].runs: 3, now 5",
+                "experiment.jvm: [\"-Xmx1g\"], now [\"-Xmx1g\",\"-Xint\"]",
+                "experiment.jdk: null, now 25"
+            ]
+        );
+        assert!(differences("experiment", &before, &before).unwrap().is_empty());
+    }
 }
