@@ -106,10 +106,19 @@ fn without_empty(value: Value) -> Value {
     Value::Object(kept.collect::<Map<_, _>>())
 }
 
+/// The Job as YAML, for people and for `kubectl apply`.
+///
+/// # Errors
+/// None of a Job.
+pub fn manifest(load: &ClusterLoad) -> Result<String, serde_saphyr::ser::Error> {
+    // A command stays on one line.
+    let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
+    serde_saphyr::to_string_with_options(&job(load), options)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::yaml::yaml;
 
     fn load() -> ClusterLoad {
         ClusterLoad {
@@ -151,17 +160,33 @@ mod tests {
 
     #[test]
     fn only_pods_that_are_told_what_to_send_read_their_input() {
-        assert!(!yaml(&job(&load())).contains("stdin"));
+        assert!(!manifest(&load()).unwrap().contains("stdin"));
         let reading = job(&ClusterLoad { reads_input: true, ..load() });
         assert_eq!(reading["spec"]["template"]["spec"]["containers"][0]["stdin"], true);
     }
 
     #[test]
     fn it_keeps_away_from_nodes_only_where_that_was_asked_for() {
-        let away = yaml(&job(&load()));
+        let away = manifest(&load()).unwrap();
         assert!(away.contains("- key: app\n") && away.contains("operator: NotIn"), "{away}");
         let anywhere = ClusterLoad { avoid_nodes: BTreeMap::new(), node_selector: BTreeMap::new(), ..load() };
-        let anywhere = yaml(&job(&anywhere));
+        let anywhere = manifest(&anywhere).unwrap();
         assert!(!anywhere.contains("ffinity:") && !anywhere.contains("nodeSelector"), "{anywhere}");
+    }
+
+    #[test]
+    fn a_text_that_yaml_takes_for_something_else_is_quoted() {
+        let words = ["load", "-c", "10", "http://a/?x=1", "yes", "on", "", "# no", "a: b"].map(str::to_owned);
+        let text = manifest(&ClusterLoad { arguments: words.to_vec(), ..load() }).unwrap();
+        let expected =
+            "- load\n- -c\n- \"10\"\n- http://a/?x=1\n- \"yes\"\n- \"on\"\n- \"\"\n- \"# no\"\n- \"a: b\"\n";
+        let of_arguments: String = text
+            .lines()
+            .skip_while(|line| line.trim() != "args:")
+            .skip(1)
+            .take(9)
+            .map(|line| line.trim().to_owned() + "\n")
+            .collect();
+        assert_eq!(of_arguments, expected);
     }
 }

@@ -17,7 +17,6 @@ pub mod job;
 pub mod pod_state;
 pub mod seen_pods;
 pub mod workers;
-pub mod yaml;
 
 use std::collections::BTreeMap;
 

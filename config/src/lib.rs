@@ -23,6 +23,7 @@ mod subjects;
 mod variants;
 
 use loads::Shared;
+pub use sending::setting_key;
 use threadcount_load::whole_file;
 use threadcount_model::experiment::{Experiment, RequestSpec, Study, warm_up};
 use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};

@@ -117,7 +117,7 @@ fn load(
     let (runs, protocol) = self::rounds(fields, rounds)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
     let only_variants = fields.read("variants", |node| variant_list(node, shared.variants))?;
-    Ok(LoadSpec {
+    let load = LoadSpec {
         requests,
         duration_s,
         interleave_s: interleave(fields, external.unwrap_or(workload), duration_s)?,
@@ -131,7 +131,9 @@ fn load(
         thread_dump: truth("thread_dump")?.unwrap_or_default(),
         keep_alive: truth("keep_alive")?.unwrap_or(true),
         ..LoadSpec::new(&name, external.unwrap_or(workload), first.clone())
-    })
+    };
+    sending::check_settings(fields, &load)?;
+    Ok(load)
 }
 
 /// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.

@@ -7,7 +7,8 @@ pub(super) use connection::captures;
 use std::num::NonZeroU32;
 use std::path::Path;
 use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
-use threadcount_model::experiment::{Sending, Workload};
+use threadcount_load::setting::Setting;
+use threadcount_model::experiment::{LoadSpec, Sending, Workload};
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
@@ -15,6 +16,7 @@ use threadcount_model::parse::key_spec::{KeySpec, json_schema};
 use threadcount_model::parse::value_kinds::{AnyDuration, Count, Listed, PositiveDuration, Text, Whole};
 use threadcount_model::parse::yaml::Node;
 use threadcount_model::{keys, value_kinds};
+use threadcount_servers::workload::load_plan::{self, LoadPlanError};
 
 pub(super) const KEYS: &[KeySpec] = keys! {
     poisson: bool,
@@ -125,7 +127,10 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
         let message = "clients send when their responses are complete, not at random".to_owned();
         return refused("poisson", message, "needs a rate", help);
     }
-    connection::check(fields, workload)?;
+    if is_there("key") && !is_there("cert") {
+        let help = "write `cert: client.pem` too, or leave `key` out";
+        return refused("key", "a key needs its certificate".to_owned(), "no `cert`", help);
+    }
     if is_there("streams")
         && fields.get("http").is_some_and(|node| matches!(http(node), Ok(ProtocolChoice::Http1)))
     {
@@ -133,6 +138,31 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
         return refused("streams", message, "needs HTTP/2", "write `http: 2`, or leave `streams` out");
     }
     Ok(())
+}
+
+/// The generator's own rules for settings that exclude each other, at the key that they are about.
+pub(super) fn check_settings(fields: &Fields<'_>, load: &LoadSpec) -> Result<(), Diagnostic> {
+    let Err(LoadPlanError::Plan(error)) = load_plan::check_settings(load) else { return Ok(()) };
+    let mut keys = setting_key(error.setting()).split('`').skip(1).step_by(2);
+    let span = keys.find_map(|key| fields.key_span(key)).unwrap_or_else(|| fields.span.clone());
+    Err(Diagnostic::new(span, error.sentence(setting_key), "cannot be sent"))
+}
+
+/// How sentences of the generator name the keys of a load.
+#[must_use]
+pub const fn setting_key(setting: Setting) -> &'static str {
+    match setting {
+        Setting::Connections => "`clients` or `connections`",
+        Setting::Streams => "`streams`",
+        Setting::Requests => "`requests`",
+        Setting::Captures => "`capture`",
+        Setting::KeepCookies => "`cookies`",
+        Setting::Resolve => "`resolve` and `connect_to`",
+        Setting::CaFiles => "`cacert`",
+        Setting::Identity => "`cert`",
+        Setting::NoResumption => "`tls_resumption`",
+        _ => setting.field(),
+    }
 }
 
 fn http(node: &Node) -> Result<ProtocolChoice, Diagnostic> {

@@ -6,7 +6,7 @@ mod own_part;
 mod tls;
 
 pub use address::{AddressOverride, AddressOverrideError};
-pub use error::{LearnedField, PlanError, TlsField};
+pub use error::PlanError;
 pub use tls::{ClientIdentity, TlsFile, TlsFileError, TlsOptions};
 
 use crate::request::RequestSource;

@@ -28,6 +28,30 @@ pub enum Setting {
     FirstByte,
     /// HTTP/1.1 instead of HTTP/2, with the verb.
     Http1,
+    /// Requests at once on a connection.
+    Streams,
+    /// How many requests end the load.
+    Requests,
+    /// How much later than due a request may be sent.
+    Lateness,
+    /// A connection for each request.
+    CloseAfterResponse,
+    /// Values of responses that later requests send.
+    Captures,
+    /// Cookies that the server sets are sent.
+    KeepCookies,
+    /// The socket that is connected to.
+    UnixSocket,
+    /// Other addresses than those of the host.
+    Resolve,
+    /// The name in the TLS handshake.
+    Sni,
+    /// The authorities to trust.
+    CaFiles,
+    /// The certificate of the client.
+    Identity,
+    /// TLS sessions are not resumed.
+    NoResumption,
 }
 
 /// How a sentence names a setting: as [`Setting::field`], or as the flags of a program.
@@ -50,6 +74,18 @@ impl Setting {
             Self::Follow => "`follow_redirects`",
             Self::FirstByte => "`first_byte`",
             Self::Http1 => "set `protocol` to HTTP/1.1",
+            Self::Streams => "`streams_per_connection`",
+            Self::Requests => "`stop` by requests",
+            Self::Lateness => "`lateness`",
+            Self::CloseAfterResponse => "`keep_alive: false`",
+            Self::Captures => "`captures`",
+            Self::KeepCookies => "`keep_cookies`",
+            Self::UnixSocket => "`unix_socket`",
+            Self::Resolve => "`resolve`",
+            Self::Sni => "`sni`",
+            Self::CaFiles => "`tls.ca_files`",
+            Self::Identity => "`tls.identity`",
+            Self::NoResumption => "`tls.resumption: false`",
         }
     }
 }

@@ -1,39 +1,18 @@
 //! What is in a jar: the names of its files, and single small ones.
 
-use flate2::read::DeflateDecoder;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::path::Path;
+use zip::ZipArchive;
+use zip::result::ZipError;
 
-/// The signature and the length of the record at the end of a zip file, without its comment.
-pub(crate) const END: ([u8; 4], usize) = (*b"PK\x05\x06", 22);
-/// Those of an entry in the directory of a zip file, without its name.
-pub(crate) const ENTRY: ([u8; 4], usize) = (*b"PK\x01\x02", 46);
-/// Those of the header in front of a file's bytes.
-pub(crate) const HEADER: ([u8; 4], usize) = (*b"PK\x03\x04", 30);
-/// A comment is at most this long.
-const LONGEST_COMMENT: u64 = u16::MAX as u64;
-/// The methods of compression that jars have.
-pub(crate) const STORED: u16 = 0;
-pub(crate) const DEFLATED: u16 = 8;
 /// Nothing larger is read.
 const MOST_BYTES: u64 = 16 << 20;
-/// A directory of a hundred thousand long names.
-const LARGEST_DIRECTORY: u32 = 32 << 20;
 
 /// An open jar.
 #[derive(Debug)]
 pub struct JarFile {
-    file: File,
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    method: u16,
-    packed_bytes: u64,
-    header_at: u64,
+    archive: ZipArchive<File>,
 }
 
 impl JarFile {
@@ -42,71 +21,33 @@ impl JarFile {
     /// # Errors
     /// It cannot be read, or is no zip file.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
-        let length = file.metadata()?.len();
-        let tail_bytes = length.min(LONGEST_COMMENT + END.1 as u64);
-        let tail = read_at(&mut file, length - tail_bytes, tail_bytes as usize)?;
-        let end = tail.windows(END.1).rposition(|it| it.starts_with(&END.0)).ok_or_else(not_a_zip)?;
-        let (bytes, at) = (u32_at(&tail, end + 12)?, u32_at(&tail, end + 16)?);
-        if bytes > LARGEST_DIRECTORY {
-            return Err(not_a_zip());
-        }
-        let directory = read_at(&mut file, u64::from(at), bytes as usize)?;
-        let mut entries = Vec::new();
-        let mut rest = &directory[..];
-        while rest.starts_with(&ENTRY.0) {
-            let (name, extra, comment) = (u16_at(rest, 28)?, u16_at(rest, 30)?, u16_at(rest, 32)?);
-            let name = rest.get(ENTRY.1..ENTRY.1 + usize::from(name)).ok_or_else(not_a_zip)?;
-            entries.push(Entry {
-                name: String::from_utf8_lossy(name).into_owned(),
-                method: u16_at(rest, 10)?,
-                packed_bytes: u64::from(u32_at(rest, 20)?),
-                header_at: u64::from(u32_at(rest, 42)?),
-            });
-            let length = ENTRY.1 + name.len() + usize::from(extra) + usize::from(comment);
-            rest = rest.get(length..).ok_or_else(not_a_zip)?;
-        }
-        if entries.is_empty() && !directory.is_empty() {
-            return Err(not_a_zip());
-        }
-        Ok(Self { file, entries })
+        Ok(Self { archive: ZipArchive::new(File::open(path)?).map_err(unreadable)? })
     }
 
     /// The names of its files and folders.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.iter().map(|entry| entry.name.as_str())
+        self.archive.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok())
     }
 
     /// Whether it has a file of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
-        self.names().any(|it| it == name)
+        self.archive.index_for_name(name).is_some()
     }
 
     /// The bytes of one file; `None`: there is none of this name.
     ///
     /// # Errors
-    /// It cannot be read or unpacked.
+    /// It cannot be read or unpacked, or is larger than 16 MiB.
     pub fn read(&mut self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else { return Ok(None) };
-        if entry.packed_bytes > MOST_BYTES {
-            return Err(not_a_zip());
-        }
-        let header = read_at(&mut self.file, entry.header_at, HEADER.1)?;
-        if !header.starts_with(&HEADER.0) {
-            return Err(not_a_zip());
-        }
-        let before = HEADER.1 as u64 + u64::from(u16_at(&header, 26)?) + u64::from(u16_at(&header, 28)?);
-        let packed = read_at(&mut self.file, entry.header_at + before, entry.packed_bytes as usize)?;
-        match entry.method {
-            STORED => Ok(Some(packed)),
-            DEFLATED => {
-                let mut bytes = Vec::new();
-                DeflateDecoder::new(&packed[..]).take(MOST_BYTES).read_to_end(&mut bytes)?;
-                Ok(Some(bytes))
-            }
-            _ => Err(not_a_zip()),
-        }
+        let mut file = match self.archive.by_name(name) {
+            Err(ZipError::FileNotFound) => return Ok(None),
+            file => file.map_err(unreadable)?,
+        };
+        let mut bytes = Vec::new();
+        // Its directory may promise fewer bytes than it has.
+        file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > MOST_BYTES { Err(not_a_jar()) } else { Ok(Some(bytes)) }
     }
 
     /// An attribute of its manifest, which may go on over several lines; `None`: there is no such attribute.
@@ -121,24 +62,14 @@ impl JarFile {
     }
 }
 
-fn read_at(file: &mut File, at: u64, bytes: usize) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(at))?;
-    let mut buffer = vec![0; bytes];
-    file.read_exact(&mut buffer)?;
-    Ok(buffer)
+fn unreadable(error: ZipError) -> io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        _ => not_a_jar(),
+    }
 }
 
-fn u16_at(bytes: &[u8], at: usize) -> io::Result<u16> {
-    let two = bytes.get(at..at + 2).and_then(|it| it.try_into().ok()).ok_or_else(not_a_zip)?;
-    Ok(u16::from_le_bytes(two))
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> io::Result<u32> {
-    let four = bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).ok_or_else(not_a_zip)?;
-    Ok(u32::from_le_bytes(four))
-}
-
-fn not_a_zip() -> io::Error {
+fn not_a_jar() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "it is not a jar that can be read")
 }
 
@@ -181,5 +112,23 @@ mod tests {
         for bytes in [&b""[..], b"no jar", &whole[..whole.len() - 1], &whole[10..]] {
             assert!(opened(bytes).and_then(|mut jar| jar.read("a")).is_err(), "{} bytes", bytes.len());
         }
+    }
+
+    #[test]
+    fn a_file_of_more_than_16_mib_is_not_read() {
+        let zeros = vec![0; (16 << 20) + 1];
+        let mut jar =
+            opened(&jar(&[("a", b""), ("larger", &zeros), ("b", b""), ("as large", &zeros[1..])])).unwrap();
+        assert!(jar.read("larger").is_err());
+        assert_eq!(jar.read("as large").unwrap().map(|it| it.len()), Some(16 << 20));
+    }
+
+    #[test]
+    fn a_jar_of_more_files_than_16_bits_count_is_read() {
+        let names: Vec<String> = (0..70_000).map(|it| it.to_string()).collect();
+        let files: Vec<(&str, &[u8])> = names.iter().map(|it| (it.as_str(), it.as_bytes())).collect();
+        let mut jar = opened(&jar(&files)).unwrap();
+        assert_eq!(jar.names().count(), 70_000);
+        assert_eq!(jar.read("69999").unwrap().as_deref(), Some(&b"69999"[..]));
     }
 }

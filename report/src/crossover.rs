@@ -79,7 +79,7 @@ pub(crate) const COVERS: [&str; 2] = [
 
 /// The label stands before the first line only.
 fn section(label: &str, texts: &[String]) -> Vec<String> {
-    let lines = texts.iter().flat_map(|text| wrapped(text, LABEL, WIDTH));
+    let lines = texts.iter().flat_map(|text| wrapped(text, WIDTH - LABEL));
     let lines = lines.enumerate();
     lines.map(|(at, line)| format!("{:<LABEL$}{line}", if at == 0 { label } else { "" })).collect()
 }

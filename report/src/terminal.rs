@@ -8,7 +8,7 @@ use crate::crossover;
 use crate::view::study::StudyView;
 use crate::view::{View, WhyLine, capital, view};
 use crate::wrapped::folded;
-pub(super) use page::clean;
+pub use page::clean;
 use page::{LABEL, Page, Piece, Tone};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;

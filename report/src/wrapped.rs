@@ -1,26 +1,12 @@
 //! Text broken into lines.
 
-/// Breaks a text at blanks into lines of at most `width` columns, the first of which begins at column `indent`.
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
+
+/// Breaks a text at blanks into lines of at most `width` columns. A longer word has a line of its own.
 #[must_use]
-pub fn wrapped(text: &str, indent: usize, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut column = indent;
-    for word in text.split(' ') {
-        let length = word.chars().count();
-        if column > indent && column + 1 + length > width {
-            lines.push(String::new());
-            column = indent;
-        }
-        if let Some(line) = lines.last_mut() {
-            if column > indent {
-                line.push(' ');
-                column += 1;
-            }
-            line.push_str(word);
-        }
-        column += length;
-    }
-    lines
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    textwrap::wrap(text, at_blanks(width)).into_iter().map(Into::into).collect()
 }
 
 /// Breaks the lines of a text that are wider than so many columns at blanks, with the rest of each further to the right. Words stay
@@ -28,45 +14,24 @@ pub fn wrapped(text: &str, indent: usize, width: usize) -> Vec<String> {
 #[must_use]
 pub fn folded(text: &str, width: usize) -> String {
     let fold = |line: &str| {
-        if columns(line) <= width || line.contains('│') { line.to_owned() } else { fold(line, width) }
+        if display_width(line) <= width || line.contains('│') { line.to_owned() } else { fold(line, width) }
     };
     text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
 }
 
 fn fold(line: &str, width: usize) -> String {
-    let indent = line.chars().take_while(|&it| it == ' ').count();
-    let hanging = " ".repeat((indent + 2).min(width / 3));
-    let (mut folded, mut column, mut blanks) = (" ".repeat(indent), indent, 0);
-    for (index, word) in line[indent..].split(' ').enumerate() {
-        let length = columns(word);
-        blanks += usize::from(index > 0);
-        if word.is_empty() {
-            continue;
-        }
-        if column > indent && column + blanks + length > width {
-            folded = folded + "\n" + &hanging;
-            column = hanging.len();
-        } else {
-            folded += &" ".repeat(blanks);
-            column += blanks;
-        }
-        folded += word;
-        (column, blanks) = (column + length, 0);
-    }
-    folded
+    let text = line.trim_start_matches(' ');
+    let indent = &line[..line.len() - text.len()];
+    let hanging = " ".repeat((indent.len() + 2).min(width / 3));
+    textwrap::fill(text, at_blanks(width).initial_indent(indent).subsequent_indent(&hanging))
 }
 
-/// Without the escape codes of colours.
-fn columns(text: &str) -> usize {
-    let (mut count, mut is_escape) = (0, false);
-    for character in text.chars() {
-        match (is_escape, character) {
-            (false, '\u{1b}') => is_escape = true,
-            (false, _) => count += 1,
-            (true, letter) => is_escape = !letter.is_ascii_alphabetic(),
-        }
-    }
-    count
+fn at_blanks(width: usize) -> Options<'static> {
+    Options::new(width)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit)
 }
 
 #[cfg(test)]
@@ -93,8 +58,8 @@ mod tests {
 
     #[test]
     fn lines_fit_and_a_word_that_is_too_long_stands_alone() {
-        assert_eq!(wrapped("a bb ccc", 2, 6), ["a bb", "ccc"]);
-        assert_eq!(wrapped("a bbbbbbbbb c", 0, 4), ["a", "bbbbbbbbb", "c"]);
-        assert_eq!(wrapped("", 0, 4), [""]);
+        assert_eq!(wrapped("a bb ccc", 4), ["a bb", "ccc"]);
+        assert_eq!(wrapped("a bbbbbbbbb c", 4), ["a", "bbbbbbbbb", "c"]);
+        assert_eq!(wrapped("", 4), [""]);
     }
 }

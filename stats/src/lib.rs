@@ -1,12 +1,10 @@
 //! Ratios, intervals, verdicts and claims over records.
 
-pub mod allocation_profiles;
 pub mod backend_limit;
 mod blocks;
 pub mod claim;
 pub mod comparison;
 mod compiler;
-pub mod cpu_profiles;
 pub mod crossover;
 pub mod decided;
 pub mod difference;
@@ -29,6 +27,7 @@ pub mod ratio;
 pub mod request_time;
 mod resampled;
 pub mod runs;
+pub mod sampled_stacks;
 pub mod spread;
 pub mod stack_tree;
 mod student;

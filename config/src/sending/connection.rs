@@ -3,7 +3,7 @@
 use std::path::Path;
 use threadcount_load::plan::{AddressOverride, ClientIdentity};
 use threadcount_load::response::{BodyCheck, Capture};
-use threadcount_model::experiment::{Sending, Workload};
+use threadcount_model::experiment::Sending;
 use threadcount_model::parse;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
@@ -55,62 +55,10 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
     })
 }
 
-/// Keys that exclude the kind of load or another key.
-pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
-    let is_there = |key: &str| fields.get(key).is_some();
-    let refused = |key: &str, message: &str, label: &str, help: &str| {
-        let span = fields.key_span(key).unwrap_or_else(|| fields.span.clone());
-        Err(Diagnostic::new(span, message, label).help(help))
-    };
-    if is_there("lateness") && workload.is_closed() {
-        let message = "clients send as soon as they have their responses, so nothing is due together";
-        return refused(
-            "lateness",
-            message,
-            "needs a rate",
-            "leave it out, or write `rate: 5000/s` instead of `clients`",
-        );
-    }
-    if is_there("lead_in") && is_there("requests") {
-        let message = "requests that are counted begin with the first";
-        return refused("lead_in", message, "needs a duration", "leave it out, or `requests`");
-    }
-    if is_there("lead_in") && (is_there("ramp") || is_there("steps")) {
-        let message = "a rate that changes is measured from its beginning";
-        return refused("lead_in", message, "needs a steady load", "leave it out");
-    }
-    if is_there("key") && !is_there("cert") {
-        let help = "write `cert: client.pem` too, or leave `key` out";
-        return refused("key", "a key needs its certificate", "no `cert`", help);
-    }
-    let address = ["resolve", "connect_to"].into_iter().find(|key| is_there(key));
-    if let Some(key) = address.filter(|_| is_there("unix_socket")) {
-        let message = "a Unix socket has no host and port";
-        return refused(key, message, "beside `unix_socket`", "leave out one of the two");
-    }
-    let closes = fields.get("keep_alive").is_some_and(|node| matches!(node.truth("keep_alive"), Ok(false)));
-    if let Some(key) = ["cookies", "capture"].into_iter().find(|key| is_there(key)).filter(|_| closes) {
-        let message =
-            "cookies and values belong to a connection, and without keep-alive each has one request";
-        return refused(key, message, "needs keep-alive", "leave out one of `keep_alive` and this");
-    }
-    Ok(())
-}
-
 /// `capture:` of a load.
 pub(in super::super) fn captures(node: &Node) -> Result<Vec<Capture>, Diagnostic> {
     let parse = |text: &str| text.parse::<Capture>().map_err(|error| error.why);
-    let captures = each(node, "capture", "a value of a response", parse)?;
-    let names: Vec<&str> = captures.iter().map(|capture| capture.name.as_str()).collect();
-    let twice = (1..names.len()).find(|&place| names[..place].contains(&names[place]));
-    match twice {
-        Some(place) => {
-            let message = format!("`capture` has `{}` twice", names[place]);
-            Err(Diagnostic::new(node.span.clone(), message, "two of one name")
-                .help("give each a name of its own"))
-        }
-        None => Ok(captures),
-    }
+    each(node, "capture", "a value of a response", parse)
 }
 
 /// One value, or a list of them; none has a comma of its own to be split at.

@@ -172,27 +172,32 @@ fn each_mistake_points_at_its_key_or_value_and_says_what_to_write() {
         ),
         (
             "clients: 4, duration: 1s, lateness: 1ms",
-            "lateness: clients send as soon as they have their responses, so nothing is due together | leave it out",
+            "lateness: `lateness` needs `rate`: a closed loop sends as soon as it has its response",
         ),
         (
             "ramp: '1:2:3s', lead_in: 1s",
-            "lead_in: a rate that changes is measured from its beginning | leave it out",
+            "lead_in: `lead_in` is for closed loops and constant rates: a changing rate is counted from its beginning",
         ),
         (
             "clients: 4, requests: 100, lead_in: 1s",
-            "lead_in: requests that are counted begin with the first | leave it out",
+            "lead_in: `lead_in` is for loads that a time ends: leave it out, or `requests`",
         ),
+        (
+            "clients: 1M, duration: 1s, http: 2, streams: 100",
+            "streams: `clients` or `connections` times `streams` is 100000000. At most 16777216 requests",
+        ),
+        ("clients: 4, duration: 1s, sni: a b", "sni: `sni` a b: not a host name"),
         (
             "clients: 4, duration: 1s, key: k.pem",
             "key: a key needs its certificate | write `cert: client.pem`",
         ),
         (
             "clients: 4, duration: 1s, unix_socket: /x, resolve: 'a:80:1.2.3.4'",
-            "resolve: a Unix socket has no host and port | leave out one",
+            "resolve: `unix_socket` has no host and port: leave out `resolve` and `connect_to`",
         ),
         (
             "clients: 4, duration: 1s, keep_alive: false, cookies: true",
-            "cookies: cookies and values belong to a connection, and without keep-alive each has one request",
+            "cookies: `cookies` needs connections that are kept alive: leave out `keep_alive: false`",
         ),
         (
             "clients: 4, duration: 1s, capture: 'id=json:id'",
@@ -200,7 +205,7 @@ fn each_mistake_points_at_its_key_or_value_and_says_what_to_write() {
         ),
         (
             "clients: 4, duration: 1s, capture: ['a=json:/b', 'a=json:/c']",
-            "['a=json: `capture` has `a` twice | give each",
+            "capture: `capture` has a twice: give each a name of its own",
         ),
         (
             "clients: 4, duration: 1s, expect_body: 'regex:(a'",

@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
+use threadcount_cluster::ClusterLoad;
 use threadcount_cluster::api_error::ClusterError;
 use threadcount_cluster::follow::{Event, follow};
-use threadcount_cluster::job::job;
+use threadcount_cluster::job::manifest;
 use threadcount_cluster::pod_state::PodState;
 use threadcount_cluster::seen_pods::SeenPods;
-use threadcount_cluster::{ClusterLoad, yaml};
 use threadcount_load::clock::{NANOS_PER_S, unix_now_ns};
 use threadcount_load::merge::{Merge, Message};
 use threadcount_load::plan::{LoadPlan, LoadShare};
@@ -42,7 +42,7 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
     let arguments: Vec<String> = env::args_os().map(text).collect::<miette::Result<_>>()?;
     let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
     if options.dry_run {
-        stdout::print(&yaml::yaml(&job(&load)))?;
+        stdout::print(&manifest(&load).into_diagnostic()?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = output.open()?;

@@ -4,11 +4,10 @@ use super::kubernetes_events::{Purpose, tell};
 use super::kubernetes_options::KubernetesOptions;
 use super::stdout;
 use crate::run::pods::Pods;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use std::sync::atomic::AtomicBool;
-use threadcount_cluster::job::job;
+use threadcount_cluster::job::manifest;
 use threadcount_cluster::workers::Workers;
-use threadcount_cluster::yaml;
 use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
 use threadcount_servers::workload::load_plan::load_plan;
 use threadcount_servers::workload::order::check_files;
@@ -71,8 +70,7 @@ fn fewest_connections(load: &LoadSpec) -> u32 {
 /// # Errors
 /// Standard output cannot be written.
 pub(super) fn print(options: &KubernetesOptions) -> miette::Result<()> {
-    let text = yaml::yaml(&job(&options.workers()));
-    stdout::print(&text)
+    stdout::print(&manifest(&options.workers()).into_diagnostic()?)
 }
 
 /// Makes the Job and waits for its pods.

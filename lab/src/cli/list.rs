@@ -1,5 +1,6 @@
 //! `threadcount list`: the experiments.
 
+use super::progress::in_minutes;
 use super::stdout;
 use clap::Args;
 use miette::miette;
@@ -65,7 +66,7 @@ impl ListCommand {
 fn table(all: &[Listed], width: usize) -> String {
     let row = |listed: &Listed| match &listed.about {
         Ok(about) => {
-            let time = about.quick.estimate_s.map_or_else(|| "unknown".to_owned(), duration);
+            let time = about.quick.estimate_s.map_or_else(|| "unknown".to_owned(), in_minutes);
             [listed.name.clone(), time, about.question.clone()]
         }
         Err(error) => [listed.name.clone(), String::new(), format!("cannot be read: {error}")],
@@ -99,15 +100,11 @@ fn size(Size { runs, estimate_s, longest_s }: Size) -> String {
     let (Some(estimate_s), Some(longest_s)) = (estimate_s, longest_s) else {
         return format!("unknown duration ({runs} runs)");
     };
-    let (usual, longest) = (duration(estimate_s), duration(longest_s));
+    let (usual, longest) = (in_minutes(estimate_s), in_minutes(longest_s));
     if usual == longest {
         return format!("at most about {usual} ({runs} runs)");
     }
     format!("about {usual}, at most about {longest} if the JVM warms up or compiles slowly ({runs} runs)")
-}
-
-fn duration(seconds: f64) -> String {
-    if seconds < 100.0 { format!("{seconds:.0} s") } else { format!("{:.0} min", (seconds / 60.0).ceil()) }
 }
 
 #[cfg(test)]

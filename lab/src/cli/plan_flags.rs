@@ -4,7 +4,7 @@ use miette::miette;
 use std::path::Path;
 use threadcount_load::limits::LimitError;
 use threadcount_load::log::LogError;
-use threadcount_load::plan::{LearnedField, LoadPlan, PlanError, TlsField, TlsFile};
+use threadcount_load::plan::{LoadPlan, TlsFile};
 use threadcount_load::run::LoadError;
 use threadcount_load::setting::Setting;
 use threadcount_model::experiment::LoadSpec;
@@ -13,7 +13,7 @@ use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 /// Why a load cannot be started.
 pub(super) fn load_error(error: &LoadError) -> String {
     match error {
-        LoadError::Plan(error) => plan_error(error),
+        LoadError::Plan(error) => error.sentence(flag),
         LoadError::Limit(error) => limit_error(error),
         LoadError::TlsFile(error) => {
             let flag = match error.which {
@@ -34,51 +34,9 @@ pub(super) fn load_error(error: &LoadError) -> String {
 /// What cannot be sent; the message names the flag.
 pub(super) fn planned(load: &LoadSpec, origin: &str) -> miette::Result<LoadPlan> {
     load_plan(load, origin).map_err(|error| match error {
-        LoadPlanError::Plan(error) => miette!("{}", plan_error(&error)),
+        LoadPlanError::Plan(error) => miette!("{}", error.sentence(flag)),
         other => miette!("{other}"),
     })
-}
-
-fn plan_error(error: &PlanError) -> String {
-    match error {
-        PlanError::UnknownCapture { name } => {
-            format!(
-                "{{capture:{name}}} is sent and not captured: write --capture {name}=header:FIELD, {name}=regex:PATTERN or {name}=json:/POINTER"
-            )
-        }
-        PlanError::DuplicateCapture { name } => format!("--capture {name}=..: there are two of this name"),
-        PlanError::Places { places, most } => format!(
-            "-c times --streams is {places}. At most {most} requests can be in flight: lower one of them"
-        ),
-        PlanError::UnixSocketAndResolve => {
-            "--unix-socket has no host and port: leave out --resolve and --connect-to".to_owned()
-        }
-        PlanError::NeedsTls { field } => {
-            let flag = match field {
-                TlsField::Sni => "--sni",
-                TlsField::CaFiles => "--cacert",
-                TlsField::Identity => "--cert",
-                _ => "--no-tls-resumption",
-            };
-            format!("{flag} is for https: write https:// in the URL, or leave it out")
-        }
-        PlanError::Sni { name } => format!("--sni {name}: not a host name, write one like example.com"),
-        PlanError::LatenessOfClosedLoop => {
-            "--lateness needs --rate, --ramp or --steps: a closed loop sends as soon as it has its response"
-                .to_owned()
-        }
-        PlanError::ShareWithoutConnection { connections, shares } => format!(
-            "-c {connections} cannot be shared by {shares} processes: each needs a connection of its own, and with -n a request"
-        ),
-        PlanError::NeedsKeepAlive { field } => {
-            let flag = match field {
-                LearnedField::Captures => "--capture",
-                _ => "--cookies",
-            };
-            format!("{flag} needs connections that are kept alive: leave out --disable-keepalive")
-        }
-        other => other.to_string(),
-    }
 }
 
 fn limit_error(error: &LimitError) -> String {
@@ -126,6 +84,18 @@ pub(super) const fn flag(setting: Setting) -> &'static str {
         Setting::Follow => "--follow",
         Setting::FirstByte => "--first-byte",
         Setting::Http1 => "use --http1.1",
+        Setting::Streams => "--streams",
+        Setting::Requests => "--requests",
+        Setting::Lateness => "--lateness",
+        Setting::CloseAfterResponse => "--disable-keepalive",
+        Setting::Captures => "--capture",
+        Setting::KeepCookies => "--cookies",
+        Setting::UnixSocket => "--unix-socket",
+        Setting::Resolve => "--resolve and --connect-to",
+        Setting::Sni => "--sni",
+        Setting::CaFiles => "--cacert",
+        Setting::Identity => "--cert",
+        Setting::NoResumption => "--no-tls-resumption",
         _ => setting.field(),
     }
 }
@@ -136,13 +106,14 @@ mod tests {
     use std::path::PathBuf;
     use threadcount_load::failure::{CertificateProblem, FailureCause};
     use threadcount_load::health::Warning;
+    use threadcount_load::plan::PlanError;
 
     #[test]
     fn no_message_names_a_field_where_there_is_a_flag() {
         let limits = [
             LoadError::Limit(LimitError::Ports { connections: 30_000, first: 32_768, last: 60_999 }),
-            LoadError::Plan(PlanError::NeedsTls { field: TlsField::CaFiles }),
-            LoadError::Plan(PlanError::NeedsKeepAlive { field: LearnedField::KeepCookies }),
+            LoadError::Plan(PlanError::NeedsTls { setting: Setting::CaFiles }),
+            LoadError::Plan(PlanError::NeedsKeepAlive { setting: Setting::KeepCookies }),
             LoadError::Plan(PlanError::UnknownCapture { name: "id".to_owned() }),
             LoadError::Log(LogError::NotRegular { file: PathBuf::from("/dev/null") }),
         ];

@@ -1,7 +1,7 @@
 //! The generator's errors about fields of its plan, with the YAML key instead of the field.
 
 use miette::miette;
-use threadcount_load::plan::{LearnedField, PlanError, TlsField};
+use threadcount_config::setting_key;
 use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec, Server, Variant, Workload};
 use threadcount_servers::workload::load_plan::{LoadPlanError, load_plan};
 
@@ -42,40 +42,7 @@ fn sample_url(variant: &Variant) -> String {
 
 fn load_plan_error(error: &LoadPlanError) -> String {
     match error {
-        LoadPlanError::Plan(error) => plan_error(error),
-        other => other.to_string(),
-    }
-}
-
-fn plan_error(error: &PlanError) -> String {
-    match error {
-        PlanError::NeedsTls { field } => {
-            let key = match field {
-                TlsField::Sni => "sni",
-                TlsField::CaFiles => "cacert",
-                TlsField::Identity => "cert",
-                _ => "tls_resumption",
-            };
-            format!("`{key}` is for https, and the server's `url` is http: leave `{key}` out")
-        }
-        PlanError::NeedsKeepAlive { field } => {
-            let key = match field {
-                LearnedField::Captures => "capture",
-                _ => "cookies",
-            };
-            format!("`{key}` needs connections that are kept alive: leave out `keep_alive: false`")
-        }
-        PlanError::Places { places, most } => format!(
-            "`clients` or `connections` times `streams` is {places}. At most {most} requests can be in flight: \
-             lower one of them"
-        ),
-        PlanError::UnixSocketAndResolve => {
-            "`unix_socket` has no host and port: leave out `resolve` and `connect_to`".to_owned()
-        }
-        PlanError::UnknownCapture { name } => {
-            format!("`{{capture:{name}}}` is sent, and `capture` has no `{name}`")
-        }
-        PlanError::DuplicateCapture { name } => format!("`capture` has `{name}` twice"),
+        LoadPlanError::Plan(error) => error.sentence(setting_key),
         other => other.to_string(),
     }
 }
@@ -102,19 +69,10 @@ mod tests {
             let text = refused("http://127.0.0.1:{port}", &load).unwrap();
             assert!(text.starts_with("mine (load `c1`, variant `a`):"), "{text}");
             assert!(
-                text.ends_with(&format!(
-                    "`{key}` is for https, and the server's `url` is http: leave `{key}` out"
-                )),
+                text.ends_with(&format!("`{key}` is for https: write https:// in the URL, or leave it out")),
                 "{text}"
             );
             assert_eq!(refused("https://127.0.0.1:{port}", &load), None);
         }
-    }
-
-    #[test]
-    fn too_many_requests_at_once_are_refused_by_the_keys_of_a_load() {
-        let text =
-            refused("http://127.0.0.1:{port}", "{clients: 1M, duration: 1s, http: 2, streams: 100}").unwrap();
-        assert!(text.contains("`clients` or `connections` times `streams`"), "{text}");
     }
 }

@@ -222,7 +222,8 @@ fn found(record: &Record, limited: Metric) -> String {
     format!("capacity {rate}; {}", capacity::end(search, limited))
 }
 
-fn in_minutes(seconds: f64) -> String {
+/// `77 s`, `11 min`.
+pub(super) fn in_minutes(seconds: f64) -> String {
     if seconds < 100.0 {
         format!("{} s", figures::fixed(seconds, 0))
     } else {

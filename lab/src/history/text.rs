@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_report::terminal;
 use threadcount_report::view::ratios::ratio_words;
 
 /// The figures that a history compares with the result before.
@@ -178,5 +179,5 @@ fn since_words(ratio: &Ratio) -> String {
 
 /// No name or message of a result can send escape sequences to a terminal.
 fn clean(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
+    text.split('\n').map(terminal::clean).collect::<Vec<_>>().join("\n")
 }

@@ -12,6 +12,7 @@ use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{bytes, count, milliseconds as time};
 use threadcount_report::live;
 use threadcount_report::live::LimitWords;
+use threadcount_report::wrapped::wrapped;
 
 /// Columns of a spark line.
 const SPARK: usize = 20;
@@ -79,21 +80,6 @@ fn labelled(label: &str, texts: &[String], width: usize) -> Vec<Line<'static>> {
         Line::from(vec![format!("{label:<LABEL$} ").dim(), part.into()])
     };
     parts.enumerate().map(line).collect()
-}
-
-/// In lines of so many columns, broken between words.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
 }
 
 fn title(screen: &Screen) -> Line<'static> {

@@ -76,7 +76,7 @@ fn bad_input_is_refused_with_what_to_write() {
         (&["load", url, "--expect-body", ""], "write a text that the body must contain"),
         (&["load", url, "--capture", "token"], "write it as NAME=header:FIELD"),
         (&["load", url, "--capture", "a=regex:b"], "put the value in parentheses"),
-        (&["load", url, "--capture", "a=json:/b", "--capture", "a=json:/c"], "there are two of this name"),
+        (&["load", url, "--capture", "a=json:/b", "--capture", "a=json:/c"], "--capture has a twice"),
         (&["load", "http://h/{capture:id}"], "write --capture id=header:FIELD"),
         (&["load", url, "--cookies", "--disable-keepalive"], "leave out --disable-keepalive"),
         (&["load", url, "--log", "-"], "name a file, e.g. requests.csv"),

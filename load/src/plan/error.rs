@@ -1,66 +1,49 @@
-//! Fields of a plan that do not go together.
+//! Settings of a plan that do not go together.
 
 use super::{LoadPlan, Pacing};
+use crate::setting::{Setting, SettingName};
 use std::fmt;
 
-/// Fields of a plan that do not go together.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Settings of a plan that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlanError {
     /// More requests at once than can be kept apart.
-    #[error(
-        "`connections` times `streams_per_connection` is {places}. At most {most} requests can be in flight \
-         at once: lower one of them"
-    )]
     Places {
-        /// Their product.
+        /// The product of connections and streams.
         places: u64,
         /// The most that it may be.
         most: u64,
     },
     /// A request sends a value that nothing captures.
-    #[error("a request sends `{{capture:{name}}}`, and `captures` has no `{name}`")]
     UnknownCapture {
         /// What the request calls it.
         name: String,
     },
     /// Two captures of one name.
-    #[error("`captures` has `{name}` twice: give each a name of its own")]
     DuplicateCapture {
         /// Their name.
         name: String,
     },
     /// A Unix socket has no address to override.
-    #[error("`unix_socket` and `resolve` exclude each other: a Unix socket has no host and port")]
     UnixSocketAndResolve,
-    /// A field that is for TLS.
-    #[error("`{field}` is for https, and the targets are http: write https:// or leave it out")]
+    /// A setting that is for TLS.
     NeedsTls {
         /// Which.
-        field: TlsField,
+        setting: Setting,
     },
     /// A name that TLS cannot send.
-    #[error("`sni`: `{name}` is not a host name")]
     Sni {
         /// As it was written.
         name: String,
     },
     /// Nothing is due in a closed loop.
-    #[error("`lateness` is for open loads: a closed loop sends as soon as it has its response")]
     LatenessOfClosedLoop,
     /// Requests that are not counted have no number.
-    #[error("`lead_in` is for loads that a time ends, and `stop` counts requests: leave one of them out")]
     LeadInOfCountedRequests,
     /// A course that begins before it is counted is another course.
-    #[error(
-        "`lead_in` is for closed loops and constant rates: a changing rate is counted from its beginning"
-    )]
     LeadInOfChangingRate,
     /// Each share of a load needs a connection, and a request for it.
-    #[error(
-        "{shares} processes cannot share a load of {connections} connections: each needs one of its own, and a request to \
-         send"
-    )]
     ShareWithoutConnection {
         /// Connections of the whole load, or its requests, where those are fewer.
         connections: u32,
@@ -68,54 +51,89 @@ pub enum PlanError {
         shares: u32,
     },
     /// A new connection per request loses captured values and cookies.
-    #[error(
-        "`{field}` needs `keep_alive`: values and cookies belong to a connection, and each has one request"
-    )]
     NeedsKeepAlive {
-        /// Which.
-        field: LearnedField,
+        /// What is lost.
+        setting: Setting,
     },
 }
 
-/// A field that only https has a use for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of the plan")]
-pub enum TlsField {
-    Sni,
-    CaFiles,
-    Identity,
-    Resumption,
-}
+impl PlanError {
+    /// The setting that it is about.
+    #[must_use]
+    pub const fn setting(&self) -> Setting {
+        match self {
+            Self::Places { .. } => Setting::Streams,
+            Self::UnknownCapture { .. } | Self::DuplicateCapture { .. } => Setting::Captures,
+            Self::UnixSocketAndResolve => Setting::Resolve,
+            Self::NeedsTls { setting } | Self::NeedsKeepAlive { setting } => *setting,
+            Self::Sni { .. } => Setting::Sni,
+            Self::LatenessOfClosedLoop => Setting::Lateness,
+            Self::LeadInOfCountedRequests | Self::LeadInOfChangingRate => Setting::LeadIn,
+            Self::ShareWithoutConnection { .. } => Setting::Connections,
+        }
+    }
 
-impl fmt::Display for TlsField {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Sni => "sni",
-            Self::CaFiles => "tls.ca_files",
-            Self::Identity => "tls.identity",
-            Self::Resumption => "tls.resumption",
-        })
+    /// What does not go together, and what to change.
+    #[must_use]
+    pub fn sentence(&self, name: SettingName) -> String {
+        match self {
+            Self::Places { places, most } => format!(
+                "{} times {} is {places}. At most {most} requests can be in flight at once: lower one of them",
+                name(Setting::Connections),
+                name(Setting::Streams)
+            ),
+            Self::UnknownCapture { name: value } => format!(
+                "{{capture:{value}}} is sent and not captured: write {captures} {value}=header:FIELD, {value}=regex:PATTERN \
+                 or {value}=json:/POINTER",
+                captures = name(Setting::Captures)
+            ),
+            Self::DuplicateCapture { name: value } => {
+                format!("{} has {value} twice: give each a name of its own", name(Setting::Captures))
+            }
+            Self::UnixSocketAndResolve => format!(
+                "{} has no host and port: leave out {}",
+                name(Setting::UnixSocket),
+                name(Setting::Resolve)
+            ),
+            Self::NeedsTls { setting } => {
+                format!("{} is for https: write https:// in the URL, or leave it out", name(*setting))
+            }
+            Self::Sni { name: host } => {
+                format!("{} {host}: not a host name, write one like example.com", name(Setting::Sni))
+            }
+            Self::LatenessOfClosedLoop => format!(
+                "{} needs {}: a closed loop sends as soon as it has its response",
+                name(Setting::Lateness),
+                name(Setting::Rate)
+            ),
+            Self::LeadInOfCountedRequests => format!(
+                "{} is for loads that a time ends: leave it out, or {}",
+                name(Setting::LeadIn),
+                name(Setting::Requests)
+            ),
+            Self::LeadInOfChangingRate => format!(
+                "{} is for closed loops and constant rates: a changing rate is counted from its beginning",
+                name(Setting::LeadIn)
+            ),
+            Self::ShareWithoutConnection { connections, shares } => format!(
+                "{connections} connections cannot be shared by {shares} processes: each needs one of its own, and a request to send"
+            ),
+            Self::NeedsKeepAlive { setting } => format!(
+                "{} needs connections that are kept alive: leave out {}",
+                name(*setting),
+                name(Setting::CloseAfterResponse)
+            ),
+        }
     }
 }
 
-/// A field that keeps something of a response for later requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "the names are those of the plan")]
-pub enum LearnedField {
-    Captures,
-    KeepCookies,
-}
-
-impl fmt::Display for LearnedField {
+impl fmt::Display for PlanError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Captures => "captures",
-            Self::KeepCookies => "keep_cookies",
-        })
+        out.write_str(&self.sentence(Setting::field))
     }
 }
+
+impl std::error::Error for PlanError {}
 
 /// Requests that can be under way at once: each has a place of its own in memory.
 const MOST_PLACES: u64 = 1 << 24;
@@ -135,13 +153,13 @@ pub(super) fn check(plan: &LoadPlan) -> Result<(), PlanError> {
     }
     if !plan.requests.origin().tls {
         let of_tls = [
-            (TlsField::Sni, plan.sni.is_some()),
-            (TlsField::CaFiles, !plan.tls.ca_files.is_empty()),
-            (TlsField::Identity, plan.tls.identity.is_some()),
-            (TlsField::Resumption, !plan.tls.resumption),
+            (Setting::Sni, plan.sni.is_some()),
+            (Setting::CaFiles, !plan.tls.ca_files.is_empty()),
+            (Setting::Identity, plan.tls.identity.is_some()),
+            (Setting::NoResumption, !plan.tls.resumption),
         ];
-        if let Some(&(field, _)) = of_tls.iter().find(|(_, is_set)| *is_set) {
-            return Err(PlanError::NeedsTls { field });
+        if let Some(&(setting, _)) = of_tls.iter().find(|(_, is_set)| *is_set) {
+            return Err(PlanError::NeedsTls { setting });
         }
     }
     if let Some(name) = plan.sni.as_ref().filter(|name| !is_host_name(name)) {
@@ -167,10 +185,9 @@ fn check_captures(plan: &LoadPlan) -> Result<(), PlanError> {
     if let Some(name) = plan.requests.captures_sent().find(|name| !names.contains(name)) {
         return Err(PlanError::UnknownCapture { name: name.to_owned() });
     }
-    let learned =
-        [(LearnedField::Captures, !names.is_empty()), (LearnedField::KeepCookies, plan.keep_cookies)];
+    let learned = [(Setting::Captures, !names.is_empty()), (Setting::KeepCookies, plan.keep_cookies)];
     match learned.iter().find(|(_, is_set)| *is_set) {
-        Some(&(field, _)) if !plan.keep_alive => Err(PlanError::NeedsKeepAlive { field }),
+        Some(&(setting, _)) if !plan.keep_alive => Err(PlanError::NeedsKeepAlive { setting }),
         _ => Ok(()),
     }
 }
@@ -222,16 +239,23 @@ mod tests {
         let url = "http://h/{capture:token}";
         assert_eq!(plan(url).with(|plan| plan.captures.push(token())).check(), Ok(()));
         assert!(plan(url).with(|plan| plan.captures.push(token())).reads_responses());
-        assert!(refused(url, |_| {}).contains("sends `{capture:token}`, and `captures` has no `token`"));
         assert!(
-            refused("http://h/", |plan| plan.captures = vec![token(), token()]).contains("`token` twice")
+            refused(url, |_| {})
+                .contains("{capture:token} is sent and not captured: write `captures` token=header")
+        );
+        assert!(
+            refused("http://h/", |plan| plan.captures = vec![token(), token()])
+                .contains("`captures` has token twice")
         );
     }
 
     #[test]
     fn what_a_connection_learns_needs_a_second_request_on_it() {
         let with_cookies = refused("http://h/", |plan| (plan.keep_cookies, plan.keep_alive) = (true, false));
-        assert!(with_cookies.starts_with("`keep_cookies` needs `keep_alive`"), "{with_cookies}");
+        assert!(
+            with_cookies.starts_with("`keep_cookies` needs connections that are kept alive"),
+            "{with_cookies}"
+        );
     }
 
     #[test]
@@ -240,7 +264,7 @@ mod tests {
             plan.unix_socket = Some("/run/x".into());
             plan.resolve = vec![AddressOverride::resolve("h:80:127.0.0.1").unwrap()];
         });
-        assert!(error.contains("exclude each other"), "{error}");
+        assert!(error.contains("`unix_socket` has no host and port: leave out `resolve`"), "{error}");
     }
 
     #[test]
@@ -248,19 +272,17 @@ mod tests {
         let url = "http://h/";
         assert!(refused(url, |plan| plan.sni = Some("a".into())).starts_with("`sni` is for https"));
         assert!(refused(url, |plan| plan.tls.ca_files = vec!["a".into()]).starts_with("`tls.ca_files` is"));
-        assert!(refused(url, |plan| plan.tls.resumption = false).starts_with("`tls.resumption` is"));
+        assert!(refused(url, |plan| plan.tls.resumption = false).starts_with("`tls.resumption: false` is"));
         let identity = ClientIdentity { certificate: "a".into(), key: "b".into() };
         assert!(refused(url, |plan| plan.tls.identity = Some(identity)).starts_with("`tls.identity` is"));
-        assert!(
-            refused("https://h/", |plan| plan.sni = Some("a b".into())).contains("`a b` is not a host name")
-        );
+        assert!(refused("https://h/", |plan| plan.sni = Some("a b".into())).contains("a b: not a host name"));
         assert_eq!(plan("https://h/").with(|plan| plan.sni = Some("other.host".into())).check(), Ok(()));
     }
 
     #[test]
     fn only_an_open_load_can_be_late() {
         let late = |plan: &mut LoadPlan| plan.lateness = Duration::from_millis(1);
-        assert!(refused("http://h/", late).contains("`lateness` is for open loads"));
+        assert!(refused("http://h/", late).contains("`lateness` needs `rate`"));
         let shape = RateShape::Constant { rate_per_s: 5.0 };
         let LoadPlan { requests, connections, stop, .. } = plan("http://h/");
         let open = LoadPlan::open(requests, shape, crate::plan::Arrivals::Poisson, connections, stop);

@@ -1,8 +1,6 @@
 //! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
 
-mod allocation_flames;
 mod board;
-mod cpu_flames;
 mod method;
 mod pictures;
 mod request_bars;
@@ -23,7 +21,7 @@ use request_bars::RequestBars;
 use run_bars::RunBars;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use stack_flames::StackFlames;
+use stack_flames::{ALLOCATIONS, CPU, StackFlames};
 use tables::Table;
 use tables::ratios::RatioTable;
 use threadcount_judge::result::ResultDocument;
@@ -129,8 +127,8 @@ impl<'a> Page<'a> {
             native: tables::native_memory(document),
             claims: tables::claims(document),
             request_bars: request_bars::request_bars(document),
-            cpu_flames: cpu_flames::cpu_flames(document),
-            allocation_flames: allocation_flames::allocation_flames(document),
+            cpu_flames: CPU.flames(document),
+            allocation_flames: ALLOCATIONS.flames(document),
             run_bars: run_bars::run_bars(document),
             runs: tables::runs(document),
             method: method::method(document),

@@ -1,7 +1,14 @@
 //! Sampled stacks as a flame graph, coloured by the difference to the baseline: of CPU, and of allocations.
 
 use super::request_flames::FlameCell;
+use crate::html::method::ran;
+use crate::load_words::load_words;
 use serde::Serialize;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
+use threadcount_model::record::cpu_profile::CpuSampleSource;
+use threadcount_stats::sampled_stacks::SampledStacks;
 use threadcount_stats::stack_tree::{FrameDifference, StackAmounts, StackNode, frames_that_differ, tree};
 
 /// Narrower cells, in percent of the whole, cannot be read.
@@ -42,26 +49,85 @@ pub enum Difference {
     MuchLess,
 }
 
-/// What is sampled, in words.
+/// CPU per request.
+pub(super) const CPU: Sampled = Sampled {
+    stacks: |document, variant, load| SampledStacks::cpu(document.runs_of(variant, load)),
+    amount: |us| format!("{} µs", figures::number(us)),
+    verb: "uses",
+    places: "methods",
+    place: "method",
+};
+
+/// What is allocated per request.
+pub(super) const ALLOCATIONS: Sampled = Sampled {
+    stacks: |document, variant, load| SampledStacks::allocations(document.runs_of(variant, load)),
+    amount: figures::memory,
+    verb: "allocates",
+    places: "classes",
+    place: "class",
+};
+
+/// What is sampled, and its words.
 #[derive(Clone, Copy)]
 pub(super) struct Sampled {
+    /// The samples of a variant under a load.
+    stacks: fn(&ResultDocument, &str, &str) -> Option<SampledStacks>,
     /// An amount with its unit.
-    pub amount: fn(f64) -> String,
+    amount: fn(f64) -> String,
     /// What a variant does with it.
-    pub verb: &'static str,
+    verb: &'static str,
     /// What the frames at the top are.
-    pub places: &'static str,
+    places: &'static str,
     /// One of them.
-    pub place: &'static str,
+    place: &'static str,
 }
 
 impl Sampled {
+    /// The graphs of each load with samples.
+    #[must_use]
+    pub(super) fn flames(self, document: &ResultDocument) -> Vec<StackFlames> {
+        let loads = document.experiment.loads.iter().map(|load| self.of_load(document, load));
+        loads.filter(|load| !load.flames.is_empty()).collect()
+    }
+
+    fn of_load(self, document: &ResultDocument, load: &LoadSpec) -> StackFlames {
+        let sampled = |variant: &str| (self.stacks)(document, variant, &load.name);
+        let baseline = document.experiment.baseline(load).map(|variant| variant.name.as_str());
+        let of_baseline = baseline.and_then(sampled);
+        let flame = |variant: &String| {
+            let own = sampled(variant)?;
+            // Samples that were taken in two ways cannot be compared.
+            let other = of_baseline.as_ref().filter(|other| other.source == own.source);
+            let other = other.filter(|_| Some(variant.as_str()) != baseline);
+            let (amounts, of_other) = (own.amounts(), other.map(SampledStacks::amounts));
+            let named = other.zip(baseline).zip(of_other.as_ref());
+            let difference = named
+                .map(|((other, name), stacks)| self.difference(&amounts, (stacks, name, other.per_request)));
+            Some(StackFlame {
+                variant: variant.clone(),
+                sentence: [Some(self.whole(&own)), difference]
+                    .into_iter()
+                    .flatten()
+                    .collect::<Vec<_>>()
+                    .join("; "),
+                rows: self.rows(&amounts, of_other.as_ref()),
+            })
+        };
+        StackFlames { words: load_words(load), flames: ran(document).filter_map(flame).collect() }
+    }
+
+    fn whole(self, own: &SampledStacks) -> String {
+        let by = match own.source {
+            Some(CpuSampleSource::CpuTime) => " by CPU time",
+            Some(CpuSampleSource::Execution) => " of threads that run Java code",
+            None => "",
+        };
+        let samples = figures::plural(own.samples, "sample");
+        format!("{} per request in {samples}{by}", (self.amount)(own.per_request))
+    }
+
     /// What differs between a variant and its baseline, which uses so much in all.
-    pub(super) fn difference(
-        self,
-        own: &StackAmounts,
-        (baseline, name, whole): (&StackAmounts, &str, f64),
-    ) -> String {
+    fn difference(self, own: &StackAmounts, (baseline, name, whole): (&StackAmounts, &str, f64)) -> String {
         let frame = |it: &FrameDifference| {
             let sign = if it.value > it.baseline_value { "+" } else { "-" };
             let frame = it.frame.strip_prefix(NEW).unwrap_or(&it.frame);
@@ -77,11 +143,7 @@ impl Sampled {
     }
 
     /// From the first frame that not all stacks have in common.
-    pub(super) fn rows(
-        self,
-        own: &StackAmounts,
-        baseline: Option<&StackAmounts>,
-    ) -> Vec<Vec<FlameCell<Difference>>> {
+    fn rows(self, own: &StackAmounts, baseline: Option<&StackAmounts>) -> Vec<Vec<FlameCell<Difference>>> {
         let root = tree(own, baseline);
         let start = branching(&root);
         let mut rows = Vec::new();
@@ -163,13 +225,4 @@ fn short(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_label_is_a_frame_or_a_class_without_its_package() {
-        let names = ["p.q.A.parse", "A.parse", "parse", "new java.lang.String", "new byte[]", "new p.A$B[]"];
-        let labels = names.map(short);
-        assert_eq!(labels, ["A.parse", "A.parse", "parse", "new String", "new byte[]", "new A$B[]"]);
-    }
-}
+mod tests;

@@ -28,7 +28,8 @@ impl Piece {
 }
 
 /// Replaces control characters and the separators that some terminals interpret.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     let harmful = |c: char| {
         c.is_control()
             || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
@@ -137,7 +138,7 @@ impl Page {
         let room = self.style.width - LABEL;
         let mut shown: Vec<Piece> = pieces.iter().map(|(text, tone)| Piece::new(text, *tone)).collect();
         let whole = |pieces: &[Piece]| pieces.iter().map(|piece| piece.text.as_str()).collect::<String>();
-        let lines = wrapped(whole(&shown).trim_end(), 0, room);
+        let lines = wrapped(whole(&shown).trim_end(), room);
         let most_lines = most_lines.max(1);
         // A word that is longer than a line is cut as well.
         let is_too_much = lines.len() > most_lines || lines.iter().any(|line| width_of(line) > room);
@@ -157,28 +158,27 @@ impl Page {
 
     /// The lines that a labelled text takes.
     pub(super) fn lines_of(&self, text: &str) -> usize {
-        wrapped(text, 0, self.style.width - LABEL).len()
+        wrapped(text, self.style.width - LABEL).len()
     }
 
     /// Writes words, beginning at `column`, and starts a new line at `column` where the width ends.
     fn flow(&mut self, column: usize, pieces: Vec<Piece>) {
-        let mut at = column;
-        for piece in pieces {
-            for word in piece.text.split_inclusive(' ') {
-                let visible = width_of(word.trim_end());
-                if at > column && at + visible > self.style.width {
-                    self.end_line();
-                    self.text.push_str(&" ".repeat(column));
-                    at = column;
-                }
-                self.put(word, piece.tone);
-                at += width_of(word);
-            }
-        }
+        let words = |piece: &Piece| {
+            let words = piece.text.split_inclusive(' ');
+            words.map(|word| self.styled(word, piece.tone)).collect::<String>()
+        };
+        let text: String = pieces.iter().map(words).collect();
+        let lines = wrapped(&text, self.style.width - column);
+        self.text.push_str(&lines.join(&format!("\n{:column$}", "")));
         self.end_line();
     }
 
     fn put(&mut self, text: &str, tone: Tone) {
+        let styled = self.styled(text, tone);
+        self.text.push_str(&styled);
+    }
+
+    fn styled(&self, text: &str, tone: Tone) -> String {
         let style = match tone {
             Tone::Plain => None,
             Tone::Strong => Some(Style::new().bold()),
@@ -189,9 +189,9 @@ impl Page {
             Some(style) => {
                 // A space at the end of a line is taken away, which an escape code behind it would prevent.
                 let word = text.trim_end_matches(' ');
-                let _ = write!(self.text, "{}{}", word.style(style), &text[word.len()..]);
+                format!("{}{}", word.style(style), &text[word.len()..])
             }
-            None => self.text.push_str(text),
+            None => text.to_owned(),
         }
     }
 

@@ -48,6 +48,22 @@ const WARMING_CLIENTS: u32 = 64;
 /// # Errors
 /// A request that cannot be sent, a load without clients or end.
 pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
+    let targets = load.all_requests().map(|request| target(request, url));
+    let source = RequestSource::new(targets.collect::<Result<_, _>>()?)?;
+    // What is shown has no value of the environment.
+    let shown = format!("{}{}", source.origin(), load.request.path);
+    plan_of(load, source.shown_as(shown))
+}
+
+/// Do its settings go together, whatever it requests from where?
+///
+/// # Errors
+/// The first that do not.
+pub fn check_settings(load: &LoadSpec) -> Result<(), LoadPlanError> {
+    plan_of(load, RequestSource::new(vec![Target::get("https://localhost/")?])?).map(drop)
+}
+
+fn plan_of(load: &LoadSpec, source: RequestSource) -> Result<LoadPlan, LoadPlanError> {
     let empty = |what| LoadPlanError::Empty { load: load.name.clone(), what };
     let (clients, pacing) = match load.workload {
         Workload::Http(LoadKind::Closed { clients }) | Workload::External(ExternalTool { clients, .. }) => {
@@ -62,12 +78,7 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     };
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
-    let targets = load.all_requests().map(|request| target(request, url));
-    let source = RequestSource::new(targets.collect::<Result<_, _>>()?)?;
-    // What is shown has no value of the environment.
-    let shown = format!("{}{}", source.origin(), load.request.path);
-    let source = Arc::new(source.shown_as(shown));
-    let plan = load.sending.plan(source, pacing, connections, stop, load.keep_alive);
+    let plan = load.sending.plan(Arc::new(source), pacing, connections, stop, load.keep_alive);
     // A closed loop sends nothing late.
     let plan = match load.workload {
         Workload::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),

@@ -233,7 +233,8 @@ fn cores(busy: &[f64]) -> Option<String> {
 
 /// Breaks a text into lines that fit behind an indent.
 fn wrapped(text: &str, indent: usize) -> String {
-    threadcount_report::wrapped::wrapped(text, indent, crate::cli::stdout::style().width.min(LINE_WIDTH))
+    let width = crate::cli::stdout::style().width.min(LINE_WIDTH);
+    threadcount_report::wrapped::wrapped(text, width.saturating_sub(indent))
         .join(&format!("\n{}", " ".repeat(indent)))
 }
 

@@ -208,8 +208,8 @@ fn a_dry_run_prints_the_job_and_needs_no_cluster() {
         "completions: 4",
         "namespace: perf",
         "pool: load",
-        "- \"5000/s\"",
-        "- \"--share\"",
+        "- 5000/s",
+        "- --share",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
