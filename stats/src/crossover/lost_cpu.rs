@@ -12,8 +12,10 @@ use threadcount_model::crossover::{Crossover, CrossoverPeriod, LostCpu, Treatmen
 
 /// A treatment lost this share of the machine's cores more than another one ...
 const UNEVEN: f64 = 0.05;
-/// ... and so many times what the session's median block has.
-const ABOVE_MEDIAN: f64 = 3.0;
+/// ... and more than so many standard deviations of the session's blocks, ...
+const DEVIATIONS: f64 = 3.0;
+/// ... which the median of what all blocks have estimates, as that of a normal distribution's distances from its centre does.
+const DEVIATION_BY_MEDIAN: f64 = 1.4826;
 
 /// The blocks that lost CPU unevenly.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +65,7 @@ pub(super) fn uneven<T: Copy + PartialEq>(blocks: &[Vec<(T, f64)>], cores: f64) 
     let treatments = blocks.first().map_or(&[][..], Vec::as_slice);
     let usual: Vec<(T, f64)> = treatments.iter().map(|&(of, _)| (of, usual(of))).collect();
     let unevenness: Vec<f64> = blocks.iter().map(|block| spread(block, &usual)).collect();
-    let least = (UNEVEN * cores).max(ABOVE_MEDIAN * median(unevenness.clone()));
+    let least = (UNEVEN * cores).max(DEVIATIONS * DEVIATION_BY_MEDIAN * median(unevenness.clone()));
     unevenness.into_iter().map(|it| it >= least && it > 0.0).collect()
 }
 
