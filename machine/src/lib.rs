@@ -27,6 +27,7 @@ pub mod listener;
 pub mod live_heap;
 pub mod loaded_classes;
 pub mod log_file;
+pub mod lost_cpu;
 pub mod machine;
 pub mod native_memory;
 mod neighbour_connections;

@@ -156,10 +156,31 @@ pub struct CrossoverPeriod {
     pub half_rates_per_s: [f64; 2],
     /// CPU of the server's process per response; `None`: not known.
     pub cpu_us_per_request: Option<f64>,
+    /// What the machine could not give while responses were counted; `None`: not known.
+    pub lost_cpu: Option<LostCpu>,
     /// Names of threads that requests were seen on, without their numbers.
     pub thread_names: Vec<String>,
     /// Why it does not count.
     pub left_out: Option<LeftOut>,
+}
+
+/// CPU that a server, its backends and the load generator could not have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LostCpu {
+    /// Cores that the hypervisor took (steal).
+    pub stolen_cores: f64,
+    /// Cores that all other processes of the machine used.
+    pub other_processes_cores: f64,
+    /// Cores of the machine.
+    pub of_cores: u32,
+}
+
+impl LostCpu {
+    /// Cores of both kinds.
+    #[must_use]
+    pub fn cores(&self) -> f64 {
+        self.stolen_cores + self.other_processes_cores
+    }
 }
 
 /// Response times of a period, each with how many responses it stands for.
@@ -224,6 +245,8 @@ pub enum LeftOut {
     BlockIncomplete,
     /// The JVM got faster afterwards.
     WarmingUp,
+    /// Its block lost more CPU under one treatment than under another.
+    LostCpu,
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
+use threadcount_stats::crossover::lost_cpu::uneven_blocks;
 use threadcount_stats::ratio::WIDEST;
 
 pub(crate) use answer::{answers, has_verdict};
@@ -296,17 +297,40 @@ pub(crate) fn trust(crossover: &Crossover) -> String {
             text += &format!(" Left out: {} {words}.", figures::plural(count, "period"));
         }
     }
+    if let Some(words) = lost_cpu(crossover) {
+        text += &format!(" {words}.");
+    }
     if let Some(why) = &crossover.ended_early {
         text += &format!(" Ended early: {}.", why.trim_end_matches('.'));
     }
     text
 }
 
+/// `3 of 14 blocks left out: other processes used up to 0.6 cores`. `None`: no block lost CPU unevenly.
+fn lost_cpu(crossover: &Crossover) -> Option<String> {
+    let uneven = uneven_blocks(crossover);
+    let largest = uneven.largest?;
+    let (cores, by) = if largest.stolen_cores > largest.other_processes_cores {
+        (largest.stolen_cores, "the hypervisor took")
+    } else {
+        (largest.other_processes_cores, "other processes used")
+    };
+    let (count, all) = (uneven.blocks.len(), uneven.of_blocks);
+    let is_left_out = crossover.periods.iter().any(|it| it.left_out == Some(LeftOut::LostCpu));
+    Some(if is_left_out {
+        format!("{count} of {all} blocks left out: {by} up to {cores:.1} cores")
+    } else {
+        format!(
+            "No block left out, although {by} up to {cores:.1} cores in {count} of {all}: too few would remain"
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample::crossover as document;
-    use threadcount_model::crossover::CrossoverPeriod;
+    use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
 
     const QUESTION: &str = "What do virtual threads change for app.jar?";
 
@@ -408,5 +432,33 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn blocks_that_lost_cpu_are_in_the_trust_with_what_took_it_and_whether_they_count() {
+        let trusted = |blocks: u32, marked: bool, stolen_cores: f64, other_processes_cores: f64| {
+            let mut made = document(blocks, 0.01).crossover;
+            for (at, period) in made.periods.iter_mut().enumerate() {
+                let is_hit = period.block < 3 && at % 4 == 1;
+                let hit = LostCpu { stolen_cores, other_processes_cores, of_cores: 2 };
+                period.lost_cpu =
+                    Some(if is_hit { hit } else { LostCpu { of_cores: 2, ..LostCpu::default() } });
+                period.left_out = (marked && period.block < 3).then_some(LeftOut::LostCpu);
+            }
+            trust(&made).split_once(". ").map_or_else(String::new, |(_, rest)| rest.to_owned())
+        };
+        assert_eq!(
+            trusted(14, true, 0.1, 0.64),
+            "3 of 14 blocks left out: other processes used up to 0.6 cores."
+        );
+        assert_eq!(
+            trusted(14, true, 0.42, 0.1),
+            "3 of 14 blocks left out: the hypervisor took up to 0.4 cores."
+        );
+        assert_eq!(
+            trusted(8, false, 0.0, 0.64),
+            "No block left out, although other processes used up to 0.6 cores in 3 of 8: too few would remain."
+        );
+        assert_eq!(trusted(14, false, 0.0, 0.0), "");
     }
 }

@@ -109,6 +109,7 @@ fn period(block: u32, treatment: Treatment, rate_per_s: f64, p50_ms: f64) -> Cro
         p99_ms: Some(124.0),
         half_rates_per_s: [rate_per_s; 2],
         cpu_us_per_request: Some(400.0),
+        lost_cpu: None,
         thread_names: Vec::new(),
         left_out: None,
     }

@@ -12,6 +12,7 @@
 pub mod agreement;
 pub mod comparison;
 mod jackknife;
+pub mod lost_cpu;
 mod quantile;
 pub mod warm_up;
 
@@ -189,6 +190,8 @@ fn lag_1_correlation(differences: &[f64]) -> f64 {
     if squares > 0.0 { products / squares } else { 0.0 }
 }
 
+#[cfg(test)]
+mod lost_cpu_simulation;
 #[cfg(test)]
 mod simulation;
 

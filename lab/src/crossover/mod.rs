@@ -1,10 +1,12 @@
 //! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, set it back.
 
 mod few_clients;
+mod left_out;
 mod observation;
 mod period;
 
 use crate::run::silence::{Hang, Silence};
+use left_out::{Rest, mark_incomplete, mark_lost_cpu, mark_warming_up};
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
 use std::io;
 use std::path::PathBuf;
@@ -19,14 +21,12 @@ use threadcount_load::periods::Periods;
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
+use threadcount_machine::lost_cpu::LostCpuMeter;
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
-use threadcount_model::crossover::{
-    Crossover, CrossoverPeriod, CrossoverRequests, CrossoverWarmUp, LeftOut, Treatment,
-};
+use threadcount_model::crossover::{Crossover, CrossoverRequests, CrossoverWarmUp, Treatment};
 use threadcount_stats::crossover::block_order;
 use threadcount_stats::crossover::comparison::{compare, is_decided};
-use threadcount_stats::crossover::warm_up::{WarmUpEnd, warm_up_end};
 use threadcount_stats::random::SplitMix64;
 
 /// The load itself warms up so long, on each kind of thread in turn.
@@ -344,6 +344,7 @@ impl Alternation<'_> {
             open = last;
             block += 1;
             is_warm = mark_warming_up(crossover);
+            mark_lost_cpu(crossover, Rest::MayBeFew);
             watch(CrossoverEvent::Block(crossover));
             let is_decided = is_warm && is_decided(&compare(crossover), self.order.treatments.len());
             let ends_after = |budget: Duration| began.elapsed() + longest_block > budget;
@@ -361,6 +362,7 @@ impl Alternation<'_> {
         if !is_warm {
             mark_warming_up(crossover);
         }
+        mark_lost_cpu(crossover, Rest::HasInterval);
         ended
     }
 
@@ -368,11 +370,13 @@ impl Alternation<'_> {
     fn warm_up_loaded(&mut self) -> Result<PeriodLength, CrossoverFailure> {
         let began = Instant::now();
         let mut length = PeriodLength::default();
+        let mut lost_cpu = LostCpuMeter::of_server(self.order.pid);
         // Of the last turn: the first ones have times of a cold JVM.
         while began.elapsed() < LOADED_WARM_UP {
             let mut next = PeriodLength::default();
             for &treatment in &self.order.treatments {
-                let counted = self.period(0, treatment, length)?.counted_after(self.periods, HAND_OVER);
+                let period = self.period(0, treatment, length, &mut lost_cpu)?;
+                let counted = period.counted_after(self.periods, HAND_OVER);
                 next = next.longer(PeriodLength::of(counted.p50_ms, counted.p99_ms));
             }
             length = next;
@@ -387,8 +391,10 @@ impl Alternation<'_> {
         length: PeriodLength,
         open: &mut Vec<OpenPeriod>,
     ) -> Result<(), CrossoverFailure> {
+        // Again in each block: the connections of a server change.
+        let mut lost_cpu = LostCpuMeter::of_server(self.order.pid);
         for &index in order {
-            open.push(self.period(block, self.order.treatments[index], length)?);
+            open.push(self.period(block, self.order.treatments[index], length, &mut lost_cpu)?);
         }
         Ok(())
     }
@@ -398,6 +404,7 @@ impl Alternation<'_> {
         block: u32,
         treatment: Treatment,
         length: PeriodLength,
+        lost_cpu: &mut LostCpuMeter,
     ) -> Result<OpenPeriod, CrossoverFailure> {
         let subject = Subject {
             pid: self.order.pid,
@@ -413,7 +420,7 @@ impl Alternation<'_> {
             Some(same) if same.treatment == treatment => same.again(&subject, &wait)?,
             _ => Switch::to(treatment, &subject, length.washout, &wait)?,
         };
-        let period = OpenPeriod::run(&subject, block, switch, length.counted, &wait)?;
+        let period = OpenPeriod::run(&subject, block, switch, length.counted, lost_cpu, &wait)?;
         self.switch = Some(switch);
         Ok(period)
     }
@@ -436,34 +443,6 @@ impl Alternation<'_> {
                 left => thread::sleep(left.min(LOOK_EVERY)),
             }
         }
-    }
-}
-
-/// Leaves out the blocks before the JVM was warm; none where it still warms up, or this is not known yet. False: one of the two.
-fn mark_warming_up(crossover: &mut Crossover) -> bool {
-    for period in crossover.periods.iter_mut().filter(|it| it.left_out == Some(LeftOut::WarmingUp)) {
-        period.left_out = None;
-    }
-    let end = warm_up_end(crossover);
-    if let WarmUpEnd::At(from) = end {
-        for period in crossover.periods.iter_mut().filter(|it| it.block < from) {
-            period.left_out = period.left_out.or(Some(LeftOut::WarmingUp));
-        }
-    }
-    if end != WarmUpEnd::Unknown {
-        crossover.warm_up.steady = Some(end != WarmUpEnd::NotYet);
-    }
-    matches!(end, WarmUpEnd::At(_))
-}
-
-/// A block that was broken off has not all periods.
-fn mark_incomplete(crossover: &mut Crossover) {
-    let whole = 2 * crossover.treatments.len();
-    let Some(last) = crossover.periods.last().map(|it| it.block) else { return };
-    let is_of_last = |it: &&mut CrossoverPeriod| it.block == last;
-    if crossover.periods.iter().filter(|it| it.block == last).count() < whole {
-        let of_last = crossover.periods.iter_mut().filter(is_of_last);
-        of_last.for_each(|it| it.left_out = it.left_out.or(Some(LeftOut::BlockIncomplete)));
     }
 }
 

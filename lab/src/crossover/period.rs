@@ -6,6 +6,7 @@ use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_load::periods::{PeriodCounts, Periods};
 use threadcount_machine::cpu_clock::process_cpu_ns;
+use threadcount_machine::lost_cpu::LostCpuMeter;
 use threadcount_machine::probe::crossover::{CrossoverSession, PeriodTasks};
 use threadcount_model::crossover::{CrossoverPeriod, LeftOut, ResponseTimes, Treatment, quantile_ms};
 
@@ -149,10 +150,12 @@ impl OpenPeriod {
         block: u32,
         switch: Switch,
         counted: Duration,
+        lost_cpu: &mut LostCpuMeter,
         wait: &Wait<'_>,
     ) -> Result<Self, CrossoverFailure> {
         let Switch { treatment, at_ns: switched_ns, is_washed_out, .. } = switch;
         let number = unique_number();
+        let lost_before = lost_cpu.read();
         let cpu_before = process_cpu_ns(subject.pid as i32);
         let began_ns = now_ns();
         subject.periods.begin(number, switched_ns);
@@ -165,6 +168,7 @@ impl OpenPeriod {
         let cpu_ns = cpu_before
             .zip(process_cpu_ns(subject.pid as i32))
             .map(|(before, after)| after.saturating_sub(before));
+        let lost_cpu = lost_before.until(&lost_cpu.read());
         second?;
         let tasks = subject.session.status()?.current.unwrap_or_default();
         let seconds = |from: Nanos, to: Nanos| to.saturating_sub(from) as f64 / 1e9;
@@ -183,6 +187,7 @@ impl OpenPeriod {
             p99_ms: None,
             half_rates_per_s: [0.0; 2],
             cpu_us_per_request: None,
+            lost_cpu,
             thread_names: tasks.thread_names.keys().cloned().collect(),
             left_out: left_out(is_washed_out, &tasks),
         };

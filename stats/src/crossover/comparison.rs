@@ -7,7 +7,7 @@ use crate::ratio::CONFIDENCE;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use threadcount_model::crossover::{Crossover, CrossoverPeriod, Treatment};
+use threadcount_model::crossover::{Crossover, CrossoverPeriod, LeftOut, Treatment};
 
 /// A session ends when the throughput is known as well as this ...
 const PRECISE: f64 = 0.03;
@@ -254,9 +254,18 @@ impl Treated<'_> {
 }
 
 /// Blocks in which each treatment has two periods that count.
-pub(super) fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
+fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
+    blocks_of(crossover, |it| it.left_out.is_none())
+}
+
+/// The same, with those that lost CPU unevenly.
+pub(super) fn blocks_with_lost_cpu(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
+    blocks_of(crossover, |it| matches!(it.left_out, None | Some(LeftOut::LostCpu)))
+}
+
+fn blocks_of(crossover: &Crossover, counts: fn(&CrossoverPeriod) -> bool) -> Vec<Vec<&CrossoverPeriod>> {
     let mut blocks: BTreeMap<u32, Vec<&CrossoverPeriod>> = BTreeMap::new();
-    for period in crossover.periods.iter().filter(|it| it.left_out.is_none()) {
+    for period in crossover.periods.iter().filter(|it| counts(it)) {
         blocks.entry(period.block).or_default().push(period);
     }
     let is_complete = |block: &Vec<&CrossoverPeriod>| {
@@ -272,7 +281,7 @@ pub(super) fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod
 pub(super) mod tests {
     use super::*;
     use threadcount_model::comparison::Verdict;
-    use threadcount_model::crossover::{CrossoverRequests, CrossoverWarmUp, LeftOut, ResponseTimes};
+    use threadcount_model::crossover::{CrossoverRequests, CrossoverWarmUp, ResponseTimes};
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
@@ -292,6 +301,7 @@ pub(super) mod tests {
             p99_ms: Some(3.0 * p50_ms),
             half_rates_per_s: [rate_per_s; 2],
             cpu_us_per_request: Some(100.0),
+            lost_cpu: None,
             thread_names: Vec::new(),
             left_out: None,
         }

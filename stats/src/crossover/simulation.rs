@@ -9,17 +9,17 @@ use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::ResponseTimes;
 
 /// Of one second each.
-fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
+pub(super) fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
     let rates = |values: &[f64]| values.iter().map(|&of| Quotient { of, by: 1.0 }).collect::<Vec<_>>();
     super::ratio(&rates(treatment), &rates(baseline))
 }
 
-const SESSIONS: u32 = 2_000;
+pub(super) const SESSIONS: u32 = 2_000;
 const NOISE: f64 = 0.04;
 
 /// What weighs on the periods of a session besides noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Weather {
+pub(super) enum Weather {
     Calm,
     /// A straight trend of 40 % over the session.
     Drift,
@@ -33,7 +33,8 @@ enum Weather {
 }
 
 impl Weather {
-    fn periods(self, count: usize, noise: &mut Noise) -> Vec<f64> {
+    /// The logarithm of each period's figure, and whether a neighbour took a part of the machine.
+    pub(super) fn periods(self, count: usize, noise: &mut Noise) -> Vec<(f64, bool)> {
         let correlation = match self {
             Self::Correlated(correlation) => correlation,
             Self::All => 0.6,
@@ -49,13 +50,13 @@ impl Weather {
             let drift = if is(Self::Drift) { 0.4 * at } else { 0.0 };
             let warm_up = if is(Self::WarmUp) { -0.5 * (-5.0 * at).exp() } else { 0.0 };
             let burst = if is(Self::Bursts) && is_burst { -0.3 } else { 0.0 };
-            before + own + drift + warm_up + burst
+            (before + own + drift + warm_up + burst, burst < 0.0)
         };
         (0..count).map(&mut period).collect()
     }
 }
 
-const WEATHERS: [Weather; 8] = [
+pub(super) const WEATHERS: [Weather; 8] = [
     Weather::Calm,
     Weather::Drift,
     Weather::WarmUp,
@@ -79,7 +80,7 @@ fn session(
     for block in periods.chunks(2 * treatments) {
         let order = block_order(treatments, random);
         for (treatment, figures) in figures.iter_mut().enumerate() {
-            let own = order.iter().zip(block).filter(|(it, _)| **it == treatment).map(|(_, log)| *log);
+            let own = order.iter().zip(block).filter(|(it, _)| **it == treatment).map(|(_, it)| it.0);
             figures.push((own.sum::<f64>() / 2.0 + effect * treatment as f64).exp());
         }
     }

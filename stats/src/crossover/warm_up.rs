@@ -3,7 +3,7 @@
 //! While it compiles, both kinds of thread get faster, and not by as much: one may be compiled when the other is not yet. What a block
 //! shows of it is the CPU that a request takes, over all kinds.
 
-use super::comparison::{LEAST_TO_END, complete_blocks};
+use super::comparison::{LEAST_TO_END, blocks_with_lost_cpu};
 use threadcount_model::crossover::{Crossover, CrossoverPeriod};
 
 /// So much less CPU per request in the later half of the blocks than in the earlier one, and the JVM still warms up.
@@ -23,7 +23,7 @@ pub enum WarmUpEnd {
 /// The longest end of the session in which requests get no cheaper begins then.
 #[must_use]
 pub fn warm_up_end(crossover: &Crossover) -> WarmUpEnd {
-    let blocks = complete_blocks(crossover);
+    let blocks = blocks_with_lost_cpu(crossover);
     let costs: Vec<(u32, f64)> = blocks.iter().filter_map(|block| cost(block)).collect();
     if costs.len() < LEAST_TO_END {
         return WarmUpEnd::Unknown;
