@@ -5,7 +5,7 @@ use super::line::{is_frame, plain_end};
 use super::names::{NameKind, is_plural, kind};
 use super::value::{
     Quote, Surroundings, end_of_bare, end_of_brackets, is_part_of_name, is_shown, looks_random, masked_user,
-    stands_for_a_secret,
+    shell_word_end, stands_for_a_secret,
 };
 use super::{MASK, Masked, url};
 
@@ -113,7 +113,7 @@ impl<'a> Word<'a> {
         let tag = &self.text[self.end..];
         let tag_end = tag
             .find('>')
-            .filter(|&at| at == 0 || tag.starts_with(' '))
+            .filter(|&at| at == 0 || tag.starts_with(' ') && !tag.trim_start().starts_with(['=', ':']))
             .filter(|&at| !tag[..at].contains(['<', '\n', '/']))?;
         let from = self.end + tag_end + 1;
         let to = from + self.text[from..].find("</").unwrap_or(self.text.len() - from);
@@ -204,7 +204,10 @@ impl<'a> Word<'a> {
             let inside = (from + quote.len(), from + quote.len() + end, MASK.to_owned());
             let rest = &text[quote.len() + behind..];
             // `--password='a'b` is one word, and `Cookie: "a"; b` one line.
-            let is_whole = gap.quote.is_some() || !self.goes_on(gap, rest);
+            let is_shell_word = gap.quote.is_none() && !self.is_line(gap) && self.inside().is_none();
+            let ends_later = |end: usize| end > quote.len() + behind;
+            let is_longer = is_shell_word && shell_word_end(text).is_some_and(ends_later);
+            let is_whole = gap.quote.is_some() || !is_longer && !self.goes_on(gap, rest);
             if is_whole {
                 return inside;
             }

@@ -184,6 +184,12 @@ pub(super) struct Surroundings {
 pub(super) fn end_of_bare(value: &str, around: Surroundings) -> usize {
     let limit = around.inside.map_or(value.len(), |quote| quote.end_inside(value).0);
     let value = &value[..limit.min(value.find('\n').unwrap_or(value.len()))];
+    let is_word = !around.with_blanks && !around.in_list && around.inside.is_none();
+    let of_shell = if is_word { shell_word_end(value).unwrap_or(0) } else { 0 };
+    end_by_brackets_and_quotes(value, around).max(of_shell)
+}
+
+fn end_by_brackets_and_quotes(value: &str, around: Surroundings) -> usize {
     let mut braces = 0_usize;
     let mut at = 0;
     while let Some(c) = value[at..].chars().next() {
@@ -212,6 +218,31 @@ pub(super) fn end_of_bare(value: &str, around: Surroundings) -> usize {
         at += c.len_utf8();
     }
     value.trim_end().len()
+}
+
+/// Where a word of the shell ends that has single quotes, in which a backslash is a character like any other (POSIX, 2.2.2). `None`: it
+/// has none, or one that nothing closes.
+pub(super) fn shell_word_end(text: &str) -> Option<usize> {
+    let mut at = 0;
+    let mut has_single_quotes = false;
+    while let Some(c) = text[at..].chars().next() {
+        let behind = at + c.len_utf8();
+        match c {
+            '\'' => {
+                has_single_quotes = true;
+                at = behind + text[behind..].find('\'')? + 1;
+            }
+            '"' => {
+                let quote = Quote { mark: '"', backslashes: 0 };
+                let (end, closed) = quote.end_inside(&text[behind..]);
+                at = behind + (end != closed).then_some(closed)?;
+            }
+            '\\' => at = behind + text[behind..].chars().next().map_or(0, char::len_utf8),
+            c if c.is_whitespace() || matches!(c, '&' | ';' | '|') => break,
+            _ => at = behind,
+        }
+    }
+    has_single_quotes.then_some(at)
 }
 
 /// A comma before the next name, or a bracket behind the last value.
