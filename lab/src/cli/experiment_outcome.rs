@@ -67,7 +67,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         }
         if let Some(why) = unsaved {
             gravest = Outcome::Failed;
-            note!("{name}: ended early, and the figures above are not saved: {why}");
+            note!("{name} ended early, and the figures above are not saved: {why}");
         }
         if *disk_full {
             gravest = Outcome::DiskFull;
