@@ -4,17 +4,20 @@ mod answer;
 
 use crate::request_time;
 use crate::terminal::MOST_LINES;
+use crate::view::capital;
 use crate::view::label::{self, RequestThreads};
 use crate::wrapped::wrapped;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
 use threadcount_judge::words::finding::words;
+use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::crossover::lost_cpu::uneven_blocks;
+use threadcount_stats::disturbance;
 use threadcount_stats::ratio::WIDEST;
 
 pub(crate) use answer::{answers, has_verdict};
@@ -297,6 +300,9 @@ pub(crate) fn trust(crossover: &Crossover) -> String {
             text += &format!(" Left out: {} {words}.", figures::plural(count, "period"));
         }
     }
+    if let Some(by) = disturbance::of_crossover(crossover) {
+        text += &format!(" {}.", capital(&reasons::interference(&by)));
+    }
     if let Some(words) = lost_cpu(crossover) {
         text += &format!(" {words}.");
     }
@@ -460,5 +466,18 @@ mod tests {
             "No block left out, although other processes used up to 0.6 cores in 3 of 8: too few would remain."
         );
         assert_eq!(trusted(14, false, 0.0, 0.0), "");
+    }
+
+    #[test]
+    fn cores_that_others_used_in_all_periods_are_in_the_trust_as_interference() {
+        let trusted = |stolen_cores, other_processes_cores| {
+            let mut made = document(8, 0.01).crossover;
+            let lost = LostCpu { stolen_cores, other_processes_cores, of_cores: 2 };
+            made.periods.iter_mut().for_each(|it| it.lost_cpu = Some(lost));
+            trust(&made).split_once(". ").map_or_else(String::new, |(_, rest)| rest.to_owned())
+        };
+        assert_eq!(trusted(0.0, 1.25), "Other processes used 1.25 of 2 cores; stop them and measure again.");
+        assert_eq!(trusted(0.25, 0.0), "CPU steal: 0.25 of 2 cores; measure again when the host is quieter.");
+        assert_eq!(trusted(0.15, 0.25), "");
     }
 }

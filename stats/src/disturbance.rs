@@ -1,5 +1,6 @@
 //! Interference: did the hypervisor (steal) or other processes take CPU from a run?
 
+use threadcount_model::crossover::{Crossover, LostCpu};
 use threadcount_model::record::Record;
 use threadcount_model::record::interference::Interference;
 use threadcount_model::record::resource_limits::ResourceLimits;
@@ -18,11 +19,29 @@ pub fn disturbance(record: &Record) -> Option<Interference> {
     robbed(record).or_else(|| shared(record))
 }
 
+/// What disturbed the periods of a crossover that count, in their mean. It leaves their ratios unbiased, and is no ratio on a quiet machine.
+#[must_use]
+pub fn of_crossover(crossover: &Crossover) -> Option<Interference> {
+    let counted = crossover.periods.iter().filter(|it| it.left_out.is_none());
+    let lost: Vec<LostCpu> = counted.filter_map(|it| it.lost_cpu).collect();
+    let of_cores = lost.first()?.of_cores;
+    let mean = |cores: fn(&LostCpu) -> f64| lost.iter().map(cores).sum::<f64>() / lost.len() as f64;
+    by_hypervisor(mean(|it| it.stolen_cores), of_cores)
+        .or_else(|| by_others(mean(|it| it.other_processes_cores), of_cores))
+}
+
+fn by_hypervisor(cores: f64, of_cores: u32) -> Option<Interference> {
+    (cores > STOLEN * f64::from(of_cores)).then_some(Interference::Steal { cores, of_cores })
+}
+
+fn by_others(cores: f64, of_cores: u32) -> Option<Interference> {
+    (cores > DISTURBED * f64::from(of_cores)).then_some(Interference::OtherProcesses { cores, of_cores })
+}
+
 /// Robbed by the hypervisor.
 fn robbed(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
-    (cost.stolen_cores > STOLEN * f64::from(cost.machine_cores))
-        .then_some(Interference::Steal { cores: cost.stolen_cores, of_cores: cost.machine_cores })
+    by_hypervisor(cost.stolen_cores, cost.machine_cores)
 }
 
 /// Something else ran on the machine: neither the server, nor its backend, nor the load generator.
@@ -30,8 +49,7 @@ fn shared(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
     let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
     let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
-    (others > DISTURBED * f64::from(cost.machine_cores))
-        .then_some(Interference::OtherProcesses { cores: others, of_cores: cost.machine_cores })
+    by_others(others, cost.machine_cores)
 }
 
 /// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
