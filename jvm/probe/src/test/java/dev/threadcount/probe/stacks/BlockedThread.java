@@ -5,40 +5,45 @@ import java.util.concurrent.Callable;
 
 /** A thread that does something which does not end by itself; closed, it is interrupted. */
 final class BlockedThread implements AutoCloseable {
-    private static final long LIMIT_NS = 20_000_000_000L;
+    private static final long LIMIT_NS = 60_000_000_000L;
 
     private final Thread thread;
+    private volatile Exception ended;
 
-    private BlockedThread(Thread thread) {
-        this.thread = thread;
+    private BlockedThread(Thread.Builder builder, Callable<?> body) {
+        thread = builder.start(() -> call(body));
     }
 
     static BlockedThread platform(Callable<?> body) {
-        return new BlockedThread(Thread.ofPlatform().daemon().start(() -> call(body)));
+        return new BlockedThread(Thread.ofPlatform().daemon(), body);
     }
 
     static BlockedThread virtual(Callable<?> body) {
-        return new BlockedThread(Thread.ofVirtual().start(() -> call(body)));
+        return new BlockedThread(Thread.ofVirtual(), body);
     }
 
     Thread thread() {
         return thread;
     }
 
-    private static void call(Callable<?> body) {
+    private void call(Callable<?> body) {
         try {
             body.call();
-        } catch (Exception ended) {
+        } catch (Exception exception) {
             // As the test does when it has seen enough.
+            ended = exception;
         }
     }
 
-    /** What it does as soon as that is the expected state, and in the body, before which it runs as well; after 20 s whatever it is. */
+    /** What it does as soon as that is the expected state, and in the body, before which it runs as well; after 60 s whatever it is. */
     Activity activity(State expected) {
         long giveUpNs = System.nanoTime() + LIMIT_NS;
         while (true) {
             ThreadStack stack = ThreadStack.of(thread);
             Activity activity = stack.frames().length == 0 ? null : Classifier.classify(stack);
+            if (!thread.isAlive()) {
+                throw new AssertionError("it ended before it was seen", ended);
+            }
             boolean isThere = activity != null && activity.state() == expected && isInBody(activity.application());
             if (isThere || System.nanoTime() > giveUpNs) {
                 return activity;
@@ -47,7 +52,7 @@ final class BlockedThread implements AutoCloseable {
         }
     }
 
-    /** Waits for it, at most 20 s. */
+    /** Waits for it, at most 60 s. */
     boolean ends() throws InterruptedException {
         return thread.join(Duration.ofNanos(LIMIT_NS));
     }
