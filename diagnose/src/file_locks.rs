@@ -1,5 +1,6 @@
 //! The lock of a file for which a thread waits, by its system call: which file, and the process that has the lock.
 
+use rustix::fs::{major, minor};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
@@ -15,8 +16,10 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let descriptor = locked_by(&call)?;
     let link = format!("/proc/{pid}/fd/{descriptor}");
     let path = fs::read_link(&link).ok()?.display().to_string();
-    let file = fs::metadata(&link).ok()?.ino();
-    let holder = holder(&fs::read_to_string("/proc/locks").ok()?, file, pid);
+    let file = fs::metadata(&link).ok()?;
+    let device = file.dev();
+    let place = format!("{:02x}:{:02x}:{}", major(device), minor(device), file.ino());
+    let holder = holder(&fs::read_to_string("/proc/locks").ok()?, &place, pid);
     // The kernel counts a process of another namespace as 0, or leaves its locks out.
     let held = holder.filter(|it| *it > 0).map_or_else(
         || "held by an unknown process".to_owned(),
@@ -36,14 +39,14 @@ fn locked_by(call: &str) -> Option<u32> {
     (number == LOCKS).then_some(descriptor)
 }
 
-/// The process that has a lock of the file with this number, but for the one that waits. Lines with an arrow are those that wait.
-fn holder(locks: &str, file: u64, waiter: u32) -> Option<u32> {
+/// The process that has a lock of the file at this place, device and number, but for the one that waits. Lines with an arrow are
+/// those that wait.
+fn holder(locks: &str, file: &str, waiter: u32) -> Option<u32> {
     locks.lines().find_map(|line| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         let [_, kind, _, _, process, place, ..] = words[..] else { return None };
-        let is_file = place.rsplit(':').next().is_some_and(|it| it.parse() == Ok(file));
         let process: u32 = process.parse().unwrap_or_default();
-        (kind != "->" && is_file && process != waiter).then_some(process)
+        (kind != "->" && place == file && process != waiter).then_some(process)
     })
 }
 
@@ -57,9 +60,10 @@ mod tests {
 
     #[test]
     fn the_process_that_has_the_lock_is_named_and_those_that_wait_for_it_are_not() {
-        assert_eq!(holder(OF_KERNEL, 81, 5000), Some(4711));
-        assert_eq!(holder(OF_KERNEL, 81, 4711), None, "no other one has it");
-        assert_eq!(holder(OF_KERNEL, 82, 5000), None, "another file");
+        assert_eq!(holder(OF_KERNEL, "fe:00:81", 5000), Some(4711));
+        assert_eq!(holder(OF_KERNEL, "fe:00:81", 4711), None, "no other one has it");
+        assert_eq!(holder(OF_KERNEL, "fe:00:82", 5000), None, "another file");
+        assert_eq!(holder(OF_KERNEL, "fe:01:81", 5000), None, "a file of another device");
     }
 
     #[test]

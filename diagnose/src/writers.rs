@@ -103,7 +103,8 @@ mod tests {
         };
         let writes_back = |it, filler| writes_itself(it, filler).is_some();
         assert_eq!(of_filter("cat", writes_back), Some(crate::verdict::WAITS_TO_WRITE_BACK));
-        let sleeps = |it, _| std::fs::read_to_string(format!("/proc/{it}/wchan")).is_ok();
+        let sleeps =
+            |it, _| fs::read_to_string(format!("/proc/{it}/comm")).is_ok_and(|name| name == "sleep\n");
         assert_eq!(of_filter("sleep", sleeps), None);
     }
 

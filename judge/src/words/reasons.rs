@@ -143,7 +143,7 @@ pub fn reason(doubt: &Doubt) -> String {
                  be that of a warm and a cold JVM. Use a longer `warmup`",
                 doubt.runs,
                 figures::plural(*judged_runs as usize, "run"),
-                names(than)
+                figures::listed(than)
             )
         }
         DoubtReason::CompilerBusy { share } => format!(
@@ -179,15 +179,6 @@ pub fn backend_limit(limit: &BackendLimit) -> String {
             figures::whole(connections),
             figures::count(limit.into())
         ),
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn names(all: &[String]) -> String {
-    match all {
-        [] => String::new(),
-        [only] => only.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 

@@ -13,6 +13,7 @@ use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::jar;
@@ -143,7 +144,7 @@ pub(super) fn started(
     if let Some(earlier) = &earlier {
         earlier.check(experiment, args.instruments())?;
         if let Some(document) = &earlier.document.crossover {
-            return finish(document, &experiment.question, options, ends.fail_above);
+            return finish_result(&earlier.document, document, &folder, options, ends.fail_above);
         }
     }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
@@ -154,8 +155,19 @@ pub(super) fn started(
     folder.give_room();
     let document = document?;
     let result = session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
-    let page = report::write(&result, Format::Html, folder.path());
-    let code = finish(&document, &experiment.question, options, ends.fail_above)?;
+    finish_result(&result, &document, &folder, options, ends.fail_above)
+}
+
+/// The answer of a result that is this crossover, and its page.
+fn finish_result(
+    result: &ResultDocument,
+    document: &CrossoverDocument,
+    folder: &ResultFolder,
+    options: &CrossoverOptions,
+    fail_above: f64,
+) -> miette::Result<ExitCode> {
+    let page = report::write(result, Format::Html, folder.path());
+    let code = finish(document, &result.experiment.question, options, fail_above)?;
     note!("Report  {}", page.into_diagnostic()?.display());
     Ok(code)
 }

@@ -49,8 +49,8 @@ pub struct SessionEnd {
     pub unsaved: Option<FolderError>,
 }
 
-/// Saves that a session has begun, and its crossover once there is one, and returns it: whatever ends this process from now on, it
-/// can be resumed.
+/// Saves and returns the result of a session that has begun, with its crossover once there is one. Whatever ends this process from now
+/// on, it can be resumed.
 ///
 /// # Errors
 /// A result that cannot be saved.

@@ -67,7 +67,7 @@ pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
     let missed = rate_missed(outcome, plan);
     let stopped = generator_stopped(outcome);
-    // Where requests fall due without a response, their lateness is the better measure of a stop.
+    // Under an open load lateness is the better measure of a stop, and stands before it.
     let long_stop = stopped.filter(|_| per_elapsed(outcome.stopped_ns) > STOPPED_SHARE);
     let own = [generator_busy(outcome, cpu_share), generator_late(outcome, plan), long_stop];
     let warnings: Vec<Warning> = own

@@ -5,7 +5,8 @@ use super::names::NameKind;
 
 /// Is it shown beside a name of this kind?
 pub(super) fn is_shown(value: &str, kind: NameKind) -> bool {
-    let value = value.trim();
+    // A quote that nothing closes may stand beside a mask.
+    let value = value.trim().trim_matches(['"', '\'']);
     kind == NameKind::Plain
         // The end of Base64 is no value.
         || value.bytes().all(|byte| byte == b'=')
