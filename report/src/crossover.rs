@@ -7,6 +7,7 @@ use crate::terminal::MOST_LINES;
 use crate::view::capital;
 use crate::view::label::{self, RequestThreads};
 use crate::wrapped::wrapped;
+use std::collections::BTreeSet;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
 use threadcount_judge::words::finding::words;
@@ -93,10 +94,15 @@ fn section(label: &str, texts: &[String]) -> Vec<String> {
 pub fn so_far(document: &CrossoverDocument) -> String {
     let of = |it: &TreatmentComparison| format!("{} {}", it.treatment, throughput(&it.rate));
     let known: Vec<String> = document.comparisons.iter().map(of).collect();
-    let blocks = document.comparisons.first().map_or(0, |it| it.rate.blocks);
+    let counted = document.comparisons.first().map_or(0, |it| it.rate.blocks);
+    let measured: BTreeSet<u32> = document.crossover.periods.iter().map(|it| it.block).collect();
+    let left_out = match measured.len().saturating_sub(counted) {
+        0 => String::new(),
+        left_out => format!(" ({left_out} left out)"),
+    };
     format!(
-        "{}, throughput against {}: {}",
-        figures::plural(blocks as u64, "block"),
+        "{}{left_out}, throughput against {}: {}",
+        figures::plural(measured.len() as u64, "block"),
         baseline(&document.crossover),
         known.join(", ")
     )
@@ -410,6 +416,16 @@ mod tests {
         assert!(text.contains("too few blocks"), "{text}");
         let none = lines(&document(0, 0.0), QUESTION).join("\n");
         assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
+    }
+
+    #[test]
+    fn the_blocks_so_far_never_become_fewer_because_some_are_left_out() {
+        let mut made = document(9, 0.01);
+        assert!(so_far(&made).starts_with("9 blocks, throughput against own: "), "{}", so_far(&made));
+        let early = made.crossover.periods.iter_mut().filter(|it| it.block < 3);
+        early.for_each(|it| it.left_out = Some(LeftOut::WarmingUp));
+        let warm = CrossoverDocument::from(made.crossover);
+        assert!(so_far(&warm).starts_with("9 blocks (3 left out), throughput against own: "), "{}", so_far(&warm));
     }
 
     #[test]
