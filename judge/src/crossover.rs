@@ -1,5 +1,6 @@
 //! What the observed kinds of thread of a crossover show: an experiment of their records, and what follows from it.
 
+use crate::conclude::times_of_requests;
 use crate::explain::explain;
 use crate::finding::Finding;
 use threadcount_model::crossover::{CROSSOVER, Crossover, Treatment};
@@ -7,7 +8,6 @@ use threadcount_model::experiment::{
     Experiment, LoadKind, LoadSpec, Losses, RemoteTarget, RequestSpec, Subject, Variant,
 };
 use threadcount_model::request_time::RequestTime;
-use threadcount_stats::request_times;
 
 /// Reasons, in the names of the treatments.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,11 +19,10 @@ pub struct CrossoverReasons {
 
 #[must_use]
 pub fn crossover_reasons(crossover: &Crossover) -> CrossoverReasons {
-    let experiment = experiment(crossover);
-    CrossoverReasons {
-        findings: explain(&experiment, &crossover.explaining).into_iter().map(of_one_window).collect(),
-        request_times: request_times(&experiment, &crossover.explaining),
-    }
+    let (experiment, records) = (experiment(crossover), &crossover.explaining);
+    let findings: Vec<Finding> = explain(&experiment, records).into_iter().map(of_one_window).collect();
+    let request_times = times_of_requests(&experiment, records, &findings);
+    CrossoverReasons { findings, request_times }
 }
 
 /// How many runs show it says nothing where each treatment has one.

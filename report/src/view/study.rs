@@ -15,7 +15,7 @@ use threadcount_model::metric::Metric;
 /// What was published or claimed before, beside what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyView {
-    /// `27 of 39 published figures within 10 %`, `claims: 6 of 7 hold, not a.p50 >= 90ms`; empty: nothing was.
+    /// `27 of 39 published figures within 10 %`, `claims: all hold but a.p50 >= 90ms`; empty: nothing was.
     pub brief: Vec<String>,
     /// The published throughputs (of a benchmark the scores), a sentence each.
     pub published: Vec<String>,
@@ -71,7 +71,7 @@ fn tally(rows: &[PublishedRow]) -> Option<String> {
     (!measured.is_empty()).then(|| format!("{within} of {all} within {}{notes}", figures::percent(TOLERANCE)))
 }
 
-/// `claims: 6 of 8 hold, not a.p50 >= 90ms`; where several or none does not hold, `claims: 6 hold, 1 inconclusive, 2 do not hold`.
+/// `claims: 6 hold, 1 inconclusive, 2 do not hold`; where all but one hold, `claims: all hold but a.p50 >= 90ms`.
 fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
@@ -79,13 +79,10 @@ fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let judged = |verdict: ClaimVerdict| count(&|it| is_judged(it, verdict));
     let denied: Vec<&ClaimResult> =
         document.claims.iter().filter(|it| is_judged(it, ClaimVerdict::DoesNotHold)).collect();
-    if let [only] = denied[..] {
-        let (holding, all) = (judged(ClaimVerdict::Holds), document.claims.len());
-        let undecided = match all - holding - denied.len() {
-            0 => String::new(),
-            undecided => format!(", {undecided} undecided"),
-        };
-        return Some(format!("claims: {holding} of {all} hold{undecided}, not {}", only.claim));
+    if let [only] = denied[..]
+        && judged(ClaimVerdict::Holds) + 1 == document.claims.len()
+    {
+        return Some(format!("claims: all hold but {}", only.claim));
     }
     let plural = |number: usize, one: &str, several: &str| {
         let words = if number == 1 { one } else { several };
