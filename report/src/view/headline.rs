@@ -93,6 +93,15 @@ fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     a.direction() == b.direction() && is_near && overlap(a.ratio, b.ratio) && ![a, b].into_iter().any(is_wide)
 }
 
+/// Do both have the same verdict, and do their intervals leave no room for a difference that matters between them?
+fn is_equivalent(a: &Headline<'_>, b: &Headline<'_>) -> bool {
+    let farthest = match (a.ratio.interval, b.ratio.interval) {
+        (Some(a), Some(b)) => (a.high / b.low).max(b.high / a.low) - 1.0,
+        _ => 0.0,
+    };
+    a.direction() == b.direction() && overlap(a.ratio, b.ratio) && farthest <= WIDEST
+}
+
 fn overlap(a: &Ratio, b: &Ratio) -> bool {
     match (a.interval, b.interval) {
         (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
@@ -220,25 +229,25 @@ impl<'a> Headline<'a> {
         self.comparison.ratio(Metric::OsThreads)
     }
 
-    /// The other variants whose intervals overlap with this one's, where this one is decided.
+    /// The other variants that are as good, where this one is decided.
     pub fn equals(&self, document: &'a ResultDocument) -> Vec<Self> {
         if !self.is_decided() {
             return Vec::new();
         }
         let alike = of_load(document, self.load).into_iter().filter(|it| {
-            it.comparison.variant != self.comparison.variant && it.is_decided() && is_tied(it, self)
+            it.comparison.variant != self.comparison.variant && it.is_decided() && is_equivalent(it, self)
         });
         alike.collect()
     }
 
-    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`: of variants that may be as good, and are not near.
+    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`: of variants that may be as good.
     pub fn overlapping(&self, document: &'a ResultDocument) -> Vec<String> {
         let is_open = |it: &Headline<'_>| {
             it.comparison.variant != self.comparison.variant
                 && it.is_decided()
                 && it.direction() == self.direction()
                 && overlap(it.ratio, self.ratio)
-                && !is_tied(it, self)
+                && !is_equivalent(it, self)
         };
         let open = of_load(document, self.load).into_iter().filter(|it| self.is_decided() && is_open(it));
         let best = &self.comparison.variant;
