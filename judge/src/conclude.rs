@@ -73,7 +73,7 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
         |finding: &&Finding| is(&finding.variant, &time.variant) && is(&finding.load, &time.load);
     let named = findings.iter().filter(is_of_time).find_map(|finding| match &finding.fact {
         Fact::ConcurrencyLimit(limit) => Some((limit.queue()?, &finding.fact)),
-        Fact::PoolCeiling(_) => Some(("the full pool".to_owned(), &finding.fact)),
+        Fact::PoolCeiling(_) => Some(("the pool".to_owned(), &finding.fact)),
         _ => None,
     });
     let Some((queue, fact)) = named else { return };

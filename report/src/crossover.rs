@@ -425,7 +425,11 @@ mod tests {
         let early = made.crossover.periods.iter_mut().filter(|it| it.block < 3);
         early.for_each(|it| it.left_out = Some(LeftOut::WarmingUp));
         let warm = CrossoverDocument::from(made.crossover);
-        assert!(so_far(&warm).starts_with("9 blocks (3 left out), throughput against own: "), "{}", so_far(&warm));
+        assert!(
+            so_far(&warm).starts_with("9 blocks (3 left out), throughput against own: "),
+            "{}",
+            so_far(&warm)
+        );
     }
 
     #[test]

@@ -152,7 +152,7 @@ fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String 
     format!("{} {} = {}", unit.number(time.service_time_ms), unit.name, terms.join(" + "))
 }
 
-/// `101.0 ms per request = 50.1 ms sleeping + 50.9 ms in the queue of the full pool`.
+/// `101.0 ms per request = 50.1 ms sleeping + 50.9 ms queued for the pool`.
 fn brief(time: &RequestTime) -> String {
     let terms = largest(time);
     let longest_ms = terms.iter().map(|(ms, _)| *ms).fold(0.0, f64::max);
@@ -194,7 +194,7 @@ fn largest(time: &RequestTime) -> Vec<(f64, String)> {
 }
 
 fn without_thread(time: &RequestTime) -> String {
-    let queue = time.queue.as_ref().map(|queue| format!("in the queue of {queue}"));
+    let queue = time.queue.as_ref().map(|queue| format!("queued for {queue}"));
     queue.unwrap_or_else(|| "waiting without a thread".to_owned())
 }
 
@@ -362,7 +362,7 @@ mod tests {
         let queue = Some("`boundedElastic-*`".to_owned());
         assert_eq!(
             words(&RequestTime { queue, ..time(vec![lock()], 100.0) }).sentence,
-            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 in the queue of `boundedElastic-*`"
+            "100 ms = 50 waiting for a ReentrantLock (A.a:1) + 50 queued for `boundedElastic-*`"
         );
     }
 

@@ -41,7 +41,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::RateMissed { .. } => "below its capacity the server responds faster",
         DoubtReason::WideSpread { .. } => "the intervals of ratios include it",
         DoubtReason::NotSteady { .. } => "ratios hold for servers this warm",
-        DoubtReason::UnequallyWarm { .. } => "a difference may be that of a cold JVM",
+        DoubtReason::UnequallyWarm { .. } => "their difference may be that of a cold JVM",
         DoubtReason::CompilerBusy { .. } => "CPU per request includes it",
         DoubtReason::SharedMachine { .. } => "the intervals include it",
         _ => "the figures are those of the other runs",
@@ -56,8 +56,8 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
 
 /// The problem in a few words.
 #[must_use]
-pub const fn in_short(reason: &DoubtReason) -> &'static str {
-    match reason {
+pub fn in_short(reason: &DoubtReason) -> String {
+    let problem = match reason {
         DoubtReason::RunFailed { .. } => "a run failed",
         DoubtReason::RunInterrupted => "a run was interrupted",
         DoubtReason::NeverRan => "planned, but never ran",
@@ -73,11 +73,14 @@ pub const fn in_short(reason: &DoubtReason) -> &'static str {
         DoubtReason::NoOverload => "no overload on this machine",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
-        DoubtReason::UnequallyWarm { .. } => "not as warm as what it is compared with",
+        DoubtReason::UnequallyWarm { than, .. } => {
+            return format!("warmed up less than {}", figures::listed(than));
+        }
         DoubtReason::CompilerBusy { .. } => "the compiler was busy while measuring",
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
-    }
+    };
+    problem.to_owned()
 }
 
 /// The problem, without its runs.

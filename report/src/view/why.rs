@@ -40,8 +40,8 @@ impl Reason {
 /// With more findings, only the first one of each variant is shown, and [`ALWAYS`].
 const MANY: usize = 4;
 /// What requests allocate limits nothing by itself, and may be the reason for what does. What a limit of the requests changes, and what
-/// happens without one, is the answer where limits are compared.
-const ALWAYS: [Rule; 3] = [Rule::Allocation, Rule::RequestBound, Rule::UnboundedRequests];
+/// happens without one, is the answer where limits are compared; so is whether the kind of thread counts or the number.
+const ALWAYS: [Rule; 4] = [Rule::Allocation, Rule::KindOrSize, Rule::RequestBound, Rule::UnboundedRequests];
 
 /// The findings, variant by variant, within a variant as the rules rank them; limits of the load last.
 #[must_use]

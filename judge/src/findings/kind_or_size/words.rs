@@ -10,16 +10,19 @@ use threadcount_model::figures::{count, interval, whole};
 impl Words for KindOrSize {
     fn sentence(&self, _: Option<RunsShowing>) -> String {
         let noun = metric_noun(self.metric);
-        let answer = match self.is_same {
-            true => format!("the same {noun} within {}", bound(self.interval.largest_difference())),
-            false => format!("{:.2}x the {noun}", self.ratio),
+        let (counts, answer) = match self.is_same {
+            true => (
+                "the number of threads counts, not their kind",
+                format!("the same {noun} within {}", bound(self.interval.largest_difference())),
+            ),
+            false => ("the kind of thread counts", format!("{:.2}x the {noun}", self.ratio)),
         };
         let cpu = self.cpu_per_request_ratio.map_or_else(String::new, |cpu| {
             let interval = self.cpu_per_request_interval.map(|it| format!(" {}", interval(it)));
             format!(" and {cpu:.2}x the CPU per request{}", interval.unwrap_or_default())
         });
         format!(
-            "a platform pool of {} threads has {answer} {}. It has {} OS threads{cpu}",
+            "{counts}. A pool of {} has {answer} {}. It has {} OS threads{cpu}",
             count(self.pool_threads.into()),
             interval(self.interval),
             whole(self.pool_os_threads),
