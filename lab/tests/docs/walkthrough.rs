@@ -100,6 +100,7 @@ impl Surroundings {
             .replace("-r 20000/s", "-r 200/s")
             .replace("-c 400", "-c 20")
             .replace("-c 100", "-c 20")
+            .replace("-c 300", "-c 20")
             .replace("out/before", &format!("{RESULTS}/before"))
             .replace("out/after", &format!("{RESULTS}/after"))
             .replace("PID", &self.jvm.0.id().to_string())
