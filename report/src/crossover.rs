@@ -40,6 +40,14 @@ pub fn question_of_port(port: u16) -> String {
     format!("Does another kind of thread help the requests on port {port}?")
 }
 
+/// Where several treatments are chosen, and none of them is virtual threads.
+#[must_use]
+pub fn question_of_number(treatments: &[Treatment]) -> Option<String> {
+    let is_virtual = |it: &Treatment| matches!(it, Treatment::Virtual { .. });
+    let of_number = !treatments.is_empty() && !treatments.iter().any(is_virtual);
+    of_number.then(|| "Does another number of threads help?".to_owned())
+}
+
 /// Everything, for a terminal.
 #[must_use]
 pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
@@ -416,6 +424,18 @@ mod tests {
         assert!(text.contains("too few blocks"), "{text}");
         let none = lines(&document(0, 0.0), QUESTION).join("\n");
         assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
+    }
+
+    #[test]
+    fn a_question_about_pools_does_not_name_virtual_threads() {
+        let (virtual_threads, pool) =
+            (Treatment::Virtual { limit: None }, Treatment::Platform { threads: 206 });
+        assert_eq!(
+            question_of_number(&[Treatment::Own, pool]).as_deref(),
+            Some("Does another number of threads help?")
+        );
+        assert_eq!(question_of_number(&[Treatment::Own, pool, virtual_threads]), None);
+        assert_eq!(question_of_number(&[]), None, "the default has virtual threads");
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl CompareCommand {
             if !self.can_switch() {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
-            return crossover::started(&experiment, &self.crossover, self.ends(), &self.args);
+            let asking = self.crossover.asking(experiment);
+            return crossover::started(&asking, &self.crossover, self.ends(), &self.args);
         }
         if let Some(file) = &self.save {
             save(&document, &experiment, file)?;

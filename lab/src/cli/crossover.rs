@@ -89,6 +89,14 @@ impl CrossoverOptions {
         }
         Ok(self.treatments.clone())
     }
+
+    /// The experiment, whose own question is about virtual threads, with the question of these treatments.
+    pub(super) fn asking(&self, mut experiment: Experiment) -> Experiment {
+        if let Some(question) = words::question_of_number(&self.treatments) {
+            experiment.question = question;
+        }
+        experiment
+    }
 }
 
 /// Of a JVM that runs already.
@@ -118,7 +126,9 @@ pub(super) fn attached(
         beside_others: options.beside_others,
     };
     let document = without_secrets(measured(&order, &stop)?, &attached::experiment(&spec, &origin));
-    finish(&document, &words::question_of_port(port), options, ends.fail_above)
+    let question =
+        words::question_of_number(&options.treatments).unwrap_or_else(|| words::question_of_port(port));
+    finish(&document, &question, options, ends.fail_above)
 }
 
 /// Its records, as a result has them.
