@@ -149,10 +149,7 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
 
 /// What the figure may be divided by what it was.
 fn limit(metric: Metric, share: f64) -> Limit {
-    match metric {
-        Metric::P50 | Metric::P99 | Metric::Score => Limit::AtMost(1.0 + share),
-        _ => Limit::AtLeast(1.0 - share),
-    }
+    if metric.lower_is_better() { Limit::AtMost(1.0 + share) } else { Limit::AtLeast(1.0 - share) }
 }
 
 fn noun(metric: Metric) -> &'static str {
