@@ -8,7 +8,9 @@ use super::{known, name, project};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
-use threadcount_model::experiment::{Backend, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant};
+use threadcount_model::experiment::{
+    Backend, LONGEST_LABEL, ProbeLevel, RequestSpec, Subject, ThreadKind, Variant,
+};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::key_spec::{KeySpec, at_most_one, json_schema, map};
@@ -191,9 +193,6 @@ fn compare_with(node: &Node, variant: &str, names: &[String]) -> Result<String, 
     known(node, written, "variant", names.iter().map(String::as_str))?;
     Ok(written.to_owned())
 }
-
-/// More would not fit beside the figures.
-const LONGEST_LABEL: usize = 24;
 
 fn label(node: &Node) -> Result<String, Diagnostic> {
     let text = node.text("label")?;

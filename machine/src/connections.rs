@@ -1,7 +1,7 @@
-//! Established TCP connections to ports of this machine, by /proc/net/tcp and /proc/net/tcp6.
+//! Established TCP connections to ports of this machine.
 
 use super::cpu_clock::own_thread_cpu_ns;
-use std::fs;
+use super::sock_diag::{SocketState, TcpSocket, rest_after, tcp_sockets};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -9,38 +9,15 @@ use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::window::Window;
 
 const INTERVAL: Duration = Duration::from_millis(250);
-/// The next reading waits until this many times the CPU time of the last one has passed: the tables have a line for each socket of
-/// the machine, and reading them may use 1 % of a core.
-const REST: u32 = 99;
-/// The kernel's number of the state ESTABLISHED.
-const ESTABLISHED: &str = "01";
-
-/// The number of connections to each port; `None`: the tables cannot be read.
+/// The number of connections to each port, counted at the end that accepted them; `None`: the kernel does not answer.
 #[must_use]
 pub fn established_to(ports: &[u16]) -> Option<Vec<u32>> {
-    let mut counts = count(&fs::read_to_string("/proc/net/tcp").ok()?, ports);
-    // A kernel without IPv6 has no such file.
-    let of_ipv6 = fs::read_to_string("/proc/net/tcp6").unwrap_or_default();
-    counts.iter_mut().zip(count(&of_ipv6, ports)).for_each(|(all, more)| *all += more);
-    Some(counts)
-}
-
-/// `   3: 0100007F:1F90 0100007F:A3C2 01 ...`: number, local address, remote address, state. Both ends of a connection over the
-/// loopback interface have a line; the one whose local port it is belongs to who accepted it.
-fn count(table: &str, ports: &[u16]) -> Vec<u32> {
-    let mut counts = vec![0; ports.len()];
-    for line in table.lines().skip(1) {
-        let mut words = line.split_ascii_whitespace().skip(1);
-        let (local, state) = (words.next(), words.nth(1));
-        if state != Some(ESTABLISHED) {
-            continue;
-        }
-        let port = local.and_then(|it| it.rsplit_once(':')).and_then(|it| u16::from_str_radix(it.1, 16).ok());
-        if let Some(place) = ports.iter().position(|&it| Some(it) == port) {
-            counts[place] += 1;
-        }
-    }
-    counts
+    let sockets = tcp_sockets()?;
+    let count = |&port: &u16| {
+        let is_at_port = |it: &&TcpSocket| it.state == SocketState::Established && it.local_port == port;
+        sockets.iter().filter(is_at_port).count() as u32
+    };
+    Some(ports.iter().map(count).collect())
 }
 
 /// Readings of all ports, in order of time.
@@ -97,8 +74,7 @@ fn sample_while_open(woken: &Receiver<()>, ports: &[u16]) -> ConnectionSamples {
         if let Some(counts) = established_to(ports) {
             samples.0.push((now_ns(), counts));
         }
-        let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
-        let wait = INTERVAL.max(took * REST).saturating_sub(began.elapsed());
+        let wait = INTERVAL.max(rest_after(began_cpu_ns)).saturating_sub(began.elapsed());
         if woken.recv_timeout(wait) == Err(RecvTimeoutError::Disconnected) {
             return samples;
         }
@@ -109,18 +85,6 @@ fn sample_while_open(woken: &Receiver<()>, ports: &[u16]) -> ConnectionSamples {
 mod tests {
     use super::*;
     use std::net::{TcpListener, TcpStream};
-
-    #[test]
-    fn established_connections_are_counted_at_the_end_that_accepted_them() {
-        let table = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid\n\
-            \x20  0: 0100007F:1538 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0\n\
-            \x20  1: 0100007F:1538 0100007F:A3C2 01 00000000:00000000 00:00000000 00000000     0\n\
-            \x20  2: 0100007F:A3C2 0100007F:1538 01 00000000:00000000 00:00000000 00000000     0\n\
-            \x20  3: 0100007F:1538 0100007F:A3C4 06 00000000:00000000 00:00000000 00000000     0\n\
-            \x20  4: 0100007F:1F90 0100007F:A3C6 01 00000000:00000000 00:00000000 00000000     0\n";
-        assert_eq!(count(table, &[0x1538, 0x1f90, 99]), [1, 1, 0]);
-        assert_eq!(count("", &[1]), [0]);
-    }
 
     #[test]
     fn mean_and_peak_are_those_of_the_window() {
@@ -137,12 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn connections_of_this_process_are_seen_while_they_are_open() {
+    fn open_connections_are_counted_at_the_end_that_accepted_them() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let open: Vec<_> =
             (0..3).map(|_| (TcpStream::connect(address).unwrap(), listener.accept().unwrap())).collect();
-        assert_eq!(established_to(&[address.port()]), Some(vec![3]));
+        let client = open[0].0.local_addr().unwrap().port();
+        assert_eq!(established_to(&[address.port(), client]), Some(vec![3, 1]));
         drop(open);
+        assert_eq!(established_to(&[address.port()]), Some(vec![0]), "the listener is no connection");
     }
 }

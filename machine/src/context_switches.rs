@@ -1,8 +1,8 @@
 //! Context switches of a process tree: voluntary and involuntary.
 
+use super::thread_times::threads;
 use std::collections::HashMap;
 use std::fs;
-use std::path::Path;
 
 /// Voluntary: the thread waited. Involuntary: the kernel took the core from a runnable thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,17 +40,8 @@ impl SwitchAccount {
 
 /// Reads the switches of every thread of one process. Threads that end meanwhile are left out.
 pub fn read_threads(pid: i32, into: &mut HashMap<i32, Switches>) {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return };
-    for task in tasks.flatten() {
-        let tid = task.file_name().to_str().and_then(|name| name.parse().ok());
-        if let (Some(tid), Some(switches)) = (tid, read_thread(&task.path())) {
-            into.insert(tid, switches);
-        }
-    }
-}
-
-fn read_thread(task: &Path) -> Option<Switches> {
-    parse(&fs::read_to_string(task.join("status")).ok()?)
+    let switches = |tid| parse(&fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?);
+    into.extend(threads(pid).filter_map(|tid| Some((tid, switches(tid)?))));
 }
 
 /// The two last lines of a `status` file (proc_pid_status(5)).

@@ -35,13 +35,6 @@ pub fn own_thread_cpu_ns() -> u64 {
 const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
 const STEAL: [usize; 1] = [7];
 
-/// CPU steal of the CPUs in our affinity mask since boot, in nanoseconds: time in which a task was runnable here and the hypervisor ran
-/// another guest.
-#[must_use]
-pub fn stolen_ns() -> u64 {
-    of_own_cores(&STEAL)
-}
-
 /// CPU time in use since boot on the CPUs in our affinity mask, by all processes, in nanoseconds: user, nice, system and
 /// interrupts; and their steal, which is not part of it. In a container with 2 of 64 CPUs the other 62 do not count. 0 where
 /// /proc/stat is unreadable.
@@ -50,11 +43,6 @@ pub fn machine_ns() -> (u64, u64) {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
     let of = |columns: &[usize]| ticks_to_ns(ticks(&stat, &own_cores::contains(), columns));
     (of(&BUSY), of(&STEAL))
-}
-
-fn of_own_cores(columns: &[usize]) -> u64 {
-    let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    ticks_to_ns(ticks(&stat, &own_cores::contains(), columns))
 }
 
 /// The sum over the lines `cpuN` of /proc/stat.

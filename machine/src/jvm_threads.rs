@@ -3,6 +3,7 @@
 //! They are found by name; their CPU time is in /proc/PID/task/TID/schedstat. The CPU time of a thread since the
 //! last reading is lost when it ends, so with short-lived compiler threads this is a lower bound.
 
+use super::thread_times::{RunTimes, threads};
 use std::collections::HashMap;
 use std::fs;
 
@@ -67,13 +68,6 @@ struct Known {
     times: RunTimes,
 }
 
-/// Of a thread since it began.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct RunTimes {
-    ran_ns: u64,
-    waited_ns: u64,
-}
-
 impl JvmThreads {
     /// Reads the threads of these JVMs; returns the counters.
     pub fn read(&mut self, jvms: impl Iterator<Item = i32>) -> JvmCpu {
@@ -91,18 +85,17 @@ impl JvmThreads {
 
     /// `None`: it has ended meanwhile.
     fn update(&mut self, jvm: i32, thread: i32, known: Option<Known>) -> Option<Known> {
-        let folder = format!("/proc/{jvm}/task/{thread}");
         let mut known = match known {
             Some(known) => known,
             None => {
-                let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
+                let name = fs::read_to_string(format!("/proc/{jvm}/task/{thread}/comm")).ok()?;
                 Known { kind: Kind::from_thread_name(name.trim_end()), times: RunTimes::default() }
             }
         };
         if known.kind == Kind::Other {
             return Some(known);
         }
-        let times = run_times(&fs::read_to_string(format!("{folder}/schedstat")).ok()?)?;
+        let times = RunTimes::read(jvm, thread)?;
         let ran_ns = times.ran_ns.saturating_sub(known.times.ran_ns);
         match known.kind {
             Kind::Collector => self.total.gc_ns += ran_ns,
@@ -114,17 +107,6 @@ impl JvmThreads {
         known.times = times;
         Some(known)
     }
-}
-
-fn threads(pid: i32) -> Vec<i32> {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok()).collect()
-}
-
-/// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
-fn run_times(schedstat: &str) -> Option<RunTimes> {
-    let mut fields = schedstat.split_whitespace().map(|field| field.parse::<u64>().ok());
-    Some(RunTimes { ran_ns: fields.next()??, waited_ns: fields.next()?? })
 }
 
 #[cfg(test)]
@@ -155,13 +137,6 @@ mod tests {
         for name in ["ForkJoi..rker-1", "C2..x", "http-ni..exec-12", "G1nger..thread", "..", "VM..ead"] {
             assert_eq!(Kind::from_thread_name(name), Kind::Other, "{name}");
         }
-    }
-
-    #[test]
-    fn a_thread_has_its_time_on_a_core_and_its_time_in_the_queue_for_one() {
-        assert_eq!(run_times("700 90 3\n"), Some(RunTimes { ran_ns: 700, waited_ns: 90 }));
-        assert_eq!(run_times("700"), None);
-        assert_eq!(run_times(""), None);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::neighbour_connections::{self, NeighbourReader, NeighbourReadings};
 use super::segment_count::{SegmentCount, SegmentCounter};
-use super::sock_diag::{SocketState, TcpSocket, tcp_sockets};
+use super::sock_diag::{SocketState, TcpSocket, rest_after, tcp_sockets};
 use super::{cpu_clock::own_thread_cpu_ns, process_tree::ProcessTree};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -10,8 +10,6 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 
-/// The table has a line for each socket of the machine, and reading it may use 1 % of a core.
-const REST: u32 = 99;
 /// A request without a response is old then.
 const OLD_MS: u32 = 5_000;
 /// A server may open another port.
@@ -74,8 +72,7 @@ impl SocketReader {
         let reading = reading(&sockets, &self.own, &mut self.segments);
         let reading =
             reading.map(|it| SocketReading { neighbours: self.neighbours.read(&sockets, &self.own), ..it });
-        let took = Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns));
-        self.again = now + took * REST;
+        self.again = now + rest_after(began_cpu_ns);
         reading
     }
 }

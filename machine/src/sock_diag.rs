@@ -1,12 +1,16 @@
 //! TCP sockets of this network namespace by the kernel's `NETLINK_SOCK_DIAG` (sock_diag(7)), as `ss` reads them.
 
+use super::cpu_clock::own_thread_cpu_ns;
 use super::tcp_counters::TcpCounters;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
+/// The kernel's answer has each socket of the machine: reading it may use 1 % of a core.
+const REST: u32 = 99;
 /// The kernel's numbers of the states.
 const ESTABLISHED: u8 = 1;
 const CLOSE_WAIT: u8 = 8;
@@ -116,6 +120,11 @@ pub(super) fn tcp_sockets() -> Option<Vec<TcpSocket>> {
     // A kernel without IPv6 has none.
     sockets.extend(of_family(AddressFamily::INET6).unwrap_or_default());
     Some(sockets)
+}
+
+/// How long no sockets are read after a reading that began at this CPU time of the thread.
+pub(super) fn rest_after(began_cpu_ns: u64) -> Duration {
+    Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns)) * REST
 }
 
 fn of_family(family: AddressFamily) -> Option<Vec<TcpSocket>> {

@@ -17,8 +17,10 @@ impl ThreadTimes {
     #[must_use]
     pub fn of_tree(root: u32) -> Self {
         let members = ProcessTree::rooted_at(root).members();
-        let by_thread = members.into_iter().flat_map(|(pid, _)| threads_of(pid)).collect();
-        Self { at_ns: now_ns(), by_thread }
+        let of_process = |(pid, _): (i32, u64)| {
+            threads(pid).filter_map(move |thread| Some(((pid, thread), RunTimes::read(pid, thread)?.ran_ns)))
+        };
+        Self { at_ns: now_ns(), by_thread: members.into_iter().flat_map(of_process).collect() }
     }
 
     /// CPU of the thread that used most of it since an earlier reading, in cores; `None`: no thread could be read.
@@ -34,15 +36,31 @@ impl ThreadTimes {
     }
 }
 
-/// The first figure of schedstat is the time that the thread ran.
-fn threads_of(pid: i32) -> Vec<((i32, i32), u64)> {
-    let Ok(tasks) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
-    let times = tasks.flatten().filter_map(|task| {
-        let thread = task.file_name().to_str()?.parse().ok()?;
-        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        Some(((pid, thread), text.split_whitespace().next()?.parse().ok()?))
-    });
-    times.collect()
+/// The threads of a process.
+pub(super) fn threads(pid: i32) -> impl Iterator<Item = i32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    tasks.filter_map(|task| task.file_name().to_str()?.parse().ok())
+}
+
+/// Of a thread since it began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct RunTimes {
+    pub ran_ns: u64,
+    /// It could have run, and waited for a core.
+    pub waited_ns: u64,
+}
+
+impl RunTimes {
+    /// `None`: it has ended meanwhile.
+    pub fn read(pid: i32, thread: i32) -> Option<Self> {
+        Self::parse(&fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?)
+    }
+
+    /// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
+    fn parse(schedstat: &str) -> Option<Self> {
+        let mut fields = schedstat.split_whitespace().map(|field| field.parse().ok());
+        Some(Self { ran_ns: fields.next()??, waited_ns: fields.next()?? })
+    }
 }
 
 #[cfg(test)]
@@ -50,6 +68,13 @@ mod tests {
     use super::*;
     use crate::cpu_clock::own_thread_cpu_ns;
     use threadcount_load::clock::NANOS_PER_S;
+
+    #[test]
+    fn a_thread_has_its_time_on_a_core_and_its_time_in_the_queue_for_one() {
+        assert_eq!(RunTimes::parse("700 90 3\n"), Some(RunTimes { ran_ns: 700, waited_ns: 90 }));
+        assert_eq!(RunTimes::parse("700"), None);
+        assert_eq!(RunTimes::parse(""), None);
+    }
 
     #[test]
     fn the_busiest_thread_is_found_and_new_threads_count_from_their_start() {

@@ -4,6 +4,8 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+/// Mode of a folder that others can neither read nor write.
+pub const OWNER_ONLY: u32 = 0o700;
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
 /// Of a folder: only its owner, and the owner of what lies in it, may rename or remove that.

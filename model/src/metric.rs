@@ -292,6 +292,12 @@ impl Metric {
         self.definition().is.zero
     }
 
+    /// Is less of it better? More is of rates alone.
+    #[must_use]
+    pub fn lower_is_better(self) -> bool {
+        self.unit() != Unit::PerSecond
+    }
+
     /// The smallest difference the figure can show, in its own unit: a thread, a page of memory.
     #[must_use]
     pub const fn step(self) -> f64 {

@@ -90,14 +90,18 @@ impl Reading {
 /// All readings of a run, in the order of time.
 #[must_use]
 pub fn readings(record: &Record) -> Vec<Reading> {
+    let mut readings = readings_but_of_pools(record);
+    readings.extend(record.jvm.iter().flat_map(|jvm| &jvm.pools).flat_map(pool_readings));
+    readings.sort_by(|a, b| a.t_s.partial_cmp(&b.t_s).unwrap_or(Ordering::Equal));
+    readings
+}
+
+/// Those that are of the whole run.
+pub(crate) fn readings_but_of_pools(record: &Record) -> Vec<Reading> {
     let mut readings: Vec<Reading> = record.load_series.iter().map(load_reading).collect();
     readings.extend(record.process_series.iter().map(process_reading));
     add_collector_readings(&mut readings, record);
-    if let Some(jvm) = &record.jvm {
-        add_jvm_readings(&mut readings, jvm);
-        jvm.pools.iter().for_each(|pool| add_pool_readings(&mut readings, pool));
-    }
-    readings.sort_by(|a, b| a.t_s.partial_cmp(&b.t_s).unwrap_or(Ordering::Equal));
+    record.jvm.iter().for_each(|jvm| add_jvm_readings(&mut readings, jvm));
     readings
 }
 
@@ -173,9 +177,9 @@ fn add_collector_readings(readings: &mut Vec<Reading>, run: &Record) {
     }));
 }
 
-fn add_pool_readings(readings: &mut Vec<Reading>, pool: &Pool) {
+pub(crate) fn pool_readings(pool: &Pool) -> impl Iterator<Item = Reading> {
     let what = format!("{} {}", pool.kind.name(), pool.name);
-    readings.extend(pool.samples.iter().map(|sample| {
+    pool.samples.iter().map(move |sample| {
         let cells = [
             ("pool_max", pool.max.map(f64::from)),
             ("pool_size", sample.size.map(f64::from)),
@@ -183,7 +187,7 @@ fn add_pool_readings(readings: &mut Vec<Reading>, pool: &Pool) {
             ("pool_queued", sample.queued.map(|queued| queued as f64)),
         ];
         Reading::new(sample.t_s, "pool", &cells).labelled(&what)
-    }));
+    })
 }
 
 #[cfg(test)]

@@ -15,8 +15,8 @@ const NEARLY_ALL: f64 = 0.8;
 const ALL_CONNECTIONS: f64 = 0.95;
 /// Where connections are refused more than this share of the requests fails.
 const REFUSED: f64 = 0.01;
-/// A pool that is in full use in so many of its readings is what requests wait for.
-const MOSTLY_FULL: f64 = 0.5;
+/// A pool that is in full use in so much of its readings is what requests wait for.
+pub const MOSTLY_FULL: f64 = 0.5;
 
 /// The backend that is the limit of this run, with the reason; `None`: there is none, or none is. `others`: the runs of the same
 /// variant under the same load, because only some of them were observed from inside.

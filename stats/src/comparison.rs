@@ -13,7 +13,7 @@ use super::student::PAIRED_FROM;
 use super::two_speeds::{Faster, two_speeds};
 use threadcount_model::comparison::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verdict};
 use threadcount_model::experiment::{Experiment, LoadSpec};
-use threadcount_model::metric::{Metric, Unit};
+use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
 /// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
@@ -186,7 +186,7 @@ impl Sides {
 
     /// The variants whose runs have two speeds in this figure.
     fn two_speeds(&self, variant: &str, baseline: &str) -> Vec<TwoSpeeds> {
-        let faster = if self.metric.unit() == Unit::PerSecond { Faster::Higher } else { Faster::Lower };
+        let faster = if self.metric.lower_is_better() { Faster::Lower } else { Faster::Higher };
         let speeds = [
             two_speeds(variant, &self.variant, &self.baseline, faster),
             two_speeds(baseline, &self.baseline, &self.variant, faster),

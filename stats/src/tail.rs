@@ -20,8 +20,9 @@ pub fn largest_percentile(records: &[Record], load: &str) -> Option<Metric> {
     let fewest = requests.min()? as f64;
     // The shares are no binary fractions: 10,000 x 0.001 is to be ten.
     let is_carried = |percent: f64| fewest * (100.0 - percent) / 100.0 >= FEWEST_BEYOND - 1e-9;
-    let mut tails = Metric::ALL.into_iter().rev();
-    tails.find(|it| it.percent().is_some_and(|percent| percent >= LEAST_PERCENT && is_carried(percent)))
+    let percentiles = Metric::ALL.into_iter().filter_map(|it| Some((it.percent()?, it)));
+    let tails = percentiles.filter(|&(percent, _)| percent >= LEAST_PERCENT && is_carried(percent));
+    tails.max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, metric)| metric)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
 use std::collections::BTreeSet;
+use threadcount_load::health::RATE_REACHED;
 use threadcount_load::report::{LoadReport, most_frequent_failure};
 use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::plan::plan;
@@ -19,8 +20,6 @@ use threadcount_model::record::capacity::SearchEnd;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
 const WIDE_SPREAD: f64 = 0.10;
-/// Less than this much of the asked rate was sent: a missed rate.
-const SENT_OF_ASKED: f64 = 0.99;
 /// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
 const COMPLETED_OF_ASKED: f64 = 0.95;
 /// More responses than this, by those that are as expected, that say that the request was wrong: it is.
@@ -215,7 +214,7 @@ fn not_steady(record: &Record) -> Option<DoubtReason> {
 
 fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {
     let (rate, asked) = (load.rate_per_s, load.rate_per_s.asked?);
-    let missed = rate.sent < SENT_OF_ASKED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
+    let missed = rate.sent < RATE_REACHED * asked || rate.completed < COMPLETED_OF_ASKED * asked;
     missed.then_some(DoubtReason::RateMissed {
         asked_per_s: asked,
         sent_per_s: rate.sent,

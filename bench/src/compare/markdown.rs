@@ -121,8 +121,6 @@ fn cost_tables(of: &Comparison) -> String {
                 "\n`ours / it` is the CPU per request of {} divided by that of the tool in the row.\n",
                 Threadcount::IO_URING
             )
-        } else if row(&of.cost, "wrk2").is_some() && row(&rows, "wrk2").is_none() {
-            "\nwrk2 opens one connection every 5 ms, too slowly to open all of them.\n".to_owned()
         } else {
             String::new()
         };
@@ -355,7 +353,7 @@ pub(crate) mod tests {
             server_core: 0,
             client_core: 1,
             tools: ["wrk", bare::SLEEPING].map(|tool| (tool.to_owned(), format!("{tool} 4.1.0"))).to_vec(),
-            missing: vec![("wrk2".to_owned(), "no registry has it".to_owned())],
+            missing: vec![("k6".to_owned(), "no network".to_owned())],
             cost: vec![
                 costing(ours, &[3.7, 3.6, 9.9]),
                 costing("wrk", &[5.0, 5.1, 4.9]),
@@ -417,7 +415,7 @@ pub(crate) mod tests {
             "2026-11-20, 13 min",
             "Fast 9000, 2 cores",
             "- wrk: wrk 4.1.0\n  `wrk http:",
-            "wrk2 is not installed: no registry",
+            "k6 is not installed: no network",
         ] {
             assert!(page.contains(text), "{text} in {page}");
         }

@@ -53,7 +53,7 @@ pub enum Table {
 }
 
 /// The generators whose cost is followed beyond the first table.
-const CLOSED: [&str; 5] = [Threadcount::IO_URING, tool::bare::NAME, "wrk", "wrk2", "gcannon"];
+const CLOSED: [&str; 3] = [Threadcount::IO_URING, tool::bare::NAME, "wrk"];
 /// Those that speak more than HTTP/1.1 in the clear.
 const PROTOCOL: [&str; 4] = [Threadcount::DEFAULT, "h2load", "oha", "k6"];
 /// Those that may be late.

@@ -340,11 +340,11 @@ pub(crate) mod tests {
         let pair = |name: &str, text: &str| (name.to_owned(), text.to_owned());
         let mut comparison = Comparison {
             tools: vec![pair("wrk", "4.0"), pair("hey", "0.1")],
-            missing: vec![pair("wrk2", "no registry"), pair("k6", "not installed")],
+            missing: vec![pair("ab", "not installed"), pair("k6", "not installed")],
             ..Comparison::default()
         };
-        comparison.took_part(vec![pair("wrk", "4.1"), pair("wrk2", "4.0")], Vec::new());
-        assert_eq!(comparison.tools, [pair("wrk", "4.1"), pair("wrk2", "4.0"), pair("hey", "0.1")]);
+        comparison.took_part(vec![pair("wrk", "4.1"), pair("ab", "2.3")], Vec::new());
+        assert_eq!(comparison.tools, [pair("wrk", "4.1"), pair("ab", "2.3"), pair("hey", "0.1")]);
         assert_eq!(comparison.missing, [pair("k6", "not installed")]);
     }
 }

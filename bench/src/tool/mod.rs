@@ -3,7 +3,6 @@
 pub mod ab;
 pub mod bare;
 pub mod condition;
-pub mod gcannon;
 pub mod h2load;
 pub mod hey;
 pub mod k6;
@@ -12,7 +11,6 @@ pub mod threadcount;
 pub mod toolbox;
 pub mod vegeta;
 pub mod wrk;
-pub mod wrk2;
 
 pub use condition::Condition;
 pub use toolbox::Toolbox;
@@ -216,8 +214,6 @@ pub enum VersionBy {
     Argument(&'static str),
     /// By the Go module's version in the program file (`go version -m`).
     GoModule(&'static str),
-    /// Not at all: only in the output of a load.
-    Nothing,
 }
 
 /// Every tool, ours first.
@@ -235,8 +231,6 @@ pub fn all() -> Vec<Box<dyn Tool>> {
         Box::new(bare::Bare::Within1ms),
         Box::new(bare::Bare::Within10ms),
         Box::new(wrk::Wrk),
-        Box::new(gcannon::Gcannon),
-        Box::new(wrk2::Wrk2),
         Box::new(h2load::H2load),
         Box::new(oha::Oha { corrects: false }),
         Box::new(oha::Oha { corrects: true }),

@@ -62,7 +62,6 @@ impl Toolbox {
         let command = match tool.version() {
             VersionBy::Argument(argument) => Command::new(program).arg(argument).output(),
             VersionBy::GoModule(_) => Command::new("go").args(["version", "-m"]).arg(program).output(),
-            VersionBy::Nothing => return "version not known".to_owned(),
         };
         let Ok(output) = command else { return "version not known".to_owned() };
         let text = [output.stdout, output.stderr].concat();
@@ -70,7 +69,6 @@ impl Toolbox {
         let line = match tool.version() {
             VersionBy::Argument(_) => text.lines().map(str::trim).find(|line| !line.is_empty()).map(short),
             VersionBy::GoModule(module) => go_module(&text, module),
-            VersionBy::Nothing => None,
         };
         line.unwrap_or_else(|| "version not known".to_owned())
     }
@@ -81,10 +79,6 @@ impl Toolbox {
 pub fn why_missing(program: &str) -> &'static str {
     match program {
         Threadcount::PROGRAM => "not built: cargo build --release",
-        "wrk2" => "no registry has a package of it; build https://github.com/giltene/wrk2 into PATH",
-        "gcannon" => {
-            "no registry has a package of it; build https://github.com/MDA2AV/gcannon into PATH (liburing 2.4 or later)"
-        }
         _ => "not installed: ./dev bench installs it",
     }
 }

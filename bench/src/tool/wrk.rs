@@ -22,56 +22,37 @@ impl Tool for Wrk {
     }
 
     fn claim(&self, output: &str) -> Result<Claim, String> {
-        claim_of("wrk", output)
+        let line = output
+            .lines()
+            .find(|line| line.contains(" requests in "))
+            .ok_or_else(|| unreadable("wrk", "requests"))?;
+        let answers = line.split_whitespace().next().and_then(|word| word.parse().ok());
+        let socket_errors: f64 =
+            output.lines().find(|line| line.contains("Socket errors:")).map_or(0.0, |line| {
+                let kinds = ["connect", "read", "write", "timeout"];
+                kinds.iter().filter_map(|kind| number_after(line, kind)).sum()
+            });
+        let bad_status = number_after(output, "Non-2xx or 3xx responses:").unwrap_or(0.0);
+        Ok(Claim {
+            answers,
+            failed: Some((socket_errors + bad_status) as u64),
+            times: times_of(output),
+            ..Claim::default()
+        })
     }
-}
-
-/// Reads what wrk and its daughter wrk2 print.
-///
-/// # Errors
-/// When there is no line with the number of requests.
-pub fn claim_of(tool: &str, output: &str) -> Result<Claim, String> {
-    let line = output
-        .lines()
-        .find(|line| line.contains(" requests in "))
-        .ok_or_else(|| unreadable(tool, "requests"))?;
-    let answers = line.split_whitespace().next().and_then(|word| word.parse().ok());
-    let socket_errors: f64 =
-        output.lines().find(|line| line.contains("Socket errors:")).map_or(0.0, |line| {
-            ["connect", "read", "write", "timeout"].iter().filter_map(|kind| number_after(line, kind)).sum()
-        });
-    let bad_status = number_after(output, "Non-2xx or 3xx responses:").unwrap_or(0.0);
-    Ok(Claim {
-        answers,
-        failed: Some((socket_errors + bad_status) as u64),
-        times: times_of(output),
-        ..Claim::default()
-    })
 }
 
 /// Only what stands below "Latency Distribution": the table above it has a column that ends in `%` too (+/- Stdev).
 fn times_of(output: &str) -> Quantiles {
     let below = output.split_once("Latency Distribution").map_or("", |(_, below)| below);
-    let at = |percent: f64| {
-        below.lines().find_map(|line| {
-            let mut words = line.split_whitespace();
-            let is =
-                words.next()?.strip_suffix('%')?.parse::<f64>().is_ok_and(|p| (p - percent).abs() < 1e-9);
-            if is { time_ms(words.next()?) } else { None }
-        })
+    let at = |percent: &str| {
+        below.lines().find_map(|line| time_ms(line.trim_start().strip_prefix(percent)?.trim_start()))
     };
     let max = output
         .lines()
         .find_map(|line| line.trim_start().strip_prefix("Latency "))
         .and_then(|rest| rest.split_whitespace().nth(2).and_then(time_ms));
-    Quantiles {
-        p50: at(50.0),
-        p90: at(90.0),
-        p95: None,
-        p99: at(99.0),
-        p99_9: at(99.9),
-        max: at(100.0).or(max),
-    }
+    Quantiles { p50: at("50%"), p90: at("90%"), p99: at("99%"), max, ..Quantiles::default() }
 }
 
 #[cfg(test)]

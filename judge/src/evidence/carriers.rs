@@ -22,7 +22,7 @@ impl Carriers {
     /// `None`: no readings, or too few.
     pub fn of(jvm: &JvmReadings) -> Option<Self> {
         let readings = &jvm.carriers;
-        if readings.len() < FEWEST_READINGS {
+        if (readings.len() as u32) < FEWEST_READINGS {
             return None;
         }
         let number = readings.len() as f64;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{Pool, PoolKind};
+use threadcount_stats::backend_limit::MOSTLY_FULL;
 
 /// A pool of connections for which threads, or requests without a thread, wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -22,8 +23,6 @@ pub struct FullPool {
     pub waiting_threads: f64,
 }
 
-/// A pool is full if all of it is in use in more than this much of its readings.
-pub(crate) const MOSTLY_FULL: f64 = 0.5;
 /// On average; without a load the number of requests is not known.
 pub(crate) const FEWEST_WAITING: f64 = 1.0;
 

@@ -157,7 +157,7 @@ impl RunFigures {
 }
 
 /// Fewer readings than this show nothing.
-pub(crate) const FEWEST_READINGS: usize = 4;
+pub(crate) const FEWEST_READINGS: u32 = 4;
 /// A thread that is handed over from one request to the next is not busy for a moment.
 const NEARLY_ALL: f64 = 0.95;
 
@@ -171,7 +171,7 @@ pub(crate) fn full_share(pool: &Pool) -> Option<f64> {
     let max = f64::from(pool.max.filter(|&max| max > 0)?);
     let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
     let full = busy.iter().filter(|&&busy| busy >= NEARLY_ALL * max).count();
-    (busy.len() >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
+    (busy.len() as u32 >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
 }
 
 /// The mean; `None` of nothing.

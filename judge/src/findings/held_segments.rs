@@ -1,7 +1,7 @@
 //! Responses that are written in small parts: the kernel holds the second one back until the client has acknowledged the first (Nagle's
 //! algorithm, RFC 896), and the client waits up to 40 ms before it does (delayed ACK, RFC 1122).
 
-use crate::evidence::variant_runs::{VariantRuns, mean_of};
+use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::known;
 use crate::words::finding::Words;
@@ -26,7 +26,6 @@ pub struct HeldSegments {
 /// A moment in which something is held is no finding.
 const LEAST_MS: f64 = 10.0;
 const LEAST_SHARE: f64 = 0.2;
-const FEWEST_READINGS: u32 = 4;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(|record| {

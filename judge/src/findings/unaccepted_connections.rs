@@ -1,6 +1,6 @@
 //! Connections that the kernel has made and the server does not accept: their requests lie unread, whatever its threads do.
 
-use crate::evidence::variant_runs::VariantRuns;
+use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::figure;
 use crate::words::finding::Words;
@@ -19,9 +19,6 @@ pub struct UnacceptedConnections {
     /// The longest accept queue that the server's socket allows.
     pub accept_queue_limit: f64,
 }
-
-/// A connection is accepted a moment after it was made: only what is there in nearly every reading waits.
-const FEWEST_READINGS: u32 = 4;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (found, runs) = runs_of_variant.in_most(unaccepted)?;
@@ -42,6 +39,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 
 fn unaccepted(record: &Record) -> Option<UnacceptedConnections> {
     let sockets = record.server_sockets?;
+    // A connection is accepted a moment after it was made: only what is there in nearly every reading waits.
     let waits = sockets.readings >= FEWEST_READINGS && sockets.usually_not_accepted > 0;
     waits.then(|| UnacceptedConnections {
         // The mean has moments in which all of them were just opened.

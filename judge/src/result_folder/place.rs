@@ -5,9 +5,9 @@ use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use threadcount_machine::trusted::OWNER_ONLY;
 
 const LATEST: &str = "latest";
-const OWNER_ONLY: u32 = 0o700;
 
 /// What becomes of a result that a folder has already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,13 +11,13 @@ pub const fn noun(load: Workload) -> &'static str {
     }
 }
 
-/// The answer of a load that may lose nothing, in words.
-pub const fn metric_noun(answer: Metric) -> &'static str {
-    match answer {
-        Metric::P50 => "median response time",
+/// A metric in a sentence: its label, or what is shorter.
+pub const fn metric_noun(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Rate => "throughput",
         Metric::Capacity => "capacity",
         Metric::Score => "time per operation",
-        _ => "throughput",
+        other => other.label(),
     }
 }
 

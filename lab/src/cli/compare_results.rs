@@ -44,7 +44,7 @@ pub struct CompareResultsCommand {
 const EXAMPLES: &str = "Examples:
   The changes of another commit:
     threadcount compare-results out/before out/after
-  A build that fails when the rate or the 99th percentile got worse:
+  A build that fails when the throughput or the 99th percentile got worse:
     threadcount compare-results out/before out/after --worse-by 5%";
 
 impl CompareResultsCommand {

@@ -15,7 +15,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
-use threadcount_load::plan::LoadPlan;
 use threadcount_machine::probe::jar;
 use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
@@ -24,7 +23,6 @@ use threadcount_model::figures;
 use threadcount_report as report;
 use threadcount_report::Format;
 use threadcount_report::crossover as words;
-use threadcount_servers::http_get::BaseUrl;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
@@ -111,7 +109,7 @@ pub(super) fn attached(
     ends: CrossoverEnds,
 ) -> miette::Result<ExitCode> {
     let (spec, plan, origin) = attached_load::planned(target, urls, load)?;
-    let port = port_of(&plan)?;
+    let port = plan.requests.origin().port;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let (budget, budget_warming_up) = budgets(ends.budget);
@@ -248,7 +246,7 @@ fn of_server(
     let (budget, budget_warming_up) = budgets(budget);
     let order = CrossoverOrder {
         pid,
-        port: port_of(&plan)?,
+        port: plan.requests.origin().port,
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
@@ -258,11 +256,6 @@ fn of_server(
         beside_others: true,
     };
     measured(&order, stop)
-}
-
-fn port_of(plan: &LoadPlan) -> miette::Result<u16> {
-    let origin = plan.requests.origin();
-    BaseUrl::parse(&origin.to_string()).map(|url| url.port).into_diagnostic()
 }
 
 fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {

@@ -1,5 +1,6 @@
 //! The flags of a load that pods of a cluster send, and the Job they make.
 
+use crate::run::pods::LONGEST_LOAD;
 use clap::Args;
 use miette::miette;
 use std::collections::BTreeMap;
@@ -13,8 +14,6 @@ use threadcount_model::parse;
 
 /// An image that was imported on the nodes; `./dev dist` makes it.
 const DEFAULT_IMAGE: &str = concat!("localhost/threadcount:", env!("CARGO_PKG_VERSION"));
-/// What a Job may last where only a number of requests ends the load.
-const LONGEST_LOAD_S: u64 = 6 * 3_600;
 /// For images, the ends of logs and whatever else a cluster takes its time for.
 const SPARE_S: u64 = 120;
 /// What a Job may last whose pods stay for a session. They end by themselves when nobody tells them anything any more.
@@ -143,9 +142,9 @@ impl KubernetesOptions {
 }
 
 fn deadline_s(plan: &LoadPlan, start_after: Duration) -> i64 {
-    let lasts = plan.stop.duration().map_or(LONGEST_LOAD_S, |duration| duration.as_secs());
+    let lasts = plan.stop.duration().unwrap_or(LONGEST_LOAD);
     let around = start_after + plan.lead_in + plan.grace + plan.request_timeout;
-    i64::try_from(lasts + around.as_secs() + SPARE_S).unwrap_or(i64::MAX)
+    i64::try_from((lasts + around).as_secs() + SPARE_S).unwrap_or(i64::MAX)
 }
 
 /// The arguments of this process, from `load` on, without those that are not for the pods.

@@ -20,7 +20,7 @@ use threadcount_machine::cgroup::cpu::{ThrottleCounters, throttle_counters};
 use threadcount_model::masked::{Masked, text_masked};
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
-const CLOCK_EVERY: Duration = Duration::from_millis(200);
+pub(super) const CLOCK_EVERY: Duration = Duration::from_millis(200);
 /// So long before the start nothing is told.
 const QUIET_BEFORE_START_NS: u64 = 500_000_000;
 /// How often it is told during the load: whoever reads the lines knows by it that the process is there, also where no second ends

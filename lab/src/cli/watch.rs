@@ -23,13 +23,10 @@ use crate::watch::printed_limits::PrintedLimits;
 use crate::watch::time_limit::TimeLimit;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
-use threadcount_machine::probe::attach::Detacher;
+use threadcount_machine::probe::attach::{DETACH_LIMIT, Detacher};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_model::parse;
-
-/// The probe checks its connection twice a second; writing a large recording takes longer.
-const DETACH_LIMIT: Duration = Duration::from_secs(10);
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
@@ -195,7 +192,7 @@ fn print_json(
 
 /// Detaches the probe from the JVM, and prints where the recording is.
 pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
-    if !detacher.detach(DETACH_LIMIT) {
+    if !detacher.detach() {
         let limit_s = DETACH_LIMIT.as_secs();
         return Err(miette!(
             "The probe is still in the JVM {pid} {limit_s} s after it was stopped. It ends as soon as the JVM runs it"

@@ -1,6 +1,6 @@
 //! `threadcount worker`: a process that sends its share of one load after the other, as it is told on standard input.
 
-use super::share_worker::{self, Lines};
+use super::share_worker::{self, CLOCK_EVERY, Lines};
 use super::{interrupt, share_options};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr};
@@ -17,9 +17,7 @@ use threadcount_load::merge::Message;
 use threadcount_load::plan::LoadShare;
 use threadcount_servers::workload::order::{LoadStep, Order};
 
-/// How often the time is told while there is nothing to send: first often, so that clocks can be compared, then to show that the
-/// process is there.
-const CLOCK_EVERY: Duration = Duration::from_millis(200);
+/// The time is told often at first, so that clocks can be compared, and then to show that the process is there.
 const OFTEN_FOR: Duration = Duration::from_secs(10);
 const ALIVE_EVERY: Duration = Duration::from_secs(2);
 /// Whoever gives orders is gone after so long without one.

@@ -19,7 +19,6 @@ use threadcount_model::record::{Record, RequestThread, ServerFacts};
 const LEAD_IN: Duration = Duration::from_secs(1);
 /// A tenth of what periods may take is counted, within these bounds: fewer samples show only what most requests do.
 const WINDOW: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
-const DETACH_LIMIT: Duration = Duration::from_secs(10);
 
 /// What was measured on one kind of thread.
 struct Observed {
@@ -61,7 +60,7 @@ pub(super) fn observe(
     let ended_ns = observed.last().map_or(0, |it| it.outcome.ended_ns);
     let lines = ProbeLines::read(&lines, &AtomicU64::new(ended_ns), &mut |_| {});
     // The JVM ends it by itself where it does not in this time.
-    let _ = detacher.detach(DETACH_LIMIT);
+    let _ = detacher.detach();
     done?;
     restored?;
     let record = |it: Observed| {

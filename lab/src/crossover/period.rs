@@ -1,6 +1,6 @@
 //! One period: switch, wait until the requests of the other kind are gone, count, and read what it cost.
 
-use super::CrossoverFailure;
+use super::{CrossoverFailure, LOOK_EVERY};
 use std::thread;
 use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};
@@ -25,7 +25,6 @@ const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::fro
 const STARVED: Duration = Duration::from_secs(1);
 /// Then so large a part of the requests may still be on the kind of thread before: a ratio is off by at most this part of its effect.
 const LARGEST_REST: f64 = 0.05;
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How long a period is.
 #[derive(Clone, Copy, Debug)]

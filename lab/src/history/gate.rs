@@ -1,6 +1,7 @@
 //! `--worse-by`: did a figure get worse by more than is allowed? A gate that cannot tell says so: it is not open.
 
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::metric::metric_noun;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::{LoadSpec, Variant, Workload};
@@ -104,7 +105,7 @@ fn items_of(
     let (before, after) = (runs(a), runs(b));
     let lost = LostOnPurpose::of(load.workload, &[&before, &after]);
     let figure = |&metric: &Metric| {
-        let whose = format!("{} under {}: the {}", variant.name, load.name, noun(metric));
+        let whose = format!("{} under {}: the {}", variant.name, load.name, metric_noun(metric));
         if lost.hides(metric) {
             return cannot_be_judged(format!("{whose} cannot be judged: too many requests are lost in B"));
         }
@@ -149,19 +150,7 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
 
 /// What the figure may be divided by what it was.
 fn limit(metric: Metric, share: f64) -> Limit {
-    match metric {
-        Metric::P50 | Metric::P99 | Metric::Score => Limit::AtMost(1.0 + share),
-        _ => Limit::AtLeast(1.0 - share),
-    }
-}
-
-fn noun(metric: Metric) -> &'static str {
-    match metric {
-        Metric::Capacity => "capacity",
-        Metric::Rate => "rate",
-        Metric::Score => "time per operation",
-        other => other.label(),
-    }
+    if metric.lower_is_better() { Limit::AtMost(1.0 + share) } else { Limit::AtLeast(1.0 - share) }
 }
 
 const fn cannot_be_judged(sentence: String) -> Item {

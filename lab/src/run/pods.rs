@@ -11,7 +11,7 @@ use threadcount_load::run::Control;
 use threadcount_servers::workload::order::{LoadStep, Order};
 
 /// What a load may last where only a number of requests ends it.
-const LONGEST_LOAD: Duration = Duration::from_secs(6 * 3_600);
+pub const LONGEST_LOAD: Duration = Duration::from_secs(6 * 3_600);
 /// For the lines of the pods.
 const SPARE: Duration = Duration::from_secs(60);
 

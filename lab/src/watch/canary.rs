@@ -1,13 +1,12 @@
 //! How long threads that could run waited in the last seconds, by the probe's canary.
 
+use super::work::REMEMBERED_S;
 use std::collections::VecDeque;
 use threadcount_load::clock::NANOS_PER_S;
 use threadcount_machine::probe::run_delay::RunDelayLine;
 use threadcount_machine::probe::sampled::run_delays;
 use threadcount_model::record::run_delay::RunDelays;
 
-/// As long as what threads do is remembered.
-pub const REMEMBERED_S: u64 = 10;
 /// Whatever comes: a screen that nobody draws must not grow. Two kinds of thread, two lines a second each.
 const MOST_LINES: usize = 1_000;
 

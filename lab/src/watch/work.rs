@@ -1,5 +1,6 @@
 //! What threads with work did in the last seconds, by samples of them.
 
+use super::window::WINDOW_S;
 use std::collections::VecDeque;
 use threadcount_judge::words::activity::what;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -8,7 +9,8 @@ use threadcount_machine::probe::sampled::wait_profile;
 use threadcount_model::record::wait_profile::{ThreadRole, WaitProfile};
 use threadcount_model::window::Window;
 
-const REMEMBERED_S: u64 = 10;
+/// As long as a window.
+pub(super) const REMEMBERED_S: u64 = WINDOW_S;
 /// Whatever comes: a screen that nobody draws must not grow.
 const MOST_LINES: usize = 20_000;
 

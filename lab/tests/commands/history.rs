@@ -84,7 +84,7 @@ fn worse_by_more_than_allowed_is_exit_code_1() {
     let (before, after) = (before.path(), after.path());
     let (code, _, said) = compared(before, after, &["--worse-by", "5%"]);
     assert_eq!(code, Some(1));
-    assert!(said.contains("plain under c8: the rate is 0.69 times what it was"), "{said}");
+    assert!(said.contains("plain under c8: the throughput is 0.69 times what it was"), "{said}");
     assert!(said.contains("again under c8: the 99th percentile response time is 1.45 times"), "{said}");
     let (code, _, said) = compared(before, after, &["--worse-by", "80%"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
@@ -117,7 +117,7 @@ fn an_interval_that_reaches_to_both_sides_of_the_limit_is_undecided_and_exit_cod
     let [a, b] = with_rates([373.0, 375.0, 377.0], [355.0, 356.5, 358.0]);
     let (code, _, said) = compared(a.path(), b.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(3), "{said}");
-    let expected = "plain under c8: the rate is 0.95 times what it was (90 % CI 0.9";
+    let expected = "plain under c8: the throughput is 0.95 times what it was (90 % CI 0.9";
     assert!(said.contains(expected), "{said}");
     assert!(said.contains("; undecided: the interval reaches to both sides of the limit\n"), "{said}");
     assert!(said.contains("\nundecided: measure more rounds on both sides"), "{said}");
@@ -164,7 +164,7 @@ fn an_external_tool_is_judged_where_it_kept_up_and_where_it_did_not_that_is_the_
     let (before, after) = (by_ab(&before(), false), by_ab(&after(), false));
     let (code, _, said) = compared(before.path(), after.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("plain under c8: the rate is 0.69 times what it was"), "{said}");
+    assert!(said.contains("plain under c8: the throughput is 0.69 times what it was"), "{said}");
     let full = by_ab(&self::after(), true);
     let (code, _, said) = compared(before.path(), full.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(3), "{said}");
@@ -180,7 +180,7 @@ fn one_run_is_too_few_to_be_judged_and_that_is_said() {
     });
     let (code, _, said) = compared(copy(&before(), quiet).path(), single.path(), &["--worse-by", "5%"]);
     assert_eq!(code, Some(3));
-    assert!(said.contains("plain under c8: the rate cannot be judged: too few runs"), "{said}");
+    assert!(said.contains("plain under c8: the throughput cannot be judged: too few runs"), "{said}");
 }
 
 #[test]

@@ -24,7 +24,7 @@ const LATE_SHARE_OF_SERVICE: f64 = 0.05;
 /// A stop of more than this share of a load is in its rate, and in its percentiles.
 const STOPPED_SHARE: f64 = 0.01;
 /// A rate below this share of the requested one is missed.
-const RATE_REACHED: f64 = 0.99;
+pub const RATE_REACHED: f64 = 0.99;
 
 impl LoadOutcome {
     /// Was it long enough for shares of cores, and for CPU per request?

@@ -1,13 +1,11 @@
 //! A folder that nobody else can write, nor lead elsewhere: what is unpacked there is loaded into JVMs.
 
-use crate::trusted;
+use crate::trusted::{self, OWNER_ONLY};
 use rustix::process::geteuid;
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-
-const OWNER_ONLY: u32 = 0o700;
 
 /// The first of these folders that is, or can be made, private to this user.
 ///

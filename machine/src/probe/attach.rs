@@ -18,6 +18,8 @@ use std::time::Duration;
 const AGENT_FAILED: &str = "return code: 102";
 /// What a JVM that has loaded an agent says.
 const LOADED: &str = "return code: 0";
+/// The probe checks its connection twice a second; writing a large recording takes longer.
+pub const DETACH_LIMIT: Duration = Duration::from_secs(10);
 /// A JVM that answers does so within a second, on a busy machine within some.
 const LOAD_LIMIT: Duration = Duration::from_secs(30);
 
@@ -203,10 +205,10 @@ pub struct Detacher {
 
 impl Detacher {
     /// Closes the socket, and waits until the probe has ended and written its recording. False: it did
-    /// not within the limit.
+    /// not within [`DETACH_LIMIT`].
     #[must_use]
-    pub fn detach(&self, limit: Duration) -> bool {
-        shut(&self.stream, limit)
+    pub fn detach(&self) -> bool {
+        shut(&self.stream, DETACH_LIMIT)
     }
 
     /// Has the recording where it shall be, after the probe has ended.

@@ -163,6 +163,9 @@ impl Experiment {
     }
 }
 
+/// Characters of a label: more would not fit beside the figures.
+pub const LONGEST_LABEL: usize = 24;
+
 /// One way to run the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {

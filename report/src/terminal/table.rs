@@ -3,13 +3,13 @@
 use super::page::{Page, Piece, Tone, cut, width_of};
 use crate::view::table::{LoadTable, RatioCell, Row};
 use std::collections::BTreeSet;
+use threadcount_model::experiment::LONGEST_LABEL;
 use threadcount_model::metric::Metric;
 
 /// Two columns are so far apart.
 const GAP: usize = 2;
-/// Longer names of variants are cut, and longer labels.
+/// Longer names of variants are cut.
 const LONGEST_NAME: usize = 28;
-const LONGEST_LABEL: usize = 24;
 const SHORTEST_LABEL: usize = 11;
 /// What a narrow terminal has no room for, the least important first; 0 is the label. `--details` has all.
 const DISPENSABLE: [Option<Metric>; 9] = [

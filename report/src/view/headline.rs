@@ -42,7 +42,7 @@ pub(super) enum Direction {
 /// their figures. Among equals in both the one with the fewest OS threads.
 pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let all = of_load(document, load);
-    let lower_is_better = lower_is_better(load.workload.answer());
+    let lower_is_better = load.workload.answer().lower_is_better();
     let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
     let decided: Vec<Headline<'a>> = all.iter().copied().filter(Headline::is_decided).collect();
     let among = if decided.is_empty() { &all } else { &decided };
@@ -107,10 +107,6 @@ fn overlap(a: &Ratio, b: &Ratio) -> bool {
         (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
         _ => (a.ratio / b.ratio - 1.0).abs() < f64::EPSILON,
     }
-}
-
-const fn lower_is_better(metric: Metric) -> bool {
-    matches!(metric, Metric::P50 | Metric::Score)
 }
 
 /// `with 400 clients`, `at 5,000/s over at most 64 clients`.
@@ -315,7 +311,7 @@ impl<'a> Headline<'a> {
 
     /// Better than the baseline, no different, or worse; `None`: not decided.
     pub fn direction(&self) -> Option<Direction> {
-        let is_better = |higher| higher != lower_is_better(self.load.workload.answer());
+        let is_better = |higher| higher != self.load.workload.answer().lower_is_better();
         let better_or_worse = |higher| if is_better(higher) { Direction::Better } else { Direction::Worse };
         match self.ratio.verdict {
             _ if self.unreadable.is_some() => None,

@@ -4,6 +4,7 @@ use super::headline::headline;
 use super::label::label;
 use super::unreadable::unreadable;
 use crate::load_words::load_words;
+use crate::published::mean;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Verdict};
@@ -11,7 +12,7 @@ use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_stats::no_overload::BEHIND_MS;
-use threadcount_stats::runs::{complete, figures as figures_of, mean};
+use threadcount_stats::runs::complete;
 use threadcount_stats::tail::largest_percentile;
 
 /// The lines of one load.
@@ -105,27 +106,10 @@ const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
 const THREADS: Column = column(Metric::OsThreads, "threads");
 
-/// The columns of the first screen, the first of which is that of the ratio.
+/// All columns of a load, the first of which is that of the ratio.
 #[must_use]
-pub const fn first_columns(workload: Workload) -> &'static [Column] {
-    match workload.answer() {
-        Metric::P50 => &[P50, P99, BEHIND, RATE, MEMORY, RESIDENT, THREADS],
-        Metric::Rate if workload.is_overload() => {
-            &[GOODPUT, UNANSWERED, BEHIND, P99, MEMORY, RESIDENT, THREADS]
-        }
-        Metric::Rate if workload.expects_losses() => {
-            &[GOODPUT, UNANSWERED, BEHIND, P50, P99, MEMORY, RESIDENT, THREADS]
-        }
-        Metric::Capacity => &[CAPACITY, MEMORY, RESIDENT, THREADS],
-        Metric::Score => &[SCORE, MEMORY, RESIDENT],
-        _ => &[RATE, P50, P99, MEMORY, RESIDENT, THREADS],
-    }
-}
-
-/// All columns of a load, in the same order.
-#[must_use]
-pub const fn all_columns(workload: Workload) -> &'static [Column] {
-    match workload.answer() {
+pub fn all_columns(workload: Workload) -> Vec<Column> {
+    let columns: &[Column] = match workload.answer() {
         Metric::P50 => &[P50, MEAN, P99, P99_9, P99_99, BEHIND, RATE, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Rate if workload.is_overload() => {
             &[GOODPUT, UNANSWERED, BEHIND, P99, P99_9, P99_99, MEMORY, RESIDENT, THREADS]
@@ -136,11 +120,20 @@ pub const fn all_columns(workload: Workload) -> &'static [Column] {
         Metric::Capacity => &[CAPACITY, CPU, MEMORY, RESIDENT, THREADS],
         Metric::Score => &[SCORE, MEMORY, RESIDENT],
         _ => &[RATE, P50, MEAN, P99, P99_9, P99_99, CPU, MEMORY, RESIDENT, THREADS],
-    }
+    };
+    columns.to_vec()
+}
+
+/// Those of the first screen.
+#[must_use]
+pub fn first_columns(workload: Workload) -> Vec<Column> {
+    let mut columns = all_columns(workload);
+    columns.retain(|column| ![MEAN, P99_9, P99_99, CPU].contains(column));
+    columns
 }
 
 /// The columns of a kind of load.
-pub type ColumnsOf = fn(Workload) -> &'static [Column];
+pub type ColumnsOf = fn(Workload) -> Vec<Column>;
 
 /// One for each load. Loads of one kind have the same columns: those that a variant has a figure for under any of them.
 #[must_use]
@@ -156,7 +149,9 @@ pub fn table(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) 
         label: label(document, load, name),
         cells: columns
             .iter()
-            .map(|column| Some(figures::figure(column.metric, figure(document, load, name, column.metric)?)))
+            .map(|column| {
+                Some(figures::figure(column.metric, mean(document, name, &load.name, column.metric)?))
+            })
             .collect(),
         ratio: ratio_cell(document, load, name),
     };
@@ -173,19 +168,14 @@ fn ran<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<&'a str> {
     variants.filter(|name| !complete(&document.records, name, &load.name).is_empty()).collect()
 }
 
-/// The mean of its runs.
-fn figure(document: &ResultDocument, load: &LoadSpec, variant: &str, metric: Metric) -> Option<f64> {
-    mean(&figures_of(&complete(&document.records, variant, &load.name), metric))
-}
-
 fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) -> Vec<Column> {
-    let columns = columns_of(load.workload);
+    let mut columns = columns_of(load.workload);
     let alike = document.experiment.loads.iter().filter(|it| columns_of(it.workload) == columns);
     let alike: Vec<&LoadSpec> = alike.collect();
     let runs: Vec<(&LoadSpec, &str)> =
         alike.iter().flat_map(|it| ran(document, it).into_iter().map(|name| (*it, name))).collect();
     let with = |metric: Metric| {
-        runs.iter().filter(|(it, name)| figure(document, it, name, metric).is_some()).count()
+        runs.iter().filter(|(it, name)| mean(document, name, &it.name, metric).is_some()).count()
     };
     let all_know_need = with(Metric::MemoryNeeded) == runs.len();
     let compiled = alike.iter().flat_map(|it| document.comparisons_under(&it.name)).any(|comparison| {
@@ -194,10 +184,10 @@ fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: Columns
     let is_tail =
         |metric| alike.iter().any(|it| largest_percentile(&document.records, &it.name) == Some(metric));
     let is_behind = || {
-        let behind = |(it, name): &(&LoadSpec, &str)| figure(document, it, name, Metric::TimeBehind);
+        let behind = |(it, name): &(&LoadSpec, &str)| mean(document, name, &it.name, Metric::TimeBehind);
         runs.iter().any(|run| behind(run) >= Some(BEHIND_MS))
     };
-    let is_shown = |column: &&Column| match column.metric {
+    let is_shown = |column: &Column| match column.metric {
         Metric::CpuPerRequest if compiled => false,
         Metric::P99_9 | Metric::P99_99 if !is_tail(column.metric) => false,
         Metric::TimeBehind => is_behind(),
@@ -205,7 +195,8 @@ fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: Columns
         Metric::RssPeak if all_know_need => false,
         metric => with(metric) > 0,
     };
-    columns.iter().filter(is_shown).copied().collect()
+    columns.retain(is_shown);
+    columns
 }
 
 fn ratio_cell(document: &ResultDocument, load: &LoadSpec, variant: &str) -> RatioCell {

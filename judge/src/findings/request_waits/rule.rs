@@ -11,6 +11,7 @@ use crate::findings::waiting::{AT_ONE_PLACE, WaitingPlace};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
+use threadcount_stats::backend_limit::MOSTLY_FULL;
 use threadcount_stats::request_time::request_time;
 
 /// The least of the service time that the interval of what is spent at one place must leave.
@@ -155,7 +156,7 @@ fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<Ful
 fn keeps_responses_waiting(pool: &FullPool, threads: f64) -> bool {
     let without_connection = threads - pool.connections;
     let possible = MOST_OF_THEM * without_connection..=without_connection / MOST_OF_THEM;
-    pool.full_share >= connection_pools::MOSTLY_FULL
+    pool.full_share >= MOSTLY_FULL
         && pool.waiting_threads >= connection_pools::FEWEST_WAITING
         && possible.contains(&pool.waiting_threads)
 }

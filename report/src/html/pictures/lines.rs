@@ -97,10 +97,6 @@ impl Lines {
         self
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.median.iter().all(Option::is_none)
-    }
-
     pub fn divide(&mut self, by: f64) {
         let all = self.runs.iter_mut().chain([&mut self.median]).flatten().flatten();
         all.for_each(|value| *value = rounded(*value / by));

@@ -9,13 +9,15 @@ mod sweep;
 use crate::html::method::ran;
 use crate::html::place;
 use crate::load_words::load_words;
+use crate::series::{self, Reading, pool_readings};
 use against::{Against, against};
 use events::Events;
 use lines::{Fold, LONGEST_S, Lines, Steps, rounded};
 use serde::Serialize;
+use std::collections::BTreeMap;
 use threadcount_judge::result::ResultDocument;
-use threadcount_model::record::jvm::{CarrierSample, JvmReadings, JvmSample, Pool, PoolSample};
-use threadcount_model::record::{LoadSample, ProcessSample, Record};
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::{JvmReadings, Pool};
 use threadcount_stats::runs::complete;
 
 /// Everything the page's script draws.
@@ -58,35 +60,14 @@ pub struct LoadPictures {
 pub struct VariantPictures {
     /// Response time by percentile, ms.
     pub curve_ms: Lines,
-    pub rate_per_s: Lines,
-    pub failed_per_s: Lines,
-    pub p50_ms: Lines,
-    pub p99_ms: Lines,
-    pub max_ms: Lines,
+    /// By the names of [`OVER_TIME`].
+    #[serde(flatten)]
+    pub over_time: BTreeMap<&'static str, Lines>,
     /// The rate in each second of the warm-up.
     pub warmup_rate_per_s: Lines,
-    pub rss_mb: Lines,
-    pub os_threads: Lines,
-    pub cpu_cores: Lines,
-    pub machine_cpu_cores: Lines,
-    pub heap_used_mb: Lines,
-    pub heap_committed_mb: Lines,
-    pub allocated_mb_per_s: Lines,
-    pub platform_threads: Lines,
-    pub stacks_reserved_mb: Lines,
-    pub stacks_committed_mb: Lines,
-    pub carriers: Lines,
-    pub carriers_mounted: Lines,
-    pub carriers_running: Lines,
-    pub virtual_threads_queued: Lines,
     /// How many virtual threads may run at once.
     pub parallelism: Option<f64>,
-    pub pool_busy: Lines,
-    pub pool_size: Lines,
-    pub pool_queued: Lines,
     pub pool_max: Option<f64>,
-    pub connections_busy: Lines,
-    pub connections_queued: Lines,
     pub connections_max: Option<f64>,
     /// GC pauses, ms in each second.
     pub gc_paused_ms_per_s: Lines,
@@ -146,64 +127,82 @@ fn seconds(record: &Record) -> f64 {
     record.measured.as_ref().map_or(0.0, |load| load.elapsed_s)
 }
 
-/// The readings of one kind of source as lines: one for each run, folded into steps of time.
+/// Of a line over time: its name, the source and the figure of [`series`], how the readings of one step become one, and its unit in
+/// that of the figure.
+type OverTime = (&'static str, &'static str, &'static str, Fold, f64);
+const MB: f64 = 1e6;
+/// The pool of connections is a source of its own here.
+const CONNECTIONS: &str = "connections";
+const OVER_TIME: &[OverTime] = &[
+    ("rate_per_s", "load", "rate_per_s", Fold::Mean, 1.0),
+    ("failed_per_s", "load", "failed_per_s", Fold::Mean, 1.0),
+    ("p50_ms", "load", "p50_ms", Fold::Mean, 1.0),
+    ("p99_ms", "load", "p99_ms", Fold::Max, 1.0),
+    ("max_ms", "load", "max_ms", Fold::Max, 1.0),
+    ("rss_mb", "process", "rss_bytes", Fold::Max, MB),
+    ("os_threads", "process", "os_threads", Fold::Max, 1.0),
+    ("cpu_cores", "process", "cpu_cores", Fold::Mean, 1.0),
+    ("machine_cpu_cores", "process", "machine_cpu_cores", Fold::Mean, 1.0),
+    ("heap_used_mb", "jvm", "heap_used_bytes", Fold::Max, MB),
+    ("heap_committed_mb", "jvm", "heap_committed_bytes", Fold::Max, MB),
+    ("allocated_mb_per_s", "jvm", "allocated_bytes_per_s", Fold::Mean, MB),
+    ("platform_threads", "jvm", "platform_threads", Fold::Max, 1.0),
+    ("stacks_reserved_mb", "stacks", "stacks_reserved_bytes", Fold::Max, MB),
+    ("stacks_committed_mb", "stacks", "stacks_committed_bytes", Fold::Max, MB),
+    ("carriers", "carriers", "carriers", Fold::Max, 1.0),
+    ("carriers_mounted", "carriers", "carriers_mounted", Fold::Mean, 1.0),
+    ("carriers_running", "carriers", "carriers_running", Fold::Mean, 1.0),
+    ("virtual_threads_queued", "carriers", "virtual_threads_queued", Fold::Max, 1.0),
+    ("pool_busy", "pool", "pool_busy", Fold::Max, 1.0),
+    ("pool_size", "pool", "pool_size", Fold::Max, 1.0),
+    ("pool_queued", "pool", "pool_queued", Fold::Max, 1.0),
+    ("connections_busy", CONNECTIONS, "pool_busy", Fold::Max, 1.0),
+    ("connections_queued", CONNECTIONS, "pool_queued", Fold::Max, 1.0),
+];
+
+/// What is drawn of some runs, folded into steps of time.
 struct Source<'a> {
     runs: &'a [&'a Record],
+    readings: Vec<Vec<Reading>>,
     steps: Steps,
 }
 
-impl Source<'_> {
-    fn lines(&self, fold: Fold, readings: impl Fn(&Record) -> Vec<(f64, Option<f64>)>) -> Lines {
-        Lines::from_runs(
-            self.runs.iter().map(|run| self.steps.fold(readings(run).into_iter(), fold)).collect(),
-        )
+impl<'a> Source<'a> {
+    fn new(runs: &'a [&'a Record], steps: Steps) -> Self {
+        // Without virtual threads there is no carrier, and nothing to draw.
+        let has_carriers =
+            runs.iter().flat_map(|run| jvm(run)).flat_map(|jvm| &jvm.carriers).any(|it| it.threads > 0);
+        let readings = runs.iter().map(|run| {
+            let mut readings = series::readings_but_of_pools(run);
+            readings.retain(|it| it.source != "carriers" || has_carriers);
+            readings.extend(PoolKind::Requests.first_pool(run).into_iter().flat_map(pool_readings));
+            let connections = PoolKind::Connections.first_pool(run).into_iter().flat_map(pool_readings);
+            readings.extend(connections.map(|it| Reading { source: CONNECTIONS, ..it }));
+            readings
+        });
+        Self { runs, readings: readings.collect(), steps }
     }
 
-    fn load(&self, fold: Fold, figure: fn(&LoadSample) -> Option<f64>) -> Lines {
-        self.lines(fold, |run| run.load_series.iter().map(|it| (it.t_s, figure(it))).collect())
+    fn over_time(&self, &(_, source, figure, fold, unit): &OverTime) -> Lines {
+        let line = |readings: &Vec<Reading>| {
+            let own = readings.iter().filter(|it| it.source == source);
+            self.steps.fold(own.map(|it| (it.t_s, it.cell(figure).map(|value| value / unit))), fold)
+        };
+        Lines::from_runs(self.readings.iter().map(line).collect())
     }
 
-    fn process(&self, fold: Fold, figure: fn(&ProcessSample) -> f64) -> Lines {
-        self.lines(fold, |run| run.process_series.iter().map(|it| (it.t_s, Some(figure(it)))).collect())
-    }
-
-    fn jvm(&self, fold: Fold, figure: fn(&JvmSample) -> f64) -> Lines {
-        self.lines(fold, |run| {
-            jvm(run).flat_map(|jvm| &jvm.samples).map(|it| (it.t_s, Some(figure(it)))).collect()
-        })
-    }
-
-    /// Without virtual threads there is no carrier, and nothing to draw.
-    fn carriers(&self, fold: Fold, figure: fn(&CarrierSample) -> f64) -> Lines {
-        let used = |run: &Record| jvm(run).flat_map(|jvm| &jvm.carriers).any(|it| it.threads > 0);
-        if !self.runs.iter().any(|run| used(run)) {
-            return Lines::default();
-        }
-        self.lines(fold, |run| {
-            jvm(run).flat_map(|jvm| &jvm.carriers).map(|it| (it.t_s, Some(figure(it)))).collect()
-        })
-    }
-
-    fn pool(&self, kind: PoolKind, figure: fn(&PoolSample) -> Option<f64>) -> Lines {
-        self.lines(Fold::Max, |run| {
-            kind.first_pool(run)
-                .into_iter()
-                .flat_map(|pool| &pool.samples)
-                .map(|it| (it.t_s, figure(it)))
-                .collect()
-        })
-    }
-
-    fn stacks(&self, figure: fn(&threadcount_model::record::jvm::StackSample) -> u64) -> Lines {
-        self.lines(Fold::Max, |run| {
-            jvm(run).flat_map(|jvm| &jvm.stacks).map(|it| (it.t_s, Some(figure(it) as f64 / 1e6))).collect()
-        })
+    /// `None`: there are no carriers.
+    fn parallelism(&self) -> Option<f64> {
+        let readings = self.readings.iter().flatten();
+        readings.filter_map(|it| it.cell("carrier_parallelism")).max_by(f64::total_cmp)
     }
 
     /// Pauses of the collector, `per_second`: their time in each second, else the longest.
     fn pauses(&self, per_second: bool) -> Lines {
         let fold = if per_second { Fold::Sum } else { Fold::Max };
-        let mut lines = self.lines(fold, |run| pauses_of(run, per_second).unwrap_or_default());
+        let folded =
+            |run: &&Record| self.steps.fold(pauses_of(run, per_second).unwrap_or_default().into_iter(), fold);
+        let mut lines = Lines::from_runs(self.runs.iter().map(folded).collect());
         if per_second {
             lines.divide(f64::from(self.steps.seconds));
         }
@@ -249,49 +248,18 @@ impl PoolKind {
 }
 
 fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -> VariantPictures {
-    let of = Source { runs, steps };
+    let of = Source::new(runs, steps);
     let warmup = |run: &&Record| run.warmup_rate_per_s.iter().map(|rate| Some(rounded(*rate))).collect();
-    let parallelism = runs.iter().flat_map(|run| jvm(run)).flat_map(|jvm| &jvm.carriers);
-    let carriers_mounted = of.carriers(Fold::Mean, |it| f64::from(it.mounted));
     VariantPictures {
         curve_ms: curve::lines(runs, nines),
-        rate_per_s: of.load(Fold::Mean, |it| Some(it.rate_per_s)),
-        failed_per_s: of.load(Fold::Mean, |it| Some(it.failed_per_s)),
-        p50_ms: of.load(Fold::Mean, |it| it.p50_ms),
-        p99_ms: of.load(Fold::Max, |it| it.p99_ms),
-        max_ms: of.load(Fold::Max, |it| it.max_ms),
+        over_time: OVER_TIME.iter().map(|line| (line.0, of.over_time(line))).collect(),
         warmup_rate_per_s: Lines::from_runs(runs.iter().map(warmup).collect()),
-        rss_mb: of.process(Fold::Max, |it| it.rss_bytes as f64 / 1e6),
-        os_threads: of.process(Fold::Max, |it| f64::from(it.os_threads)),
-        cpu_cores: of.process(Fold::Mean, |it| it.cpu_cores),
-        machine_cpu_cores: of.process(Fold::Mean, |it| it.machine_cpu_cores),
-        heap_used_mb: of.jvm(Fold::Max, |it| it.heap_used_bytes as f64 / 1e6),
-        heap_committed_mb: of.jvm(Fold::Max, |it| it.heap_committed_bytes as f64 / 1e6),
-        allocated_mb_per_s: of.jvm(Fold::Mean, |it| it.allocated_bytes_per_s / 1e6),
-        platform_threads: of.jvm(Fold::Max, |it| f64::from(it.platform_threads)),
-        stacks_reserved_mb: of.stacks(|it| it.reserved_bytes),
-        stacks_committed_mb: of.stacks(|it| it.committed_bytes),
-        carriers: of.carriers(Fold::Max, |it| f64::from(it.threads)),
-        carriers_running: of.carriers(Fold::Mean, |it| f64::from(it.running)),
-        virtual_threads_queued: of.carriers(Fold::Max, |it| it.queued as f64),
-        parallelism: (!carriers_mounted.is_empty())
-            .then(|| parallelism.map(|it| it.parallelism).max().map(f64::from))
-            .flatten(),
-        carriers_mounted,
-        pool_busy: of.pool(PoolKind::Requests, |it| it.busy.map(f64::from)),
-        pool_size: of.pool(PoolKind::Requests, |it| it.size.map(f64::from)),
-        pool_queued: of.pool(PoolKind::Requests, |it| it.queued.map(|queued| queued as f64)),
+        parallelism: of.parallelism(),
         pool_max: PoolKind::Requests.max(runs),
-        connections_busy: of.pool(PoolKind::Connections, |it| it.busy.map(f64::from)),
-        connections_queued: of.pool(PoolKind::Connections, |it| it.queued.map(|queued| queued as f64)),
         connections_max: PoolKind::Connections.max(runs),
         gc_paused_ms_per_s: of.pauses(true),
         gc_longest_ms: of.pauses(false),
-        pinned_ms_per_s: of
-            .lines(Fold::Mean, |run| {
-                jvm(run).flat_map(|jvm| &jvm.pins_series).map(|it| (it.t_s, Some(it.pinned_ms))).collect()
-            })
-            .mean(),
+        pinned_ms_per_s: of.over_time(&("", "pins", "pinned_ms", Fold::Mean, 1.0)).mean(),
         events: Events::from_runs(runs, cores),
     }
 }
@@ -299,7 +267,8 @@ fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::record::jvm::{Pause, PoolKind as Owner};
+    use crate::series::COLUMNS;
+    use threadcount_model::record::jvm::{CarrierSample, Pause, PoolKind as Owner, PoolSample};
     use threadcount_model::record::jvm_log::JvmLog;
 
     fn pool(kind: Owner, busy: Option<u32>) -> Pool {
@@ -311,6 +280,17 @@ mod tests {
         Record { jvm: Some(jvm), ..Record::default() }
     }
 
+    fn drawn(run: &Record) -> VariantPictures {
+        variant_pictures(&[run], &[], Steps { seconds: 1, most: 9 }, 2)
+    }
+
+    #[test]
+    fn every_line_is_of_a_figure_of_the_series() {
+        for (name, _, figure, ..) in OVER_TIME {
+            assert!(COLUMNS.iter().any(|column| column.name == *figure), "{name}");
+        }
+    }
+
     #[test]
     fn the_pool_that_tells_is_drawn_and_a_connection_pool_apart_from_it() {
         let pools = vec![
@@ -319,23 +299,28 @@ mod tests {
             pool(Owner::Hikari, Some(3)),
         ];
         let run = run(JvmReadings { pools, ..JvmReadings::default() });
-        let source = Source { runs: &[&run], steps: Steps { seconds: 1, most: 9 } };
-        let busy = |kind| source.pool(kind, |it| it.busy.map(f64::from)).median;
-        assert_eq!(busy(PoolKind::Requests), [Some(7.0)]);
-        assert_eq!(busy(PoolKind::Connections), [Some(3.0)]);
-        assert_eq!(PoolKind::Requests.max(&[&run]), Some(200.0));
+        let drawn = drawn(&run);
+        assert_eq!(drawn.over_time["pool_busy"].median, [Some(7.0)]);
+        assert_eq!(drawn.over_time["connections_busy"].median, [Some(3.0)]);
+        assert_eq!(drawn.pool_max, Some(200.0));
     }
 
     #[test]
     fn carriers_are_drawn_only_where_there_are_any() {
-        let sample = |threads| CarrierSample { t_s: 0.5, threads, mounted: 2, ..CarrierSample::default() };
-        let lines = |threads| {
-            let run = run(JvmReadings { carriers: vec![sample(threads)], ..JvmReadings::default() });
-            let source = Source { runs: &[&run], steps: Steps { seconds: 1, most: 9 } };
-            source.carriers(Fold::Mean, |it| f64::from(it.mounted)).median
+        let sample = |threads| CarrierSample {
+            t_s: 0.5,
+            threads,
+            parallelism: 4,
+            mounted: 2,
+            ..CarrierSample::default()
         };
-        assert_eq!(lines(2), [Some(2.0)]);
-        assert!(lines(0).is_empty());
+        let of =
+            |threads| drawn(&run(JvmReadings { carriers: vec![sample(threads)], ..JvmReadings::default() }));
+        assert_eq!(
+            (&of(2).over_time["carriers_mounted"].median[..], of(2).parallelism),
+            (&[Some(2.0)][..], Some(4.0))
+        );
+        assert_eq!((of(0).over_time["carriers_mounted"].median.len(), of(0).parallelism), (0, None));
     }
 
     #[test]
