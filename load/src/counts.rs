@@ -1,10 +1,12 @@
 //! How many requests, bytes and connections there were: while they are counted, between processes, and in reports.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What became of the requests. Always `in_flight_at_start + sent = ok + failed + unfinished`, and of an open load
 /// `waiting_at_start + due = sent + not_sent`, where `due` is how many fell due while it was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Counts {
     /// Requests of the lead-in that were in flight when counting began; 0 without one.
@@ -80,17 +82,20 @@ impl SecondCounts {
 }
 
 /// Bytes on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Bytes {
+    /// Bytes sent.
     pub sent: u64,
+    /// Bytes received.
     pub received: u64,
 }
 
 /// Connections at the moment when a load begins: when all are open, or when the time of a connect has passed. With a lead-in,
 /// those at its end: what holds for the figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ConnectionsAtStart {
     /// Those that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.

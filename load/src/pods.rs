@@ -2,33 +2,41 @@
 
 use crate::counts::Counts;
 use crate::times::TimesSummary;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// One process: a pod, or one of several machines.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PodReport {
-    /// Which share of the load was its, from 0.
+    /// Which share of the load, from 0.
     pub share: u32,
-    /// Its name; empty: it never told.
+    /// Name of the pod or machine; empty: it never sent it.
     pub pod: String,
+    /// The machine that a pod was on; null: not known.
     pub node: Option<String>,
-    /// Is its end there, so that it is part of totals and percentiles?
+    /// true: it came to its end, and is part of totals and percentiles.
     pub complete: bool,
-    /// Why it is not, where that is known.
+    /// Why it is not complete; null: it is, or it is not known.
     pub error: Option<String>,
+    /// Lines of its output that were lost on their way.
     pub lost_lines: u32,
+    /// Its connections.
     pub connections: u32,
-    /// How long after the first it began.
+    /// How long after the first of them it began, in milliseconds; null: its end is not there.
     pub started_ms: Option<f64>,
-    /// How far its clock was ahead; null: not measured.
+    /// How far its machine's clock is ahead of the one that gathered the results, in milliseconds; null: not measured.
     pub clock_ahead_ms: Option<f64>,
+    /// How long it measured, in seconds; of one that is not complete, the seconds that are known.
     pub elapsed_s: f64,
-    /// Of one without an end, in the seconds that are known.
+    /// What became of its requests; of one that is not complete, in the seconds that are known.
     pub requests: Counts,
+    /// As above, of this process alone.
     pub response_time_ms: Option<TimesSummary>,
+    /// true: it had to end early.
     pub interrupted: bool,
+    /// Its health; null: its end is not there.
     pub generator: Option<PodGeneratorReport>,
 }
 
@@ -50,17 +58,23 @@ impl PodReport {
 }
 
 /// The health of one process.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PodGeneratorReport {
+    /// The busiest thread's share of one core.
     pub cpu_share: f64,
+    /// CPU of all its generator threads, in cores.
     pub cpu_cores: f64,
+    /// The generator's own part of the send lag at the 99th percentile.
     pub own_lag_p99_ms: Option<f64>,
-    /// How long a CPU limit held it back; null: there is none.
+    /// How long a CPU limit held it back, all CPUs added up; null: there is no limit, or it cannot be read.
     pub throttled_ms: Option<f64>,
+    /// How busy each core of its machine was, 0 to 1.
     pub cores_busy: Vec<f64>,
+    /// true: the figures are about the generator rather than the server.
     pub bottleneck: bool,
+    /// Why it is called the bottleneck.
     pub why: Option<String>,
 }
 

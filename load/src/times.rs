@@ -1,6 +1,7 @@
 //! Histograms of durations with constant memory, and the one way they become figures.
 
 use hdrhistogram::Histogram;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -104,15 +105,22 @@ impl Times {
 /// Declares [`TimesSummary`] with its percentiles.
 macro_rules! summary {
     ($($name:ident = $quantile:literal,)*) => {
-        /// A distribution of times in milliseconds.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-        #[expect(missing_docs, reason = "the names are the definition; the unit is the struct's")]
+        /// A distribution of times in milliseconds, each right to three digits.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[schemars(deny_unknown_fields)]
         #[non_exhaustive]
         pub struct TimesSummary {
+            /// The shortest.
             pub min: f64,
+            /// The mean.
             pub mean: f64,
+            /// The standard deviation.
             pub stddev: f64,
-            $(pub $name: f64,)*
+            $(
+                #[doc = concat!("This share of the times is at most so long: ", stringify!($quantile), ".")]
+                pub $name: f64,
+            )*
+            /// The longest.
             pub max: f64,
         }
 

@@ -17,6 +17,7 @@ pub use file::LogError;
 pub use row::{LogRow, RowOutcome};
 pub use sender::LogSender;
 
+use schemars::JsonSchema;
 use sender::Batch;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -38,7 +39,8 @@ pub struct RequestLog {
 }
 
 /// What became of the rows of a log.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LogCounts {
     /// Rows in the file.

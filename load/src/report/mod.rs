@@ -1,10 +1,11 @@
 //! The contract `threadcount/load/1`: a [`LoadOutcome`] as figures, with the unit in each key.
 //!
-//! `schema/load-1.schema.json` describes the same document; a test holds the two together.
+//! `schema/load-1.schema.json` is the output of [`load_schema`]; a test fails if it is not.
 
 mod build;
 mod failure_reasons;
 mod query;
+mod schema;
 mod thousands;
 
 use crate::clock::NANOS_PER_S;
@@ -14,159 +15,207 @@ use crate::log::LogCounts;
 use crate::outcome::LoadOutcome;
 use crate::pods::PodReport;
 use crate::times::TimesSummary;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub use failure_reasons::{FailureReason, failure_reasons, most_frequent_failure};
+pub use schema::load_schema;
 pub use thousands::thousands;
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/load/1";
 
-/// The JSON Schema of the document.
-pub const SCHEMA_JSON: &str = include_str!("../../schema/load-1.schema.json");
-
 /// One load as figures. Documents of 0.2.0 have no key that is read with a default, here and in [`Counts`].
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LoadReport {
+    /// Name and version of this document.
+    #[schemars(extend("const" = SCHEMA))]
     pub schema: String,
+    /// The requested URL; of several, the first.
     pub target: String,
+    /// The protocol that was really spoken, e.g. HTTP/1.1, HTTP/2, HTTP/2 over TLS 1.3; empty if no connection was made.
     pub protocol: String,
+    /// What carried the bytes: io_uring, epoll or tokio.
     pub driver: String,
+    /// The plan.
     pub plan: PlanReport,
+    /// How long was measured, in seconds.
     pub elapsed_s: f64,
+    /// What became of the requests.
     pub requests: Counts,
+    /// Rates over the time that really passed, in requests per second.
     pub rate_per_s: RateReport,
+    /// From due to last byte, of requests with an expected response, in milliseconds; null if there was none.
     pub response_time_ms: Option<TimesSummary>,
+    /// From sent to last byte, of requests with an expected response, in milliseconds; null if there was none.
     pub service_time_ms: Option<TimesSummary>,
-    /// From sent to first byte received, of requests with an expected response.
+    /// From sent to the first byte received, of requests with an expected response, in milliseconds; null if there was none.
+    /// Interim responses count; over HTTP/2 it is the final header.
     pub first_byte_time_ms: Option<TimesSummary>,
+    /// From due to failure, of failed requests, in milliseconds; null if none failed.
     pub failed_time_ms: Option<TimesSummary>,
-    /// How long the requests in flight at the start had been on their way then, on average; null where there were none.
+    /// How long requests in flight when counting began had been on their way then, mean in milliseconds; null if there was none.
     pub in_flight_at_start_age_ms: Option<f64>,
-    /// The same of the unfinished requests at the end.
+    /// How long unfinished requests had been on their way at the end, mean in milliseconds; null if there was none.
     pub in_flight_at_end_age_ms: Option<f64>,
+    /// Age since due of requests in flight at the end, in milliseconds; null if there was none.
     pub unfinished_age_ms: Option<TimesSummary>,
+    /// Age since due of requests that were due and never begun, in milliseconds; null if there was none.
     pub not_sent_age_ms: Option<TimesSummary>,
+    /// Number of responses by status code, expected or not.
     pub status: BTreeMap<u16, u64>,
-    /// By the words of the cause.
+    /// Number of failed requests by cause in words; their sum is requests.failed.
     pub failures: BTreeMap<String, u64>,
-    /// The same by the name of the cause, as `unexpected-status:503`.
+    /// The same by the name of the cause, which stays the same from version to version, e.g. no-port-left or unexpected-status:503;
+    /// empty where another tool sent the load.
     #[serde(default)]
+    #[schemars(with = "BTreeMap<String, u64>")]
     pub failure_causes: BTreeMap<FailureCause, u64>,
-    /// Of the first response with an unexpected status: 200 printable characters, secrets masked.
+    /// Of the first response with an unexpected status over HTTP/1.1: the first 200 printable characters of its body, secrets
+    /// masked; absent where there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_failing_body: Option<String>,
+    /// Bytes on the wire (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
+    /// What carried the requests.
     pub connections: ConnectionsReport,
+    /// The generator's own health.
     pub generator: GeneratorReport,
-    /// How busy each core of this machine was, 0 to 1, by all processes; empty: not known.
+    /// How busy each core of this machine was, 0 to 1, in the order of the cores, with whatever ran on it; empty: not known.
     pub cores_busy: Vec<f64>,
-    /// What the reader must know before believing the figures; the first is the most important.
+    /// What to know before believing the figures; the most important first.
     pub warnings: Vec<String>,
-    /// What kind of warning each of them is, as `rate-missed`.
+    /// The kind of each of the warnings, in the same order, e.g. rate-missed or closed-loop; a kind keeps its name.
     #[serde(default)]
     pub warning_ids: Vec<String>,
+    /// true: the load was cut short by the user.
     pub interrupted: bool,
-    /// Rows of the log of requests that were written and dropped; null where there is none.
+    /// Rows of the log of requests; null where there is none.
     pub log: Option<LogCounts>,
-    /// The processes that sent it together; empty: one did.
+    /// The processes that sent the load together, each a share of it (threadcount merge, --kubernetes); empty where one process
+    /// sent it. Totals and percentiles above are those of the complete ones.
     #[serde(default)]
     pub pods: Vec<PodReport>,
 }
 
 /// The plan.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct PlanReport {
-    /// `closed` or `open`.
+    /// closed: each connection sends as soon as it has its response. open: requests are due by a schedule, whatever the responses
+    /// do.
+    #[schemars(extend("enum" = ["closed", "open"]))]
     pub mode: String,
+    /// Connections; for an open load the most that are open at once.
     pub connections: u32,
+    /// Generator threads that were really used.
     pub threads: u32,
-    /// The requested constant rate; null for a closed loop or a changing rate (then see `shape`).
+    /// The constant rate requested, in requests per second; null for a closed load or a changing rate.
     pub rate_per_s: Option<f64>,
-    /// A changing rate in words, e.g. `ramp 100/s to 500/s over 10s`.
+    /// A changing rate in words, in requests per second; else null.
     pub shape: Option<String>,
-    /// `constant` or `poisson`; null for a closed loop.
+    /// How due times are spread: evenly (constant) or as a Poisson process; null for a closed load.
+    #[schemars(extend("enum" = ["constant", "poisson", null]))]
     pub arrivals: Option<String>,
+    /// The longest time to send, in seconds; null: until all requests were sent.
     pub duration_s: Option<f64>,
+    /// How many requests to send; null: until the time is up.
     pub requests: Option<u64>,
+    /// false: a new connection for each request.
     pub keep_alive: bool,
+    /// How long a connection may take to be made, in seconds.
     pub connect_timeout_s: f64,
+    /// How long a request may take from being sent, in seconds.
     pub request_timeout_s: f64,
+    /// Seed of everything random.
     pub seed: u64,
-    /// How much later than due a request may have been sent, to leave together with others; 0: each was due alone.
+    /// How much later than due a request may have been sent, to leave together with others; 0: each left alone.
     pub lateness_s: f64,
     /// How long the load went on before it was counted; 0: it was counted from its beginning.
     pub lead_in_s: f64,
     /// How long requests in flight could still complete after the end of sending.
     pub grace_s: f64,
-    /// Were TLS sessions resumed? null without TLS.
+    /// Whether TLS sessions were resumed; null without TLS.
     pub tls_resumption: Option<bool>,
 }
 
 /// Rates over the time that really passed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct RateReport {
-    /// The schedule's average; null for a closed loop.
+    /// The average of the schedule, in requests per second; null for a closed load.
     pub asked: Option<f64>,
+    /// Requests begun per second.
     pub sent: f64,
-    /// Expected responses completed, per second.
+    /// Expected responses completed per second.
     pub completed: f64,
 }
 
 /// What carried the requests.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ConnectionsReport {
     /// Connections that were established.
     pub opened: u64,
-    /// Connections when the load began, or by the end of its lead-in; null: it opens none in advance.
+    /// Connections when the load began: when all were open, or when the time of a connect had passed. With a lead-in, those that
+    /// had been opened by its end. Null: it opens none in advance.
     pub at_start: Option<ConnectionsAtStart>,
     /// Connections that were open when the load ended.
     pub open_at_end: u64,
     /// Connections that were closed because the server sent bytes while they had no request, other than a response that ends them.
     pub unsolicited: u64,
-    /// Requests at once that one connection really carried: more than 1 only over HTTP/2, and no more than the server
-    /// allows.
+    /// Requests at once that one connection really carried: more than 1 only over HTTP/2.
     pub streams: u32,
 }
 
 /// The generator's own health.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the JSON Schema defines each key")]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct GeneratorReport {
+    /// CPU time of the generator for each request that ended, in microseconds; 0 when none did.
     pub cpu_us_per_request: f64,
-    /// The busiest generator thread's share of one core.
+    /// Share of one core that the busiest generator thread used; 1 is all of it.
     pub cpu_share: f64,
-    /// All generator threads' CPU, in cores.
+    /// CPU of all generator threads, in cores.
     pub cpu_cores: f64,
+    /// From due to sent, of all requests sent, in milliseconds; null if none was.
     pub send_lag_ms: Option<LagReport>,
-    /// The generator's own part of the send lag: the time after a connection was free for the request.
+    /// The generator's own part of the send lag: what came after a connection was free for the request, in milliseconds; null if
+    /// nothing was sent.
     pub own_lag_ms: Option<LagReport>,
+    /// How late the event loop came back to look for work, in milliseconds; a rest in which there was none is not late. Null if not
+    /// measured.
     pub loop_lag_ms: Option<LagReport>,
-    /// Who said when the responses' last bytes arrived: `kernel`, `generator`, or `both`; null where no response arrived.
+    /// What showed when the responses' last bytes came. kernel: the kernel's receive stamps (open loads over plain HTTP/1.1);
+    /// generator: the moment it saw them; both: some each; null: no response came.
+    #[schemars(extend("enum" = ["kernel", "generator", "both", null]))]
     pub last_byte_seen_by: Option<String>,
-    /// All of its threads had real-time priority.
+    /// true: all threads of the generator had real-time priority, which those of an open load ask for; they are then woken when a
+    /// request is due, however busy the machine is.
     pub real_time: bool,
+    /// true: the figures are about the generator rather than the server.
     pub bottleneck: bool,
-    /// Why the generator is called the bottleneck.
+    /// Why the generator is called the bottleneck; else null.
     pub why: Option<String>,
 }
 
 /// A lag in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "the names are the definition")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct LagReport {
+    /// Half were at most this late, in milliseconds.
     pub p50: f64,
+    /// 99 % were at most this late, in milliseconds.
     pub p99: f64,
+    /// The latest, in milliseconds.
     pub max: f64,
 }
 

@@ -1,6 +1,6 @@
 //! The explaining window.
 
-use super::{Cost, Record, load_schema};
+use super::{Cost, Record};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_load::report::LoadReport;
@@ -10,7 +10,6 @@ use threadcount_load::report::LoadReport;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainingWindow {
     /// The load generator's report over this window.
-    #[schemars(schema_with = "load_schema::window_report")]
     pub load: LoadReport,
     pub cost: Option<Cost>,
     /// Between attaching and this window. `None`: nothing was to attach.

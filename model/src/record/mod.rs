@@ -12,7 +12,6 @@ pub mod gc;
 pub mod interference;
 pub mod jvm;
 pub mod jvm_log;
-mod load_schema;
 pub mod memory;
 pub mod neighbour;
 pub mod pause_ledger;
@@ -57,7 +56,6 @@ pub struct Record {
     /// Per second of the warm-up.
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
-    #[schemars(schema_with = "load_schema::load_report")]
     pub measured: Option<LoadReport>,
     /// Of an external load tool.
     pub external: Option<external::ExternalLoad>,
