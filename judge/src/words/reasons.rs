@@ -72,6 +72,7 @@ pub fn in_short(reason: &DoubtReason) -> Cow<'static, str> {
         }
         DoubtReason::BackendLimit { .. } => "a server behind the server was the limit",
         DoubtReason::RequestsFailed { .. } => "requests failed",
+        DoubtReason::NoResponse { .. } => "some requests had no response",
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
         DoubtReason::SharedMachine { .. } => "other processes used the machine",
@@ -110,6 +111,9 @@ pub fn reason(doubt: &Doubt) -> String {
             figures::count(*sent),
             figures::percent(*failed as f64 / (*sent).max(1) as f64),
             cause.as_deref().unwrap_or("unknown")
+        ),
+        DoubtReason::NoResponse { oldest_s } => format!(
+            "some requests had no response, the oldest for {oldest_s:.1} s; all others were much faster"
         ),
         DoubtReason::AcceptQueueOverflow { overflows } => format!(
             "the server's accept queue overflowed {}, and such connections are retried after 1 s. Set `accept_count` \
