@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
-use threadcount_load::clock::{now_ns, unix_now_ns};
+use threadcount_load::clock::{BothClocks, now_ns};
 use threadcount_load::merge::{Line, LineError, Merge, MergeError, Merged, Message};
 use threadcount_load::plan::LoadShare;
 use threadcount_load::run::Control;
@@ -167,8 +167,9 @@ impl Workers {
         let mut merge = Merge::default();
         // By the clocks of the pods, which agree with each other and not always with ours.
         let ours_ahead_ns = self.seen.clocks.ours_ahead_ns();
-        match self.send_step(&mut merge, orders, control, ours_ahead_ns) {
-            Ok(is_stopped) => self.finish(merge, is_stopped, ours_ahead_ns),
+        let ordered = BothClocks::now();
+        match self.send_step(&mut merge, orders, control, (ordered, ours_ahead_ns)) {
+            Ok(is_stopped) => self.finish(merge, is_stopped, (ordered, ours_ahead_ns)),
             Err(error) => {
                 self.call_off(&mut merge, orders);
                 Err(error)
@@ -182,15 +183,16 @@ impl Workers {
         merge: &mut Merge,
         orders: &dyn Orders,
         control: Control<'_>,
-        ours_ahead_ns: i64,
+        (ordered, ours_ahead_ns): (BothClocks, i64),
     ) -> Result<bool, WorkersError> {
-        let start_at_unix_ns = unix_now_ns() + ORDER_AHEAD_NS;
+        let start_at_unix_ns = ordered.unix_ns + ORDER_AHEAD_NS;
         let order = orders.send(self.step, start_at_unix_ns.saturating_add_signed(-ours_ahead_ns));
         // Clocks change: those of this load are read anew.
         self.seen.clocks = Clocks::default();
         self.tell(&order, 0..self.pods);
-        let counted_unix_ns = start_at_unix_ns + orders.lead_in().as_nanos() as u64;
-        let over_unix_ns = start_at_unix_ns + orders.lasts_at_most().as_nanos() as u64;
+        let start_ns = ordered.ns + ORDER_AHEAD_NS;
+        let counted_ns = start_ns + orders.lead_in().as_nanos() as u64;
+        let over_ns = start_ns + orders.lasts_at_most().as_nanos() as u64;
         let Control { stop, on_second, mut on_begin, .. } = control;
         let (mut told_to_stop, mut is_told_again, mut is_checked) = (None, false, false);
         while !merge.is_complete() {
@@ -199,16 +201,16 @@ impl Workers {
             if let Some((index, why)) = merge.failed() {
                 return Err(WorkersError::Lost { name: self.seen.name(index), why: why.to_owned() });
             }
-            let now = unix_now_ns();
-            if !is_told_again && now + TOLD_AGAIN_BEFORE_NS >= start_at_unix_ns {
+            let now = now_ns();
+            if !is_told_again && now + TOLD_AGAIN_BEFORE_NS >= start_ns {
                 is_told_again = true;
                 self.tell(&order, self.not_begun(merge));
             }
-            if !is_checked && now + BEGUN_BEFORE_NS >= start_at_unix_ns {
+            if !is_checked && now + BEGUN_BEFORE_NS >= start_ns {
                 is_checked = true;
                 self.check_begun(merge)?;
             }
-            if now >= counted_unix_ns
+            if now >= counted_ns
                 && let Some(on_begin) = on_begin.take()
             {
                 on_begin();
@@ -218,7 +220,7 @@ impl Workers {
                 told_to_stop = Some(Instant::now());
                 self.tell(&orders.stop(self.step), merge.running().collect::<Vec<_>>());
             }
-            if now > over_unix_ns {
+            if now > over_ns {
                 let index = merge.running().next().unwrap_or_default();
                 return Err(WorkersError::Overdue { name: self.seen.name(index) });
             }
@@ -247,7 +249,12 @@ impl Workers {
         }
     }
 
-    fn finish(&self, mut merge: Merge, is_stopped: bool, ours_ahead_ns: i64) -> Result<Merged, WorkersError> {
+    fn finish(
+        &self,
+        mut merge: Merge,
+        is_stopped: bool,
+        (ordered, ours_ahead_ns): (BothClocks, i64),
+    ) -> Result<Merged, WorkersError> {
         for (index, ahead_ns) in self.seen.clocks.ahead_ns() {
             merge.set_clock_offset(index, ahead_ns);
         }
@@ -261,8 +268,7 @@ impl Workers {
         }
         // Its times are those since its own beginning; others measure by the clock of this machine.
         let outcome = &mut merged.outcome;
-        let started_unix_ns = outcome.started_unix_ns.saturating_add_signed(ours_ahead_ns);
-        let started_ns = now_ns().saturating_sub(unix_now_ns().saturating_sub(started_unix_ns));
+        let started_ns = ordered.ns_at(outcome.started_unix_ns.saturating_add_signed(ours_ahead_ns));
         outcome.started_ns += started_ns;
         outcome.ended_ns += started_ns;
         outcome.last_sent_ns += started_ns;

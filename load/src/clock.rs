@@ -21,16 +21,31 @@ pub fn unix_now_ns() -> u64 {
 #[must_use]
 pub(crate) fn unix_now_s() -> i64 {
     static READ: OnceLock<BothClocks> = OnceLock::new();
-    READ.get_or_init(|| BothClocks { unix_ns: unix_now_ns(), ns: now_ns() }).unix_s(now_ns())
+    READ.get_or_init(BothClocks::now).unix_s(now_ns())
 }
 
-/// Both clocks at one moment.
-struct BothClocks {
-    unix_ns: u64,
-    ns: Nanos,
+/// Both clocks at one moment: the wall clock may be set later, and no duration is measured by it.
+#[derive(Clone, Copy, Debug)]
+pub struct BothClocks {
+    /// The wall clock, in nanoseconds since 1970.
+    pub unix_ns: u64,
+    /// The one clock.
+    pub ns: Nanos,
 }
 
 impl BothClocks {
+    /// Now.
+    #[must_use]
+    pub fn now() -> Self {
+        Self { unix_ns: unix_now_ns(), ns: now_ns() }
+    }
+
+    /// A time of the wall clock, if it was not set since, on the one clock.
+    #[must_use]
+    pub const fn ns_at(&self, unix_ns: u64) -> Nanos {
+        self.ns.saturating_add(unix_ns).saturating_sub(self.unix_ns)
+    }
+
     /// The time of the wall clock at a later moment, if it was not set since.
     const fn unix_s(&self, now_ns: Nanos) -> i64 {
         ((self.unix_ns + now_ns.saturating_sub(self.ns)) / NANOS_PER_S) as i64
@@ -53,5 +68,12 @@ mod tests {
         let read = BothClocks { unix_ns: 1_000 * NANOS_PER_S + 5, ns: 7 * NANOS_PER_S };
         assert_eq!(read.unix_s(7 * NANOS_PER_S), 1_000);
         assert_eq!(read.unix_s(67 * NANOS_PER_S), 1_060);
+    }
+
+    #[test]
+    fn a_time_of_the_wall_clock_is_as_far_from_that_moment_on_the_one_clock() {
+        let read = BothClocks { unix_ns: 1_000 * NANOS_PER_S, ns: 7 * NANOS_PER_S };
+        let at = |unix_s: u64| read.ns_at(unix_s * NANOS_PER_S) / NANOS_PER_S;
+        assert_eq!([1_000, 1_004, 995, 900].map(at), [7, 11, 2, 0]);
     }
 }

@@ -29,7 +29,8 @@ pub struct Counts {
     /// Requests sent a second time because the server closed or reset a kept-alive connection, as idle, while they were on
     /// their way (RFC 9112 sections 9.3.1 and 9.5): idempotent ones, once each, where the connection had carried a response,
     /// had no older request, and ended within a round trip and 10 ms after they were sent; any request where it ended with a 408
-    /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7). Each is still one request, with its
+    /// (RFC 9110 section 15.5.9). Any other end of a connection is a failure. Also those
+    /// that an HTTP/2 server declared unprocessed (RFC 9113 section 8.7), once each however often they were sent. Each is still one request, with its
     /// first due and sent times.
     #[serde(default)]
     pub resent: u64,

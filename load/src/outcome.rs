@@ -91,8 +91,8 @@ pub struct LoadOutcome {
     pub cost: GeneratorCost,
     /// How busy each core of this machine was, 0..=1, by all processes; empty: not known.
     pub cores_busy: Vec<f64>,
-    /// For how long this process was stopped as a whole while it counted, in nanoseconds; stops below 250 ms are left out.
-    #[serde(skip)]
+    /// For how long this process was stopped as a whole while it counted, in nanoseconds; stops below 250 ms are left out. Of several
+    /// processes that of the one that was stopped longest.
     pub stopped_ns: Nanos,
     /// True when the load was cut short by the user.
     pub interrupted: bool,
@@ -189,6 +189,7 @@ impl LoadOutcome {
         self.connections_open = later.connections_open;
         self.last_sent_ns = later.last_sent_ns.saturating_sub(gap_ns);
         self.last_response_ns = self.last_response_ns.max(later.last_response_ns.saturating_sub(gap_ns));
+        self.stopped_ns += later.stopped_ns;
         self.seconds.extend(later.seconds.into_iter().map(|second| second.later_by(before_s)));
         self.cost.threads = self.cost.threads.max(later.cost.threads);
         // Which thread it was may differ: the sum is the most that any of them can have used.
@@ -307,13 +308,14 @@ mod tests {
 
     #[test]
     fn a_later_window_follows_at_once_and_the_time_between_is_in_no_figure() {
-        let mut whole = window(1_000, 2_000, &[10, 20], 0.5);
-        whole.append(window(9_000, 1_000, &[30], 0.8));
+        let mut whole = LoadOutcome { stopped_ns: 300 * MS, ..window(1_000, 2_000, &[10, 20], 0.5) };
+        whole.append(LoadOutcome { stopped_ns: 400 * MS, ..window(9_000, 1_000, &[30], 0.8) });
         assert_eq!((whole.started_ns, whole.ended_ns), (1_000 * MS, 4_000 * MS));
         assert_eq!((whole.counts.ok, whole.status[&200], whole.response_time.count()), (3, 3, 3));
         assert_eq!(whole.last_sent_ns, 3_999 * MS);
         let slow: Vec<_> = whole.slowest.beyond(25 * MS);
         assert_eq!(slow, [SlowRequest { due_ns: 3_000 * MS, ended_ns: 3_030 * MS }]);
+        assert_eq!(whole.stopped_ns, 700 * MS);
         assert!((whole.cores_busy[0] - 0.6).abs() < 1e-9, "{:?}", whole.cores_busy);
         assert_eq!((whole.cost.threads, whole.cost.cpu_ns), (1, 10 * MS));
         let seconds: Vec<_> = whole.seconds.iter().map(|second| (second.index, second.length_s)).collect();

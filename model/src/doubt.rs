@@ -48,6 +48,8 @@ pub enum DoubtReason {
     BackendLimit { backend: String, by: BackendLimit },
     /// The cause is the most frequent one.
     RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
+    /// Requests had no response in the last half of the measured window, or longer, and all others were much faster.
+    NoResponse { oldest_s: f64 },
     /// The kernel dropped connections that the server had not yet accepted.
     AcceptQueueOverflow { overflows: u64 },
     /// A run with interference that the figures include. `kept`: without it fewer than two runs would remain.
@@ -83,19 +85,20 @@ impl DoubtReason {
             Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. } => 1,
             Self::BackendLimit { .. } => 2,
             Self::RequestsFailed { .. } => 3,
-            Self::AcceptQueueOverflow { .. } => 4,
-            Self::Interference { .. } => 5,
-            Self::RunInterrupted => 6,
-            Self::NeverRan => 7,
-            Self::NoOverload => 8,
-            Self::SharedMachine { .. } => 9,
-            Self::LeftOut { .. } => 10,
-            Self::RateMissed { .. } => 11,
-            Self::NotSteady { .. } => 12,
-            Self::UnequallyWarm { .. } => 13,
-            Self::WideSpread { .. } => 14,
-            Self::SingleRun => 15,
-            Self::CompilerBusy { .. } => 16,
+            Self::NoResponse { .. } => 4,
+            Self::AcceptQueueOverflow { .. } => 5,
+            Self::Interference { .. } => 6,
+            Self::RunInterrupted => 7,
+            Self::NeverRan => 8,
+            Self::NoOverload => 9,
+            Self::SharedMachine { .. } => 10,
+            Self::LeftOut { .. } => 11,
+            Self::RateMissed { .. } => 12,
+            Self::NotSteady { .. } => 13,
+            Self::UnequallyWarm { .. } => 14,
+            Self::WideSpread { .. } => 15,
+            Self::SingleRun => 16,
+            Self::CompilerBusy { .. } => 17,
         }
     }
 
@@ -104,6 +107,7 @@ impl DoubtReason {
     pub fn severity(&self) -> f64 {
         match self {
             Self::RequestsFailed { failed, sent, .. } => *failed as f64 / (*sent).max(1) as f64,
+            Self::NoResponse { oldest_s } => *oldest_s,
             Self::AcceptQueueOverflow { overflows } => *overflows as f64,
             Self::Interference { by, .. } | Self::SharedMachine { by } | Self::LeftOut { by } => match by {
                 Interference::Steal { cores, .. } | Interference::OtherProcesses { cores, .. } => *cores,
@@ -119,7 +123,7 @@ impl DoubtReason {
     /// Does it rule out conclusions? The figures are then not only the server's.
     #[must_use]
     pub const fn is_serious(&self) -> bool {
-        self.rank() <= 5
+        self.rank() <= 6
     }
 
     /// Is it about single runs, and not about all runs of a variant under a load?

@@ -51,15 +51,12 @@ impl BaseUrl {
         if host.is_empty() { Err(wrong()) } else { Ok(Self { is_https, host, port, path }) }
     }
 
-    /// Its first address.
+    /// Its addresses: a server may accept connections at any of them.
     ///
     /// # Errors
-    /// When the name has none.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        let mut addresses = (self.host.as_str(), self.port).to_socket_addrs()?;
-        addresses
-            .next()
-            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the host's name has no address"))
+    /// The name is not known.
+    pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
+        Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
 }
 

@@ -248,7 +248,7 @@ impl Launcher {
             kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
         spec.command.folder = variant.workdir.clone().or(spec.command.folder);
         let url = BaseUrl::parse(&spec.url)?;
-        if url.address().is_ok_and(port::is_taken) {
+        if url.addresses().is_ok_and(|all| all.into_iter().any(port::is_taken)) {
             let (host, port) = (url.host, url.port);
             return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
         }

@@ -2,7 +2,7 @@
 
 use super::http_get::{Answer, BaseUrl, get};
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use threadcount_model::experiment::health::TCP;
 
@@ -38,8 +38,20 @@ pub fn ask(base: &BaseUrl, ready: &str, limit: Duration) -> io::Result<Answer> {
     if ready != TCP {
         return get(base, ready, limit);
     }
-    TcpStream::connect_timeout(&base.address()?, limit)?;
+    connect(&base.addresses()?, limit)?;
     Ok(Answer { status: None, body: String::new() })
+}
+
+/// To one of the addresses, tried in their order.
+fn connect(addresses: &[SocketAddr], limit: Duration) -> io::Result<()> {
+    let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host's name has no address");
+    for address in addresses {
+        match TcpStream::connect_timeout(address, limit) {
+            Ok(_) => return Ok(()),
+            Err(error) => failure = error,
+        }
+    }
+    Err(failure)
 }
 
 /// What is asked, for messages: `127.0.0.1:8080/ready`.
@@ -79,5 +91,14 @@ mod tests {
         // The system gives this port to no process that lets it choose.
         let gone = BaseUrl::parse("http://127.0.0.1:1").unwrap();
         assert!(ask(&gone, TCP, Duration::from_secs(20)).is_err());
+    }
+
+    #[test]
+    fn a_server_is_ready_at_any_address_of_its_name() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (listens, gone) = (listener.local_addr().unwrap(), SocketAddr::from(([127, 0, 0, 1], 1)));
+        let is_ready = |addresses: &[SocketAddr]| connect(addresses, Duration::from_secs(20)).is_ok();
+        assert!(is_ready(&[listens]) && is_ready(&[gone, listens]));
+        assert!(!is_ready(&[gone]) && !is_ready(&[]));
     }
 }

@@ -27,15 +27,19 @@ pub fn of_crossover(crossover: &Crossover) -> Option<Interference> {
     let of_cores = lost.first()?.of_cores;
     let mean = |cores: fn(&LostCpu) -> f64| lost.iter().map(cores).sum::<f64>() / lost.len() as f64;
     by_hypervisor(mean(|it| it.stolen_cores), of_cores)
-        .or_else(|| by_others(mean(|it| it.other_processes_cores), of_cores))
+        .or_else(|| by_others(mean(|it| it.other_processes_cores), of_cores, None))
 }
 
 fn by_hypervisor(cores: f64, of_cores: u32) -> Option<Interference> {
     (cores > STOLEN * f64::from(of_cores)).then_some(Interference::Steal { cores, of_cores })
 }
 
-fn by_others(cores: f64, of_cores: u32) -> Option<Interference> {
-    (cores > DISTURBED * f64::from(of_cores)).then_some(Interference::OtherProcesses { cores, of_cores })
+fn by_others(cores: f64, of_cores: u32, session: Option<u32>) -> Option<Interference> {
+    (cores > DISTURBED * f64::from(of_cores)).then_some(Interference::OtherProcesses {
+        cores,
+        of_cores,
+        session,
+    })
 }
 
 /// Robbed by the hypervisor.
@@ -49,7 +53,7 @@ fn shared(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
     let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
     let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
-    by_others(others, cost.machine_cores)
+    by_others(others, cost.machine_cores, record.other_session)
 }
 
 /// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
@@ -80,6 +84,18 @@ mod tests {
             (cost.machine_cores, cost.cpu_cores, cost.machine_cpu_cores) = (2, 0.3, machine_cpu_cores);
         };
         with_cost(run("a", "c4", 100.0, 5.0), others)
+    }
+
+    #[test]
+    fn another_session_is_named_where_others_used_the_cores_and_not_where_it_left_them_alone() {
+        let with_session = |machine_cpu_cores| {
+            disturbance(&Record { other_session: Some(4242), ..beside(machine_cpu_cores) })
+        };
+        let Some(Interference::OtherProcesses { session, .. }) = with_session(1.0) else {
+            panic!("not shared")
+        };
+        assert_eq!(session, Some(4242));
+        assert_eq!(with_session(0.3), None);
     }
 
     #[test]

@@ -24,10 +24,13 @@ const WIDE_SPREAD: f64 = 0.10;
 const COMPLETED_OF_ASKED: f64 = 0.95;
 /// More responses than this, by those that are as expected, that say that the request was wrong: it is.
 const MISTAKES_OF_OK: f64 = 0.01;
+/// A request without a response for this part of the window, and for so many times as long as any response took, hangs.
+const SILENT_PART: f64 = 0.5;
+const MUCH_SLOWER: f64 = 10.0;
 
 /// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
 ///
-/// Failed runs, a load generator that was the bottleneck, unexpected failures, overflowing accept queues and a
+/// Failed runs, a load generator that was the bottleneck, unexpected failures, requests that hang, overflowing accept queues and a
 /// machine that is busy with something else end the trust: such figures are not the server's. What the user interrupted or
 /// what never ran takes nothing from the runs that were complete; without any there is nothing to trust. A run with interference that
 /// is left out, a missed rate, a warm-up without a steady state, a wide spread and too few runs are said as well, and do
@@ -70,6 +73,7 @@ fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Do
         load.and_then(|load| generator(record, load)),
         load.and_then(|_| backend(record, records)),
         load.filter(|_| !may_lose).and_then(failures),
+        load.filter(|_| !may_lose).and_then(no_response),
         overflows(record).filter(|_| !may_lose),
         interference(record, records).filter(DoubtReason::is_serious),
     ];
@@ -182,6 +186,14 @@ fn failures(load: &LoadReport) -> Option<DoubtReason> {
         sent: requests.of_window(),
         cause,
     })
+}
+
+/// A part of the server hangs, and the rest of it responds: a closed loop then has fewer clients than it says.
+fn no_response(load: &LoadReport) -> Option<DoubtReason> {
+    let oldest_s = load.unfinished_age_ms?.max / 1e3;
+    let longest_s = load.response_time_ms?.max / 1e3;
+    let hangs = oldest_s >= SILENT_PART * load.elapsed_s && oldest_s >= MUCH_SLOWER * longest_s;
+    hangs.then_some(DoubtReason::NoResponse { oldest_s })
 }
 
 fn overflows(record: &Record) -> Option<DoubtReason> {

@@ -1,5 +1,6 @@
 //! Sentences for the reasons in a result: doubts, interference, untried claims, ended rounds.
 
+use std::borrow::Cow;
 use threadcount_model::backend_limit::BackendLimit;
 use threadcount_model::claim_result::NotTried;
 use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
@@ -56,8 +57,13 @@ pub fn doubt_in_short(doubt: &Doubt) -> String {
 
 /// The problem in a few words.
 #[must_use]
-pub fn in_short(reason: &DoubtReason) -> String {
+pub fn in_short(reason: &DoubtReason) -> Cow<'static, str> {
     let problem = match reason {
+        DoubtReason::Interference { by, .. } | DoubtReason::SharedMachine { by }
+            if let Interference::OtherProcesses { session: Some(pid), .. } = by =>
+        {
+            return format!("another threadcount session, process {pid}, used the same cores").into();
+        }
         DoubtReason::RunFailed { .. } => "a run failed",
         DoubtReason::RunInterrupted => "a run was interrupted",
         DoubtReason::NeverRan => "planned, but never ran",
@@ -66,6 +72,7 @@ pub fn in_short(reason: &DoubtReason) -> String {
         }
         DoubtReason::BackendLimit { .. } => "a server behind the server was the limit",
         DoubtReason::RequestsFailed { .. } => "requests failed",
+        DoubtReason::NoResponse { .. } => "some requests had no response",
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
         DoubtReason::SharedMachine { .. } => "other processes used the machine",
@@ -74,13 +81,13 @@ pub fn in_short(reason: &DoubtReason) -> String {
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
         DoubtReason::UnequallyWarm { than, .. } => {
-            return format!("warmed up less than {}", figures::listed(than));
+            return format!("warmed up less than {}", figures::listed(than)).into();
         }
         DoubtReason::CompilerBusy { .. } => "the compiler was busy while measuring",
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
         DoubtReason::SingleRun => "one valid run: no interval",
     };
-    problem.to_owned()
+    problem.into()
 }
 
 /// The problem, without its runs.
@@ -107,6 +114,9 @@ pub fn reason(doubt: &Doubt) -> String {
             figures::count(*sent),
             figures::percent(*failed as f64 / (*sent).max(1) as f64),
             cause.as_deref().unwrap_or("unknown")
+        ),
+        DoubtReason::NoResponse { oldest_s } => format!(
+            "some requests had no response, the oldest for {oldest_s:.1} s; all others were much faster"
         ),
         DoubtReason::AcceptQueueOverflow { overflows } => format!(
             "the server's accept queue overflowed {}, and such connections are retried after 1 s. Set `accept_count` \
@@ -193,10 +203,16 @@ pub fn interference(by: &Interference) -> String {
             "CPU steal: {cores:.2} of {}; measure again when the host is quieter",
             figures::plural(*of_cores as usize, "core")
         ),
-        Interference::OtherProcesses { cores, of_cores } => format!(
-            "other processes used {cores:.2} of {}; stop them and measure again",
-            figures::plural(*of_cores as usize, "core")
-        ),
+        Interference::OtherProcesses { cores, of_cores, session } => {
+            let used =
+                format!("other processes used {cores:.2} of {}", figures::plural(*of_cores as usize, "core"));
+            match session {
+                Some(pid) => format!(
+                    "{used}, another threadcount session (process {pid}) among them; measure again after its end"
+                ),
+                None => format!("{used}; stop them and measure again"),
+            }
+        }
     }
 }
 
@@ -285,5 +301,24 @@ mod tests {
             "cpp under ab: 10 of 1,000 requests failed (1.0 %), mostly timeout (and in 1 more of its runs)"
         );
         assert_eq!(doubt_in_short(&about), "requests failed (cpp under ab)");
+    }
+
+    #[test]
+    fn another_session_is_named_with_its_process_where_one_ran() {
+        let said = |session| {
+            let by = Interference::OtherProcesses { cores: 0.9, of_cores: 2, session };
+            (interference(&by), in_short(&DoubtReason::Interference { by, kept: false }).into_owned())
+        };
+        let (long, short) = said(Some(4242));
+        let used = "other processes used 0.90 of 2 cores";
+        assert_eq!(
+            long,
+            format!(
+                "{used}, another threadcount session (process 4242) among them; measure again after its end"
+            )
+        );
+        assert_eq!(short, "another threadcount session, process 4242, used the same cores");
+        let alone = (format!("{used}; stop them and measure again"), "a run with interference".to_owned());
+        assert_eq!(said(None), alone);
     }
 }

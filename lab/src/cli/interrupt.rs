@@ -1,9 +1,9 @@
 //! Signals.
 //!
-//! Ctrl-C, SIGTERM and SIGHUP: the first asks for an early end with everything that was measured, the second ends at once. One that
+//! Ctrl-C, SIGTERM, SIGHUP and SIGXCPU (a soft limit of CPU time): the first asks for an early end with everything that was measured, the second ends at once. One that
 //! this process was started to ignore, as under `nohup`, stays ignored.
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::flag;
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicBool;
 /// The kernel's error when a handler cannot be installed.
 pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| !is_ignored(*signal)) {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGXCPU].into_iter().filter(|signal| !is_ignored(*signal)) {
         // In this order: the first signal must find the flag unset.
         flag::register_conditional_shutdown(signal, i32::from(super::FAILED), Arc::clone(&stop))?;
         flag::register(signal, Arc::clone(&stop))?;

@@ -15,6 +15,7 @@ mod diagnose;
 mod diagnose_pools;
 mod findings;
 mod hangs;
+mod http2_counts;
 mod hung_loops;
 mod hung_pools;
 mod idle_workers;

@@ -186,7 +186,7 @@ fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_oth
 
 #[test]
 fn ctrl_c_keeps_what_was_measured_and_leaves_no_process_behind() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::XCPU] {
         what_was_measured_is_kept_and_no_process_left_after(signal);
     }
 }

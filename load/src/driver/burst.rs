@@ -82,6 +82,10 @@ impl Driver for Burst {
         true
     }
 
+    fn has_queued(&self, _: Slot) -> bool {
+        false
+    }
+
     fn close(&mut self, _: Slot) {}
 
     fn submit(&mut self) -> io::Result<()> {

@@ -162,6 +162,10 @@ impl Driver for Epoll {
         self.sockets[slot as usize].outgoing.is_all_sent()
     }
 
+    fn has_queued(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].outgoing.has_queued()
+    }
+
     fn close(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         socket.fd = None;

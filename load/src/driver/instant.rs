@@ -150,6 +150,10 @@ impl Driver for Instant {
         true
     }
 
+    fn has_queued(&self, _: Slot) -> bool {
+        false
+    }
+
     fn close(&mut self, _: Slot) {}
 
     fn submit(&mut self) -> io::Result<()> {

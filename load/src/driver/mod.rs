@@ -115,6 +115,9 @@ pub(crate) trait Driver: Sized {
     /// carry another request.
     fn has_sent(&self, slot: Slot) -> bool;
 
+    /// Do bytes wait behind a write that the server has not taken yet?
+    fn has_queued(&self, slot: Slot) -> bool;
+
     /// Closes the slot's connection, established or not.
     fn close(&mut self, slot: Slot);
 

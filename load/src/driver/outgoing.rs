@@ -75,6 +75,11 @@ impl Outgoing {
         true
     }
 
+    /// Do bytes wait behind others that have not left?
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
     /// The connection is gone, and with it what belonged to its stream.
     pub(super) fn forget_stream(&mut self) {
         self.queued.clear();

@@ -131,6 +131,8 @@ pub(super) enum StreamState {
     Queued,
     /// Its request was sent and has not ended.
     Busy,
+    /// The server refused its request, which is sent again at its deadline.
+    Refused,
 }
 
 /// A request as TLS or HTTP/2 sends it, made when the protocol is known. It stays the same when it is sent again.
@@ -159,10 +161,14 @@ pub(super) struct Stream {
     pub was_resent: bool,
     /// It is in the list of free streams.
     pub is_listed: bool,
+    /// The request counts as sent again.
+    pub counts_as_resent: bool,
     /// When the first bytes of its response arrived, where others follow; meaningless in one piece.
     pub first_byte_ns: Nanos,
     /// Which request of the load it is, for a session to render.
     pub number: u64,
+    /// How often the server refused it.
+    pub refusals: u32,
     pub rendered: Rendered,
     /// The bytes of `Rendered::Http1`.
     pub http1: Vec<u8>,
@@ -179,8 +185,10 @@ impl Stream {
             closes: false,
             was_resent: false,
             is_listed: false,
+            counts_as_resent: false,
             first_byte_ns: 0,
             number: 0,
+            refusals: 0,
             rendered: Rendered::Not,
             http1: Vec::new(),
         }

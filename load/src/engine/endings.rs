@@ -111,7 +111,7 @@ impl<D: Driver> Worker<'_, D> {
 
     /// Sends the request again on a fresh connection, with its first due and sent times.
     pub(super) fn resend(&mut self, place: Place, now_ns: Nanos) {
-        self.recorder.total.counts.resent += 1;
+        self.count_resent(place);
         self.wait_for_another_connection(place, now_ns);
     }
 
@@ -151,6 +151,9 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn on_request_timeout(&mut self, place: Place, now_ns: Nanos) {
+        if self.streams[place as usize].state == StreamState::Refused {
+            return self.send_refused(place, now_ns);
+        }
         let slot = self.width.slot(place);
         let (connection, stream) = (&mut self.connections[slot as usize], &self.streams[place as usize]);
         if stream.state != StreamState::Busy {

@@ -8,6 +8,10 @@ use crate::http2::{Again, Broken, NotSent};
 use crate::recorder::Exchange;
 use std::io;
 
+/// How often a request is sent again that the server refuses, and the first rest before, which is doubled each time.
+const MOST_REFUSALS: u32 = 5;
+const FIRST_REFUSAL_REST_NS: Nanos = 1_000_000;
+
 impl<D: Driver> Worker<'_, D> {
     /// Begins the next request on a stream, or a slot, that has been free since `free_ns`. False: no request may begin.
     pub(super) fn begin(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) -> bool {
@@ -24,7 +28,7 @@ impl<D: Driver> Worker<'_, D> {
             connection,
             ..Exchange::default()
         };
-        stream.was_resent = false;
+        (stream.was_resent, stream.counts_as_resent, stream.refusals) = (false, false, 0);
         self.in_flight += 1;
         stream.number = turn.number;
         if let Some(inspection) = &mut self.inspection {
@@ -193,17 +197,54 @@ impl<D: Driver> Worker<'_, D> {
     pub(super) fn go_again(&mut self, place: Place, broken: Broken, now_ns: Nanos) {
         let was_idle = self.may_have_been_idle(place, now_ns);
         let stream = &self.streams[place as usize];
+        // A server that retires its connections after fewer requests than there are streams may do so to one request often.
+        let may_move_on = || {
+            let session = self.connections[self.width.slot(place) as usize].session.as_ref();
+            session.is_some_and(|session| session.has_taken_streams())
+        };
         let may_go = match broken.again {
             Again::Never => false,
             Again::IfIdleClose => was_idle && stream.may_be_resent(now_ns, self.connect_ns),
-            Again::Resend | Again::Send => !stream.was_resent,
+            Again::Resend | Again::Send => !stream.was_resent || may_move_on(),
+            Again::Refused => stream.refusals < MOST_REFUSALS,
         };
         if !may_go {
             self.fail(place, broken.cause, broken.status, now_ns);
             return;
         }
-        self.recorder.total.counts.resent += u64::from(broken.again != Again::Send);
+        if broken.again == Again::Refused {
+            return self.rest_refused(place, now_ns);
+        }
+        if broken.again != Again::Send {
+            self.count_resent(place);
+        }
         self.wait_for_another_connection(place, now_ns);
+    }
+
+    /// The request is one of those that were sent again, however often.
+    pub(super) fn count_resent(&mut self, place: Place) {
+        let counted = std::mem::replace(&mut self.streams[place as usize].counts_as_resent, true);
+        self.recorder.total.counts.resent += u64::from(!counted);
+    }
+
+    /// The request, which the server refused, is sent again after a rest: a stream that has ended for us may still count for the
+    /// server, and one that refuses all is not flooded.
+    fn rest_refused(&mut self, place: Place, now_ns: Nanos) {
+        self.count_resent(place);
+        let stream = &mut self.streams[place as usize];
+        let rest_ns = FIRST_REFUSAL_REST_NS << stream.refusals;
+        stream.refusals += 1;
+        stream.state = StreamState::Refused;
+        self.deadlines.set(place, now_ns.saturating_add(rest_ns));
+    }
+
+    /// The rest of a refused request is over. Its due and sent times stay.
+    pub(super) fn send_refused(&mut self, place: Place, now_ns: Nanos) {
+        if self.connections[self.width.slot(place) as usize].state == State::Open {
+            self.send(place, now_ns);
+        } else {
+            self.wait_for_another_connection(place, now_ns);
+        }
     }
 
     /// May the server have taken the connection of this stream, which has ended, for idle? Not if it had a request on another
@@ -223,12 +264,16 @@ impl<D: Driver> Worker<'_, D> {
     /// The request, with its first due and sent times, goes over a fresh connection of its slot, which is opened as soon as
     /// the other requests on this one have ended.
     pub(super) fn wait_for_another_connection(&mut self, place: Place, now_ns: Nanos) {
+        self.leave_connection(place);
+        self.drain(self.width.slot(place), now_ns);
+    }
+
+    /// The request waits for the next connection of its slot.
+    pub(super) fn leave_connection(&mut self, place: Place) {
         let stream = &mut self.streams[place as usize];
         stream.was_resent = true;
         stream.state = StreamState::Waiting;
         self.deadlines.clear(place);
-        let slot = self.width.slot(place);
-        self.connections[slot as usize].waiting += 1;
-        self.drain(slot, now_ns);
+        self.connections[self.width.slot(place) as usize].waiting += 1;
     }
 }

@@ -84,11 +84,15 @@ impl<D: Driver> Worker<'_, D> {
     }
 
     fn on_session_bytes(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let has_queued = self.driver.has_queued(slot);
         let bytes = self.driver.bytes(chunk);
         let connection = &mut self.connections[slot as usize];
         connection.received_ns = now_ns;
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
+        if !has_queued {
+            session.acknowledgements_left();
+        }
         match session.receive(bytes, stamp_ns.unwrap_or(now_ns)) {
             Ok(inside_bytes) => self.recorder.total.bytes.received += inside_bytes,
             Err(cause) if is_opening => return self.on_connect_failed(slot, cause, now_ns),
@@ -303,6 +307,7 @@ impl<D: Driver> Worker<'_, D> {
                     self.end_failed(place, cause, None, now_ns);
                 }
                 StreamState::Queued => self.requeue(place),
+                StreamState::Refused => self.leave_connection(place),
                 StreamState::Waiting | StreamState::Idle => {}
             }
         }

@@ -100,7 +100,7 @@ impl<D: Driver> Worker<'_, D> {
                     self.recorder.not_sent(stream.exchange.due_ns, ended_ns);
                 }
                 StreamState::Queued => {}
-                StreamState::Waiting | StreamState::Busy => {
+                StreamState::Waiting | StreamState::Busy | StreamState::Refused => {
                     let has_begun =
                         stream.state == StreamState::Busy && self.has_begun_response(place as Place);
                     self.recorder.total.begun_unfinished += u64::from(has_begun);

@@ -203,9 +203,12 @@ impl Http2Session {
         let &[a, b, c, d] = payload else { return Err(ErrorCode::FRAME_SIZE_ERROR.into()) };
         match self.streams.find(id) {
             Found::Open(place) => {
-                self.close_stream(place);
                 let code = ErrorCode(u32::from_be_bytes([a, b, c, d]));
-                self.fail_stream(place, code.of_reset(), Again::Never);
+                let is_unprocessed =
+                    code == ErrorCode::REFUSED_STREAM && self.streams.get(place).head.is_none();
+                self.close_stream(place);
+                let again = if is_unprocessed { Again::Refused } else { Again::Never };
+                self.fail_stream(place, code.of_reset(), again);
                 Ok(())
             }
             Found::GivenUp | Found::Closed => Ok(()),
@@ -256,6 +259,7 @@ impl Http2Session {
                 stream.send_window.change(wider).ok_or(ErrorCode::FLOW_CONTROL_ERROR)?;
             }
         }
+        self.acknowledge()?;
         frames::write_settings_ack(&mut self.outgoing);
         self.send_bodies();
         Ok(())
@@ -266,6 +270,7 @@ impl Http2Session {
             return Err(ErrorCode::FRAME_SIZE_ERROR.into());
         }
         if !head.has(flag::ACK) {
+            self.acknowledge()?;
             frames::write_ping_ack(&mut self.outgoing, payload);
         }
         Ok(())

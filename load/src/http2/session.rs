@@ -23,6 +23,12 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const NOT_HTTP2: FailureCause = FailureCause::Http2NotSpoken;
 const TLS_INSTEAD: FailureCause = FailureCause::Http2("TLS instead of a frame (is this an https:// port?)");
 
+/// More acknowledgements than this do not wait to be sent: a server that requests them and reads none would fill the memory.
+const MOST_UNSENT_ACKNOWLEDGEMENTS: u32 = 10_000;
+const FLOOD: FailureCause = FailureCause::Http2(
+    "the server sent more than 10,000 PING or SETTINGS frames and read no acknowledgement",
+);
+
 /// The server's GOAWAY.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GoAway {
@@ -75,6 +81,8 @@ pub(crate) struct Http2Session {
     pub(super) blocked: Vec<u32>,
     pub(super) ended: VecDeque<(u32, StreamEnd)>,
     pub(super) go_away: Option<GoAway>,
+    /// Of PING and SETTINGS, since bytes left last.
+    pub unsent_acknowledgements: u32,
     over: Option<Over>,
 }
 
@@ -108,6 +116,7 @@ impl Http2Session {
             blocked: Vec::new(),
             ended: VecDeque::new(),
             go_away: None,
+            unsent_acknowledgements: 0,
             over: None,
         }
     }
@@ -190,6 +199,20 @@ impl Http2Session {
     /// Does the connection take new requests? After a GOAWAY it only carries those it has.
     pub fn takes_requests(&mut self) -> bool {
         self.is_set_up && self.over.is_none() && self.go_away.is_none() && self.streams.next_id().is_some()
+    }
+
+    /// Did the server's GOAWAY come after a stream that it has taken? Each connection of such a server ends requests.
+    pub fn has_taken_streams(&self) -> bool {
+        self.go_away.is_some_and(|go_away| go_away.last_id > 0) && self.streams.next_id() != Some(1)
+    }
+
+    /// An acknowledgement is to be sent.
+    pub(super) fn acknowledge(&mut self) -> Result<(), Breach> {
+        self.unsent_acknowledgements += 1;
+        if self.unsent_acknowledgements > MOST_UNSENT_ACKNOWLEDGEMENTS {
+            return Err(Breach { code: ErrorCode::ENHANCE_YOUR_CALM, cause: FLOOD });
+        }
+        Ok(())
     }
 
     /// The next stream whose request has ended.

@@ -9,8 +9,10 @@ pub(crate) enum Again {
     Never,
     /// Yes, where the connection may have been closed as idle, and it counts as sent again (RFC 9112 section 9.3.1).
     IfIdleClose,
-    /// The server declares it unprocessed (RFC 9113 section 8.7).
+    /// The server declares it unprocessed (RFC 9113 section 8.7), and takes no more over this connection.
     Resend,
+    /// The server refused its stream, unprocessed too, and the connection goes on.
+    Refused,
     /// Yes, and no byte of it left before.
     Send,
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::failure::FailureCause;
+use crate::health;
 use crate::plan::{Arrivals, RateShape, Stop};
 use crate::recorder::{Exchange, Recorder};
 use crate::report::LoadReport;
@@ -157,6 +158,23 @@ fn a_share_comes_back_as_it_was_measured_but_for_the_sample_of_its_slowest_reque
     assert_eq!((&back.outcome, back.seconds), (&expected, measured.seconds.len() as u32));
     let merged = merged(lines_of_all(&[measured.clone(), measured]).concat());
     assert_eq!(merged.outcome.begun_unfinished, 6);
+}
+
+#[test]
+fn a_process_that_was_stopped_is_named_and_makes_the_load_one_of_its_generator() {
+    let stopped = |ms: [u64; 3]| {
+        let all = ms.map(|ms| LoadOutcome { stopped_ns: ms * MS, ..outcome(&[MS; 190], START) });
+        let Merged { plan, outcome, notes } = merged(lines_of_all(&all).concat());
+        let warnings = health::judge(&outcome, &plan).warnings.into_iter();
+        let sentences = notes.iter().map(|it| it.sentence(Setting::field));
+        sentences.chain(warnings.map(|it| it.sentence(Setting::field))).collect::<Vec<_>>().join("\n")
+    };
+    let long = stopped([0, 500, 19]);
+    assert!(long.starts_with("load-1 could not keep up: the generator stood still for 500 ms"), "{long}");
+    assert!(long.contains("\nthe generator stood still for 500 ms (25.0 % of the load)"), "{long}");
+    let short = stopped([0, 0, 19]);
+    assert!(!short.contains("could not keep up") && short.contains("stood still for 19 ms"), "{short}");
+    assert!(!stopped([0; 3]).contains("stood still"));
 }
 
 #[test]

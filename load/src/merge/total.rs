@@ -19,6 +19,7 @@ impl Total {
         };
         sum.add_requests(other);
         sum.connections_open += other.connections_open;
+        sum.stopped_ns = sum.stopped_ns.max(other.stopped_ns);
         if let Some(at_start) = other.connections_at_start {
             sum.connections_at_start.get_or_insert_default().add(at_start);
         }

@@ -218,6 +218,13 @@ impl Session {
         }
     }
 
+    /// What was to be sent has left, or is on its way.
+    pub fn acknowledgements_left(&mut self) {
+        if let Some(http2) = &mut self.http2 {
+            http2.unsent_acknowledgements = 0;
+        }
+    }
+
     /// The next stream whose request has ended.
     pub fn next_end(&mut self) -> Option<(u32, StreamEnd)> {
         self.http2.as_mut()?.next_end()
@@ -243,6 +250,11 @@ impl Session {
         if let Some(http2) = &mut self.http2 {
             http2.cancel(stream);
         }
+    }
+
+    /// Does the connection end with a GOAWAY behind streams that the server has taken?
+    pub fn has_taken_streams(&self) -> bool {
+        self.http2.as_ref().is_some_and(Http2Session::has_taken_streams)
     }
 
     /// Does the connection take new requests?

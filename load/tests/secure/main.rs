@@ -6,6 +6,7 @@ mod server;
 
 use h2::Reason;
 use server::{Http1, Http2, Server};
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
@@ -172,10 +173,121 @@ fn nobody_listening_is_connection_refused_for_exactly_n_requests() {
 
 #[test]
 fn a_reset_stream_fails_alone_with_the_name_of_the_rfc() {
-    let server = Server::h2c(Http2::Reset { every: 3, reason: Reason::REFUSED_STREAM });
+    let server = Server::h2c(Http2::Reset { every: 3, reason: Reason::INTERNAL_ERROR });
     let outcome = load(&plan(server.address, false, 30));
-    assert_ended(&outcome, 20, &[("HTTP/2: REFUSED_STREAM", 10)]);
+    assert_ended(&outcome, 20, &[("HTTP/2: INTERNAL_ERROR", 10)]);
     assert_eq!((outcome.connections_opened, outcome.counts.resent), (2, 0));
+}
+
+#[test]
+fn a_request_that_was_refused_unprocessed_is_sent_again_over_its_connection_and_counts_once() {
+    let refusing = Http2::Reset { every: 2, reason: Reason::REFUSED_STREAM };
+    for tls in [false, true] {
+        let server = if tls { Server::tls(BOTH, refusing, Http1::KEEP_ALIVE) } else { Server::h2c(refusing) };
+        let scheme = if tls { "https" } else { "http" };
+        let post = Target::new("POST", &format!("{scheme}://{}/", server.address)).unwrap();
+        let requests = Arc::new(RequestSource::new(vec![post.with_body(b"once".to_vec())]).unwrap());
+        // The first one is the server's first. Each of the others is refused once.
+        let outcome = load(&plan(server.address, tls, 20).with(|changed| {
+            changed.requests = requests;
+            changed.connections = NonZeroU32::MIN;
+        }));
+        assert_ended(&outcome, 20, &[]);
+        assert_eq!((server.requests(), outcome.counts.resent, outcome.connections_opened), (39, 19, 1));
+        assert!(outcome.response_time.at_quantile(0.1) >= Duration::from_millis(1), "the refusal is in it");
+    }
+}
+
+#[test]
+fn a_server_that_refuses_each_stream_fails_the_requests_after_five_more_tries_with_rests_between() {
+    let server = Server::h2c(Http2::Reset { every: 1, reason: Reason::REFUSED_STREAM });
+    let outcome = load(&plan(server.address, false, 8).with(|changed| {
+        changed.streams_per_connection = NonZeroU32::new(2).unwrap();
+    }));
+    assert_ended(&outcome, 0, &[("HTTP/2: REFUSED_STREAM", 8)]);
+    assert_eq!((server.requests(), outcome.counts.resent), (8 * 6, 8));
+    assert!(outcome.failed_time.at_quantile(0.0) >= Duration::from_millis(31), "1 + 2 + 4 + 8 + 16 ms");
+}
+
+fn frame(kind: u8, flags: u8, stream: u8, payload: &[u8]) -> Vec<u8> {
+    [&[0, 0, payload.len() as u8, kind, flags, 0, 0, 0, stream], payload].concat()
+}
+
+/// A server that gives each connection one reply to its first request, by the connection's number from 0, and then ends.
+fn replying_once(replies: impl Fn(u32) -> Vec<u8> + Send + 'static) -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for (number, stream) in (0..).zip(listener.incoming()) {
+            let (mut stream, reply) = (stream.unwrap(), replies(number));
+            std::thread::spawn(move || {
+                stream.write_all(&frame(4, 0, 0, &[])).unwrap();
+                // Preface, SETTINGS, WINDOW_UPDATE and the acknowledgement of SETTINGS, then the beginning of HEADERS.
+                if stream.read_exact(&mut [0; 24 + 27 + 13 + 9 + 9]).is_ok() {
+                    let _ = stream.write_all(&reply);
+                    let _ = stream.shutdown(std::net::Shutdown::Write);
+                    let _ = stream.read_to_end(&mut Vec::new());
+                }
+            });
+        }
+    });
+    address
+}
+
+#[test]
+fn a_refused_request_whose_connection_ends_goes_over_another_one_and_counts_once() {
+    let address = replying_once(|connection| match connection {
+        0 => [frame(3, 0, 1, &[0, 0, 0, 7]), frame(7, 0, 0, &[0; 8])].concat(),
+        _ => frame(1, 5, 1, &[0x88]),
+    });
+    let outcome = load(&plan(address, false, 1).with(|changed| changed.connections = NonZeroU32::MIN));
+    assert_ended(&outcome, 1, &[]);
+    assert_eq!((outcome.counts.resent, outcome.connections_opened), (1, 2));
+}
+
+#[test]
+fn a_server_that_retires_connections_after_fewer_requests_than_streams_fails_none() {
+    let (response, go_away) = (frame(1, 5, 1, &[0x88]), frame(7, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]));
+    for reply in [[response.clone(), go_away.clone()].concat(), [go_away, response].concat()] {
+        let address = replying_once(move |_| reply.clone());
+        let outcome = load(&plan(address, false, 20).with(|changed| {
+            changed.connections = NonZeroU32::MIN;
+            changed.streams_per_connection = NonZeroU32::new(8).unwrap();
+        }));
+        assert_ended(&outcome, 20, &[]);
+        assert_eq!(outcome.connections_opened, 20);
+        assert!((1..20).contains(&outcome.counts.resent), "{} were sent again", outcome.counts.resent);
+    }
+}
+
+#[test]
+fn a_server_that_takes_no_stream_of_any_connection_fails_each_request_at_the_second() {
+    let address = replying_once(|_| frame(7, 0, 0, &[0; 8]));
+    let outcome = load(&plan(address, false, 5).with(|changed| changed.connections = NonZeroU32::MIN));
+    assert_ended(&outcome, 0, &[("HTTP/2: GOAWAY: NO_ERROR", 5)]);
+    assert_eq!((outcome.counts.resent, outcome.connections_opened), (5, 10));
+}
+
+#[test]
+fn a_server_that_floods_and_reads_nothing_fails_its_request_by_name() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        // A connection that is flooded before it has a request is closed as well.
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            stream.write_all(&frame(4, 0, 0, &[])).unwrap();
+            let pings = frame(6, 0, 0, b"12345678").repeat(1_000);
+            while stream.write_all(&pings).is_ok() {}
+        }
+    });
+    let outcome = load(&plan(address, false, 1).with(|changed| {
+        changed.connections = NonZeroU32::MIN;
+        changed.request_timeout = Duration::from_secs(600);
+    }));
+    let cause =
+        "HTTP/2: the server sent more than 10,000 PING or SETTINGS frames and read no acknowledgement";
+    assert_ended(&outcome, 0, &[(cause, 1)]);
 }
 
 #[test]

@@ -11,5 +11,11 @@ pub enum Interference {
     /// The hypervisor ran other machines.
     Steal { cores: f64, of_cores: u32 },
     /// Other than the server, its backend and the load generator.
-    OtherProcesses { cores: f64, of_cores: u32 },
+    OtherProcesses {
+        cores: f64,
+        of_cores: u32,
+        /// The process id of another session of this program among them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<u32>,
+    },
 }

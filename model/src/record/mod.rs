@@ -51,6 +51,9 @@ pub struct Record {
     pub dropped: bool,
     /// A run with interference is repeated within bounds, and left out of figures if enough runs without exist.
     pub interference: Option<interference::Interference>,
+    /// The process id of another session of this program that ran when measuring began or ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_session: Option<u32>,
     /// `None`: no warm-up.
     pub warm_up: Option<WarmUp>,
     /// Per second of the warm-up.

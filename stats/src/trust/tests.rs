@@ -1,6 +1,7 @@
 use super::*;
 use threadcount_config::parse;
 use threadcount_load::failure::FailureCause;
+use threadcount_load::times::TimesSummary;
 use threadcount_model::record::benchmark::BenchmarkScore;
 use threadcount_model::record::{
     BackendFigures, Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure,
@@ -74,6 +75,27 @@ fn failed_requests_end_the_trust_with_their_cause() {
     let expected = "a under c4: 10 of 1,000 requests failed (1.0 %), mostly connection \
         refused (and in 1 more of its runs)";
     assert_eq!(judged(&twice(&record)), (false, expected.into()));
+}
+
+#[test]
+fn requests_that_hang_while_others_are_answered_end_the_trust_and_slow_ones_do_not() {
+    let with_oldest = |oldest_s: f64, longest_s: f64| {
+        let at_most = |max_s: f64| {
+            let mut times = TimesSummary::default();
+            times.max = 1e3 * max_s;
+            Some(times)
+        };
+        let record = with_load(run("a", "c4", 100.0, 5.0), |load| {
+            (load.elapsed_s, load.unfinished_age_ms) = (10.0, at_most(oldest_s));
+            load.response_time_ms = at_most(longest_s);
+        });
+        judged(&twice(&record))
+    };
+    let expected = "a under c4: some requests had no response, the oldest for 12.0 s; all others were much faster (and \
+                    in 1 more of its runs)";
+    assert_eq!(with_oldest(12.0, 0.2), (false, expected.into()));
+    assert_eq!(with_oldest(4.9, 0.2), (true, String::new()), "less than half of the window");
+    assert_eq!(with_oldest(6.0, 0.9), (true, String::new()), "others took nearly a second");
 }
 
 #[test]

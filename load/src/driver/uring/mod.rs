@@ -203,6 +203,10 @@ impl Driver for Uring {
         !self.sockets[slot as usize].is_sending
     }
 
+    fn has_queued(&self, slot: Slot) -> bool {
+        self.sockets[slot as usize].outgoing.has_queued()
+    }
+
     fn close(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         let Some(fd) = socket.fd.take() else { return };

@@ -53,7 +53,11 @@ fn a_connection_that_ends_tells_what_had_come() {
     assert_eq!(end("GET", &[head_200(1, false)], reset), never("connection reset", Some(200)));
     assert_eq!(end("GET", &[head_200(1, false)], None), never("answer truncated", Some(200)));
     let refused = [frame(3, 0, 1, &[0, 0, 0, 7])];
-    assert_eq!(end("GET", &refused, None), never("HTTP/2: REFUSED_STREAM", None));
+    let cause = "HTTP/2: REFUSED_STREAM";
+    assert_eq!(end("POST", &refused, None), (cause.to_owned(), None, Again::Refused));
+    let begun = [head_200(1, false), refused[0].clone()];
+    assert_eq!(end("GET", &begun, None), never(cause, Some(200)), "it was processed");
+    assert_eq!(end("GET", &[frame(3, 0, 1, &[0, 0, 0, 8])], None), never("HTTP/2: CANCEL", None));
 }
 
 #[test]
@@ -101,6 +105,23 @@ fn a_ping_is_answered_and_settings_are_acknowledged() {
     assert_eq!(peer.sent(), frame(6, 1, 0, b"12345678"));
     peer.session.receive(&settings(&[(99, 1)]));
     assert_eq!(peer.sent(), frame(4, 1, 0, b""));
+}
+
+#[test]
+fn a_server_that_reads_no_acknowledgement_of_its_frames_breaks_the_connection() {
+    for flood in [frame(6, 0, 0, b"12345678"), settings(&[])] {
+        let mut peer = Peer::open(1);
+        peer.session.send(0, &request("GET", "")).unwrap();
+        for _ in 0..2 {
+            peer.session.unsent_acknowledgements = 0;
+            (0..10_000).for_each(|_| peer.session.receive(&flood));
+        }
+        assert_eq!(peer.ends(), [], "its acknowledgements have left");
+        peer.session.receive(&flood);
+        let cause =
+            "HTTP/2: the server sent more than 10,000 PING or SETTINGS frames and read no acknowledgement";
+        assert_eq!(broken(&peer.ends()), [never(cause, None)]);
+    }
 }
 
 #[test]
