@@ -225,7 +225,9 @@ impl Words for ConcurrencyLimit {
                         .to_owned(),
                 );
             }
-            if awaited.is_some_and(|it| it.state == ThreadState::Wait) {
+            if awaited.is_some_and(|it| {
+                matches!(it.state, ThreadState::Wait | ThreadState::Queue | ThreadState::Poll)
+            }) {
                 return Some(format!(
                     "whatever lets in {} at once, or shorter work at {place}",
                     whole(self.at_once)
