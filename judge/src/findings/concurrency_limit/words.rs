@@ -150,7 +150,9 @@ impl ConcurrencyLimit {
                 format!("more requests at once at {peer}, or fewer that need it")
             }
             (ThreadState::Future | ThreadState::Pool, _, Some(client))
-                if !client.starts_with("java.util.") =>
+                if !client.starts_with("java.util.")
+                    && !client.ends_with("Future")
+                    && !client.ends_with("Promise") =>
             {
                 format!(
                     "a higher limit of {client} on connections, streams or requests, if what it calls can serve them"
