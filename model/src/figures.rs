@@ -22,7 +22,7 @@ pub fn number(value: f64) -> String {
     let digits = fixed(value, decimals);
     match magnitude {
         0.0 => "0".to_owned(),
-        m if m < 0.1 => digits.trim_end_matches('0').to_owned(),
+        m if m < 0.1 => digits.trim_end_matches('0').trim_end_matches('.').to_owned(),
         _ => thousands(&digits),
     }
 }
@@ -154,9 +154,14 @@ pub fn pair(metric: Metric, variant: f64, baseline: f64) -> String {
     format!("{} against {}", first.text(), if repeat { second.text() } else { second.number })
 }
 
-/// A ratio without a unit: `1.98`, `0.50`, `12.3`, `0.0213`.
+/// A ratio without a unit: `1.98`, `0.50`, `12.3`, `0.0213`, `under 0.001`.
 #[must_use]
 pub fn ratio(value: f64) -> String {
+    const LEAST: f64 = 0.001;
+    if value < LEAST { format!("under {LEAST}") } else { end_of_interval(value) }
+}
+
+fn end_of_interval(value: f64) -> String {
     if (0.1..9.995).contains(&value) { format!("{value:.2}") } else { number(value) }
 }
 
@@ -172,7 +177,7 @@ pub fn interval(interval: Interval) -> String {
         let high = if high > 10.0 { "over 10".to_owned() } else { ratio(high) };
         return format!("[{low}, {high}]");
     }
-    let ends = [low, high].map(ratio);
+    let ends = [low, high].map(end_of_interval);
     let [low, high] = if ends[0] == ends[1] { [low, high].map(|end| format!("{end:.3}")) } else { ends };
     format!("[{low}, {high}]")
 }
@@ -275,9 +280,11 @@ mod tests {
     #[test]
     fn a_ratio_has_two_decimals_unless_it_is_very_small_or_large() {
         let cases = [(1.9, "1.90"), (0.5021, "0.50"), (12.34, "12.3"), (0.0213, "0.0213"), (0.999, "1.00")];
-        for (value, text) in cases {
+        let of_nothing = [(0.0, "under 0.001"), (-0.0, "under 0.001"), (1e-12, "under 0.001")];
+        for (value, text) in cases.into_iter().chain(of_nothing) {
             assert_eq!(ratio(value), text, "{value}");
         }
+        assert_eq!(number(1e-12), "0");
     }
 
     #[test]

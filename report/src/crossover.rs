@@ -190,7 +190,7 @@ fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
     Some(if threads < crossover.clients {
         format!("{own}: its {pool} threads serve {pool} of {clients} requests at once; the others wait.")
     } else {
-        format!("{own}: its {pool} threads suffice for {clients} clients; no request waits for a thread.")
+        format!("{own}: its {pool} threads are enough for {clients} clients.")
     })
 }
 
@@ -378,7 +378,7 @@ mod tests {
             lines[7].starts_with("virtual         virtual threads        3,330/s  1.11x [1.1"),
             "{lines:#?}"
         );
-        let why = "Why     own: its 200 threads suffice for 100 clients; no request waits for a thread.";
+        let why = "Why     own: its 200 threads are enough for 100 clients.";
         for line in [why, "Trust   175,130 requests, none failed."] {
             assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
         }

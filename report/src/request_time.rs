@@ -217,6 +217,7 @@ pub const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::Semaphore
         | ThreadState::Pool
         | ThreadState::Queue
+        | ThreadState::Poll
         | ThreadState::Safepoint => PartKind::WaitsHere,
         ThreadState::Socket
         | ThreadState::Connect

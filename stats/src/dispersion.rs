@@ -1,6 +1,6 @@
 //! Do counts vary less than chance lets them?
 
-use statrs::distribution::{ChiSquared, ContinuousCDF};
+use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, Discrete, DiscreteCDF};
 
 /// What rounding to whole numbers may hide of a variance (W. F. Sheppard, 1898).
 const OF_ROUNDING: f64 = 1.0 / 12.0;
@@ -20,6 +20,20 @@ pub fn probability_of_so_little_variance(counts: &[f64], of: f64) -> Option<f64>
     ChiSquared::new(freedom).ok().map(|chi_squared| chi_squared.cdf(dispersion))
 }
 
+/// How likely as many counts as here, or more, have the most frequent value, from 0 to 1, if each of `of` things is counted or not
+/// independently of the others. One count that is off, as at the moment when one thing follows another, changes it little. `None`: no
+/// such distribution.
+#[must_use]
+pub fn probability_of_so_many_alike(counts: &[f64], of: f64) -> Option<f64> {
+    let whole: Vec<u64> = counts.iter().map(|it| it.round().max(0.0) as u64).collect();
+    let alike = |value: &u64| whole.iter().filter(|it| *it == value).count() as u64;
+    let most = whole.iter().max_by_key(|it| alike(it))?;
+    let mean = counts.iter().sum::<f64>() / counts.len() as f64;
+    let of_things = Binomial::new(mean / of, of.round() as u64).ok()?;
+    let of_counts = Binomial::new(of_things.pmf(*most), whole.len() as u64).ok()?;
+    Some(of_counts.sf(alike(most) - 1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -33,6 +47,20 @@ mod tests {
         assert!((alike - 0.000_91).abs() < 0.000_05, "{alike}");
         assert!(probability(&[16.0, 13.0, 19.0, 16.0], 50.0) > 0.3);
         assert!(probability(&[1.0; 3], 50.0) > 0.05, "few counts of few");
+    }
+
+    #[test]
+    fn counts_of_which_nearly_all_are_alike_are_no_chance_even_if_one_is_off() {
+        let alike = |counts: &[f64], of| probability_of_so_many_alike(counts, of).expect("a probability");
+        // Of a binomial distribution of 20 with the mean 3.71 the value 4 has 0.214: 7 x 0.214^6 x 0.786 + 0.214^7 = 0.000_55.
+        let one_off = alike(&[4.0, 4.0, 4.0, 2.0, 4.0, 4.0, 4.0], 20.0);
+        assert!((one_off - 0.000_55).abs() < 0.000_05, "{one_off}");
+        assert!(alike(&[1.0; 5], 20.0) < 0.01);
+        assert!(alike(&[1.0; 3], 20.0) > 0.01, "few counts of few");
+        let by_chance = [0.0, 1.0, 2.0, 1.0, 0.0, 3.0, 1.0, 1.0, 0.0, 2.0];
+        assert!(alike(&by_chance, 100.0) > 0.3);
+        assert_eq!(probability_of_so_many_alike(&[], 20.0), None);
+        assert_eq!(probability_of_so_many_alike(&[30.0], 20.0), None, "more than there are");
     }
 
     #[test]

@@ -105,14 +105,21 @@ impl<'a> GiverIndex<'a> {
         }
     }
 
-    /// By the code of the methods, where it was read; else by their lines.
+    /// By the code of the methods, where it was read; else by their lines. Where no thread has a permit, a scheduler may give one.
     fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let is_known = thing.waiters.iter().any(|it| graph.thread(*it).resource.is_some());
-        if is_known {
+        let holders = if is_known {
             self.places(thing.held_at.keys().copied())
         } else {
             Sites::of(graph, thing).holders(graph, thing)
-        }
+        };
+        if holders.is_empty() { self.schedulers(thing, graph) } else { holders }
+    }
+
+    /// Threads without a task, in whose pool's queue one leads to it: it is due later.
+    fn schedulers(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
+        let queued = self.queued(thing, graph).map_or_else(Vec::new, |(threads, ..)| threads);
+        queued.into_iter().filter(|it| graph.is_idle(*it)).collect()
     }
 
     fn named(&self, thing: &Thing, graph: &WaitGraph<'_>) -> HashSet<u64> {

@@ -109,14 +109,18 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     counted.into_values().collect()
 }
 
-/// While responses leave: those that wait for threads that go on, or are in their queue.
+/// While responses leave: those that wait for threads that go on, are in their queue, or want what another one got meanwhile.
 fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
     if answered.is_none_or(|it| it == 0) {
         return HashSet::new();
     }
     let graph = WaitGraph::of(evidence);
     let all = evidence.threads.iter().zip(&graph.can_go_on);
-    let is_known = |it: &Thread| it.pool.is_some() || !it.kept_in.is_empty() || !it.givers.is_empty();
+    let went_on = evidence.threads.iter().filter(|it| it.went_on);
+    let given: HashSet<&str> = went_on.filter_map(|it| it.waits_for.as_deref()).collect();
+    let is_given = |it: &Thread| it.waits_for.as_deref().is_some_and(|it| given.contains(it));
+    let is_known =
+        |it: &Thread| it.pool.is_some() || !it.kept_in.is_empty() || !it.givers.is_empty() || is_given(it);
     all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid).collect()
 }
 
@@ -285,6 +289,52 @@ mod tests {
             ..worker(true)
         };
         let stands = of_pool(waits, 4);
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
+    }
+
+    #[test]
+    fn requests_behind_a_permit_that_a_scheduler_gives_have_their_turn_later_while_others_are_answered() {
+        const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+        const ACQUIRE: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
+        const TASK: &str = "java.base/java.util.concurrent.ThreadPoolExecutor.getTask(T.java:1)";
+        let request = Thread {
+            pool: Some("S@1".into()),
+            waits_for: Some("Semaphore$NonfairSync@1".into()),
+            state: Some("WAITING".to_owned()),
+            went_on: false,
+            ..again(1, &[PARK, ACQUIRE], 7)
+        };
+        let ticker = Thread {
+            tid: 2,
+            stood_still: true,
+            frames: [PARK, TASK].map(Frame::parse).to_vec(),
+            ..Thread::default()
+        };
+        let answered = |answered| {
+            let mut evidence = of(vec![request.clone(), ticker.clone()], 1, answered);
+            evidence.has_locks = true;
+            let pool = ThreadPool { threads: vec![2], queued: 1, ..ThreadPool::default() };
+            evidence.pools.insert("S@1".into(), pool);
+            judge(&evidence)
+        };
+        assert_eq!(answered(4), None);
+        let stands = answered(0);
+        assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
+    }
+
+    #[test]
+    fn requests_that_want_a_permit_have_their_turn_later_where_another_one_got_one_of_the_same() {
+        const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+        const ACQUIRE: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
+        let request = |tid, lock: &str, went_on| Thread {
+            waits_for: Some(lock.to_owned()),
+            state: Some("WAITING".to_owned()),
+            went_on,
+            ..again(tid, &[PARK, ACQUIRE], 7)
+        };
+        let beside = |lock| judge(&of(vec![request(1, "S@1", false), request(2, lock, true)], 2, 4));
+        assert_eq!(beside("S@1"), None);
+        let stands = beside("S@2");
         assert!(matches!(&stands, Some(Verdict::RequestsStand { requests: 1, .. })), "{stands:?}");
     }
 

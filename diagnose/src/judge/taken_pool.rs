@@ -75,6 +75,24 @@ mod tests {
     }
 
     #[test]
+    fn a_permit_that_a_scheduler_gives_at_its_time_is_no_dead_end() {
+        const TAKE: &str = "java.base/java.util.concurrent.ScheduledThreadPoolExecutor$DelayedWorkQueue.take(ScheduledThreadPoolExecutor.java:1)";
+        const TASK: &str =
+            "java.base/java.util.concurrent.ThreadPoolExecutor.getTask(ThreadPoolExecutor.java:1)";
+        let scheduled = |ticker: &[&str]| {
+            let mut evidence = starved(3);
+            evidence.threads.iter_mut().take(2).for_each(|it| it.pool = Some("S@1".into()));
+            evidence.threads.push(thread(9, ticker, "C@9"));
+            let scheduler = ThreadPool { threads: vec![9], queued: 1, ..ThreadPool::default() };
+            evidence.pools.insert("S@1".to_owned(), scheduler);
+            evidence
+        };
+        assert_eq!(behind(&scheduled(&[PARK, TAKE, TASK])), None);
+        let busy = scheduled(&[PARK, GET, "shop.Report.write(Report.java:3)"]);
+        assert_eq!(behind(&busy), Some(TasksBehind { threads: 2, tasks: 3 }), "it is in another task");
+    }
+
+    #[test]
     fn another_machine_that_owes_a_response_may_give_the_permit() {
         let mut owed = starved(3);
         owed.server.iter_mut().for_each(|it| it.waits_for = vec!["10.0.0.9:443".into()]);

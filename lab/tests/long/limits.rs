@@ -46,7 +46,18 @@ fn found(result: &Path) -> Vec<(String, Value)> {
 }
 
 fn are_found(feature: u16) {
-    let modes = ["fork", "core", "permits", "monitor", "consumer", "let-in", "ordered", "unthreaded"];
+    let modes = [
+        "fork",
+        "core",
+        "permits",
+        "monitor",
+        "consumer",
+        "let-in",
+        "ordered",
+        "sleeps",
+        "offers",
+        "unthreaded",
+    ];
     let found = findings(&modes, feature);
     let limit = |mode: &str| {
         let figures = found.iter().find(|(variant, _)| variant == mode).map(|(_, figures)| figures);
@@ -62,6 +73,9 @@ fn are_found(feature: u16) {
     assert_eq!(limit("ordered"), (1.0, named("ordered-*")));
     let (permits, threads) = limit("permits");
     assert!((4.0..=6.0).contains(&permits) && threads.is_none(), "{found:#?}");
+    for mode in ["sleeps", "offers"] {
+        assert!((4.0..=6.0).contains(&limit(mode).0), "{mode}: {found:#?}");
+    }
     let (unthreaded, threads) = limit("unthreaded");
     assert!((5.0..=7.0).contains(&unthreaded) && threads.is_none(), "{found:#?}");
 }
@@ -78,6 +92,6 @@ fn a_limit_is_found_by_how_many_requests_run_and_named_by_their_threads_on_java_
 
 #[test]
 fn services_without_a_limit_have_none() {
-    let found = findings(&["free", "jobs", "poll", "apart"], 25);
+    let found = findings(&["free", "jobs", "poll", "polls", "apart"], 25);
     assert!(found.is_empty(), "{found:#?}");
 }

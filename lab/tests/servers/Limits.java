@@ -2,6 +2,7 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -16,11 +17,14 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** Services with a known limit of the requests that run at once, and services that look alike and have none: PORT MODE. */
 class Limits {
     private static final Object LOCK = new Object();
     private static final Semaphore PERMITS = new Semaphore(5);
+    private static final AtomicInteger FREE = new AtomicInteger(5);
+    private static final BlockingQueue<Object> PLACES = new ArrayBlockingQueue<>(5);
     private static final ScheduledExecutorService CLOCK = Executors.newScheduledThreadPool(1, named("clock"));
     private static final BlockingQueue<CompletableFuture<Void>> ORDERS = new LinkedBlockingQueue<>();
 
@@ -50,6 +54,9 @@ class Limits {
                 }
                 serve(arguments[0], virtual, Limits::work);
             }
+            case "sleeps" -> serve(arguments[0], Executors.newFixedThreadPool(64, named("asleep")), Limits::whenFree);
+            case "offers" -> serve(arguments[0], virtual, Limits::inQueue);
+            case "polls" -> serve(arguments[0], virtual, Limits::polls);
             case "poll" -> serve(arguments[0], virtual, Limits::poll);
             default -> throw new IllegalArgumentException(arguments[1]);
         }
@@ -165,6 +172,46 @@ class Limits {
         } finally {
             PERMITS.release();
         }
+    }
+
+    /** Sleeps until a place is free. */
+    private static Object whenFree() throws InterruptedException {
+        while (!takesPlace()) {
+            Thread.sleep(3);
+        }
+        try {
+            return work();
+        } finally {
+            FREE.incrementAndGet();
+        }
+    }
+
+    private static boolean takesPlace() {
+        int free = FREE.get();
+        return free > 0 && FREE.compareAndSet(free, free - 1);
+    }
+
+    /** Tries for a short time, again and again. */
+    private static Object inQueue() throws InterruptedException {
+        Object own = new Object();
+        while (!PLACES.offer(own, 5, TimeUnit.MILLISECONDS)) {
+            Thread.onSpinWait();
+        }
+        try {
+            return work();
+        } finally {
+            PLACES.remove(own);
+        }
+    }
+
+    /** Sleeps until what comes from outside is there. */
+    private static Object polls() throws InterruptedException {
+        CompletableFuture<Void> news = new CompletableFuture<>();
+        CLOCK.schedule(() -> news.complete(null), 50, TimeUnit.MILLISECONDS);
+        while (!news.isDone()) {
+            Thread.sleep(5);
+        }
+        return work();
     }
 
     private static Object oneByOne() throws InterruptedException {

@@ -127,6 +127,8 @@ pub enum ThreadState {
     Future,
     /// It sleeps.
     Sleep,
+    /// It sleeps again and again, until something that it checks has changed.
+    Poll,
     /// It reads or writes a file.
     File,
     /// It loads a class.
@@ -165,6 +167,7 @@ impl ThreadState {
                 | Self::NameLookup
                 | Self::Queue
                 | Self::Future
+                | Self::Poll
                 | Self::File
                 | Self::Wait
         )

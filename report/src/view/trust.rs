@@ -204,12 +204,14 @@ impl<'a> Sent<'a> {
             return format!("{sent} requests, none failed");
         }
         let counted = |(reason, &count)| format!("{reason} {}", figures::count(count));
-        let counted: Vec<String> = self.reasons.iter().map(counted).collect();
+        let reasons: Vec<String> = self.reasons.iter().map(counted).collect();
         let loads = || records.iter().filter_map(|record| record.measured.as_ref());
         let body = loads().find_map(|load| load.first_failing_body.as_ref());
-        let body = body.map_or_else(String::new, |body| format!("; the first body: {body}"));
-        let failed = figures::count(self.failed);
-        format!("{failed} of {sent} requests failed ({}{body})", counted.join(", "))
+        let body = body.map(|body| format!("the first body: {body}"));
+        let why: Vec<String> =
+            Some(reasons.join(", ")).filter(|it| !it.is_empty()).into_iter().chain(body).collect();
+        let why = if why.is_empty() { String::new() } else { format!(" ({})", why.join("; ")) };
+        format!("{} of {sent} requests failed{why}", figures::count(self.failed))
     }
 
     fn in_flight(&self) -> Option<String> {

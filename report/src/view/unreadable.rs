@@ -13,6 +13,9 @@ pub(super) fn unreadable(
         let mut runs = document.runs_of(name, &comparison.load);
         runs.any(|run| run.warm_up.as_ref().and_then(|it| it.levelled) == Some(false))
     };
+    if ratio.variant_value <= 0.0 || ratio.baseline_value <= 0.0 {
+        return Some("a figure of 0");
+    }
     match ratio.interval {
         Some(interval) => (!interval.is_readable(ratio.ratio)).then_some("too few runs"),
         None if is_cold(&comparison.variant) || is_cold(&comparison.baseline) => Some("still warming up"),

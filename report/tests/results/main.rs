@@ -11,6 +11,7 @@ mod answer;
 mod damaged;
 mod documents;
 mod formats;
+mod outcomes;
 mod schema;
 mod schemas;
 mod view;

@@ -172,6 +172,10 @@ mod tests {
             advice(&finding).starts_with("a higher limit of gRPC on connections, streams"),
             "{finding:?}"
         );
+        let mut unnamed = at_a_client(98.0);
+        unnamed.activity.resource = Some("org.apache.http.concurrent.BasicFuture".to_owned());
+        let finding = found(&alone(record(vec![], vec![unnamed]), 25.0, 2.0)).expect("a finding");
+        assert_eq!(advice(&finding), "whatever lets in 10 at once at Shop.page:9");
         let of = |paced| NeighbourConnections {
             address: "10.0.0.7:9000".to_owned(),
             readings: 20,

@@ -1,6 +1,8 @@
 //! Fewer requests run at once than are in flight: a limit, whatever its name. What the threads that run have in common is its name.
 
 mod by_time;
+#[cfg(test)]
+mod polling_tests;
 mod rule;
 #[cfg(test)]
 mod tests;
@@ -80,9 +82,14 @@ pub struct WaitingThreads {
 }
 
 impl WaitingThreads {
-    /// What is notified may stand for anything.
+    /// A notification or an element may stand for anything.
     fn is_condition(&self) -> bool {
-        self.activity.state == ThreadState::Wait
+        matches!(self.activity.state, ThreadState::Wait | ThreadState::Queue)
+    }
+
+    /// One that polls may check for anything as well.
+    fn may_be_for_news(&self) -> bool {
+        self.is_condition() || self.activity.state == ThreadState::Poll
     }
 }
 

@@ -1,9 +1,10 @@
 //! When it is found.
 //!
 //! Threads of one name that all work in nearly every sample, while more requests are in flight, are a limit. So are requests that run,
-//! while the others wait at one place for a lock or a permit. Threads of a job of the application's own work all the time as well: those
-//! of requests are known by the server's frames, by the tasks that their executor completes, or by how often they begin to wait. Requests
-//! without a thread are limited by connections to a neighbour, if each of those always has a request on it.
+//! while the others wait at one place for a lock, a permit or an element, or poll in a loop that those that run are past. Threads of a job of
+//! the application's own work all the time as well: those of requests are known by the server's frames, by the tasks that their executor
+//! completes, or by how often they begin to wait. Requests without a thread are limited by connections to a neighbour, if each of those
+//! always has a request on it.
 
 use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
@@ -18,7 +19,7 @@ use threadcount_model::record::thread_family::{FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{
     ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
 };
-use threadcount_stats::dispersion::probability_of_so_little_variance;
+use threadcount_stats::dispersion::{probability_of_so_little_variance, probability_of_so_many_alike};
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// In fewer samples chance decides.
@@ -168,7 +169,7 @@ fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
 fn waits_here(activity: &ThreadActivity) -> bool {
     match activity.state {
         ThreadState::Future => !activity.waits_for_http(),
-        ThreadState::Queue | ThreadState::Wait => true,
+        ThreadState::Queue | ThreadState::Poll | ThreadState::Wait => true,
         state => state.is_contention(),
     }
 }
@@ -327,12 +328,17 @@ fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
     (working.len() >= FEWEST_SAMPLES).then(|| inside(&working).to_vec())
 }
 
-/// As many requests run in nearly all samples.
-fn steady_running(mut counts: Vec<f64>) -> Option<f64> {
+/// As many requests run in nearly all samples, and not by chance.
+fn steady_running(mut counts: Vec<f64>, in_flight: f64) -> Option<f64> {
     counts.sort_by(f64::total_cmp);
     let median = *counts.get(counts.len() / 2)?;
     let alike = counts.iter().filter(|it| (*it - median).abs() <= (2.0 * SPREAD * median).max(1.0)).count();
-    (median >= 1.0 && alike as f64 >= STEADY * counts.len() as f64).then_some(median)
+    let is_steady = median >= 1.0 && alike as f64 >= STEADY * counts.len() as f64;
+    let chances = [
+        probability_of_so_little_variance(&counts, in_flight),
+        probability_of_so_many_alike(&counts, in_flight),
+    ];
+    (is_steady && chances.into_iter().flatten().any(|it| it < SELDOM)).then_some(median)
 }
 
 /// Requests on threads of their own, of which most wait at one place for the others.
@@ -356,9 +362,9 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     let place = of_requests(profile)
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
-    // A condition may stand for news of any kind: it is a limit where as many run all the time.
-    let counted = match waiting.is_condition() {
-        true => steady_running(counts)?,
+    // What is waited for may be news of any kind: it is a limit where as many run all the time.
+    let counted = match waiting.may_be_for_news() {
+        true => steady_running(counts, demand.in_flight)?,
         false => running.round().max(1.0),
     };
     let near = (counted - 1.0).min(MOST * counted)..=(counted + 1.0).max(counted / MOST);
@@ -375,22 +381,29 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     })
 }
 
-/// May what requests wait for keep others from running? Which pool of connections it is and its size is said by its own readings.
+/// May what requests wait for keep others from running? Of those that poll others have to be past their loop. Which pool of connections it
+/// is and its size is said by its own readings.
 fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
     match activity.state {
-        ThreadState::Semaphore | ThreadState::Lock | ThreadState::Monitor | ThreadState::Wait => true,
+        ThreadState::Semaphore
+        | ThreadState::Lock
+        | ThreadState::Monitor
+        | ThreadState::Queue
+        | ThreadState::Wait => true,
+        ThreadState::Poll => activity.holder.is_some(),
         ThreadState::Pool => connection_pools::full(record, connection_pools::FEWEST_WAITING).is_none(),
         _ => false,
     }
 }
 
-/// Requests without a thread, over fewer connections to a neighbour than are in flight.
+/// Requests without a thread or that wait for a result, over fewer connections to a neighbour than are in flight.
 fn by_connections(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let neighbour = record.neighbours.iter().filter(|it| is_always_waited_at(it)).max_by_key(|it| it.most)?;
     let at_once = f64::from(neighbour.most);
     let others = demand.in_flight - at_once;
+    // A result that a thread waits for may be the neighbour's response.
     let on_threads = of_requests(profile)
-        .filter(|group| !group.activity.waits_for_http() && group.activity.state != ThreadState::Select)
+        .filter(|group| !matches!(group.activity.state, ThreadState::Future | ThreadState::Select))
         .map(|group| profile.mean_threads(group))
         .sum::<f64>();
     let is_limit = at_once <= FEWER * demand.in_flight

@@ -295,6 +295,10 @@ fn connections_that_always_have_a_request_on_them_are_a_limit_of_requests_withou
         5 / 12.5 ms = 400/s";
     assert_eq!(sentence(&finding), expected);
     assert!(advice(&finding).starts_with("more connections to 10.0.0.7:9000"), "{}", advice(&finding));
+    let mut of_client = group(ThreadState::Future, "Search.find:7", 100.0);
+    of_client.activity.resource = Some("org.elasticsearch.client.RestClient".to_owned());
+    let on_threads = found(&with(five.clone(), vec![of_client])).expect("a finding");
+    assert_eq!(sentence(&on_threads), expected, "threads that wait for the response of a client");
     let silent = [
         (
             "connections that rest between their requests",

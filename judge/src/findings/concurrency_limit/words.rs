@@ -150,7 +150,9 @@ impl ConcurrencyLimit {
                 format!("more requests at once at {peer}, or fewer that need it")
             }
             (ThreadState::Future | ThreadState::Pool, _, Some(client))
-                if !client.starts_with("java.util.") =>
+                if !client.starts_with("java.util.")
+                    && !client.ends_with("Future")
+                    && !client.ends_with("Promise") =>
             {
                 format!(
                     "a higher limit of {client} on connections, streams or requests, if what it calls can serve them"
@@ -225,7 +227,9 @@ impl Words for ConcurrencyLimit {
                         .to_owned(),
                 );
             }
-            if awaited.is_some_and(|it| it.state == ThreadState::Wait) {
+            if awaited.is_some_and(|it| {
+                matches!(it.state, ThreadState::Wait | ThreadState::Queue | ThreadState::Poll)
+            }) {
                 return Some(format!(
                     "whatever lets in {} at once, or shorter work at {place}",
                     whole(self.at_once)

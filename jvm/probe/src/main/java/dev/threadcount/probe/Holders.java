@@ -22,6 +22,9 @@ final class Holders {
     private final JvmAccess jvm;
     private final Map<Long, Thread> platformThreads;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    private final Polls polls;
+    /** Those that poll at one place wait for the same ones. */
+    private final Map<Activity, String> pastPoll = new HashMap<>();
     private final Map<Object, String> byLock = new IdentityHashMap<>();
     /** By the name that the JVM gives to a monitor, of platform threads only. */
     private final Map<String, String> byMonitorName = new HashMap<>();
@@ -32,9 +35,11 @@ final class Holders {
      *
      * @param sampled its stacks: which of them holds a monitor is known without a further look
      * @param platformThreads all of them, by number
+     * @param polls knows who is past a loop in which others sleep
      */
-    Holders(JvmAccess jvm, List<ThreadStack> sampled, Map<Long, Thread> platformThreads) {
+    Holders(JvmAccess jvm, List<ThreadStack> sampled, Map<Long, Thread> platformThreads, Polls polls) {
         this.jvm = jvm;
+        this.polls = polls;
         this.platformThreads = platformThreads;
         for (ThreadStack stack : sampled) {
             for (Object monitor : stack.monitors()) {
@@ -64,6 +69,12 @@ final class Holders {
         String known = lock == null ? null : byLock.get(lock);
         return switch (activity.state()) {
             case LOCK -> lock == null || byLock.containsKey(lock) ? known : ofLock(lock);
+            case POLL -> {
+                if (!pastPoll.containsKey(activity)) {
+                    pastPoll.put(activity, polls.past(stack));
+                }
+                yield pastPoll.get(activity);
+            }
             case MONITOR -> known != null || thread.isVirtual() ? known : ofMonitor(thread);
             default -> null;
         };

@@ -54,6 +54,16 @@ final class LoadedCode {
         });
     }
 
+    /** The method of a frame; null where its class cannot be read. */
+    MethodFlow flow(StackTraceElement frame) {
+        for (MethodFlow flow : methods(frame.getClassName())) {
+            if (flow.name().equals(frame.getMethodName()) && flow.hasLine(frame.getLineNumber())) {
+                return flow;
+            }
+        }
+        return null;
+    }
+
     private Optional<ClassFile> read(String name) {
         Class<?> type = loaded(name);
         try (InputStream file = type == null ? null : type.getResourceAsStream("/" + name.replace('.', '/') + ".class")) {

@@ -27,6 +27,11 @@ final class MethodFlow {
     /** In place of the name of a method: it waits for a monitor. */
     static final String MONITOR = "<monitor>";
     private static final String UNIT = "Ljava/util/concurrent/TimeUnit;";
+    /** What they return changes by itself, or by chance. */
+    private static final String[] CLOCKS = {
+        "java/lang/System", "java/lang/Thread", "java/lang/Math", "java/time/", "java/util/concurrent/TimeUnit", "java/util/Random",
+        "java/util/concurrent/ThreadLocalRandom"
+    };
 
     /**
      * A call.
@@ -69,6 +74,11 @@ final class MethodFlow {
         return calls.get(at);
     }
 
+    /** The call of a method with this name at this line; null for none. */
+    Call callAtLine(int line, String name) {
+        return calls.values().stream().filter(call -> call.member().name().equals(name) && lineOf(call.at()) == line).findFirst().orElse(null);
+    }
+
     /** Whether one of the instructions is at this line, and calls this method where one there does; null: no call. Or enters a monitor. */
     boolean isAt(BitSet instructions, int line, String called) {
         if (MONITOR.equals(called)) {
@@ -95,9 +105,13 @@ final class MethodFlow {
 
     /** The instructions that may come after a call that succeeds, without those after one that ends the way. */
     BitSet after(Call call, IntPredicate ends) {
+        return after(call, afterSuccess(call), ends);
+    }
+
+    private BitSet after(Call call, int first, IntPredicate ends) {
         BitSet known = new BitSet();
         int variable = variableOf(call);
-        Deque<Integer> left = new ArrayDeque<>(List.of(afterSuccess(call)));
+        Deque<Integer> left = new ArrayDeque<>(List.of(first));
         while (!left.isEmpty()) {
             int at = left.poll();
             if (at < code.limit() && !known.get(at)) {
@@ -108,6 +122,50 @@ final class MethodFlow {
             }
         }
         return known;
+    }
+
+    /** The instructions on a way from this call back to it; none where it is in no loop. */
+    BitSet loopOf(Call call) {
+        BitSet after = after(call, next(call.at()), at -> false);
+        BitSet loop = new BitSet();
+        loop.set(call.at(), after.get(call.at()));
+        for (int before = -1; before < loop.cardinality();) {
+            before = loop.cardinality();
+            for (int at = after.length() - 1; at >= 0; at = after.previousSetBit(at - 1)) {
+                loop.set(at, loop.get(at) || following(at, -1).stream().anyMatch(loop::get));
+            }
+        }
+        return loop;
+    }
+
+    /** Whether a loop around a pause reads what other threads may change, and does nothing else. */
+    boolean onlyChecks(BitSet loop, Call pause) {
+        boolean checks = false;
+        for (int at = loop.nextSetBit(0); at >= 0; at = loop.nextSetBit(at + 1)) {
+            int opcode = opcode(at);
+            checks |= (opcode == 0xb4 || opcode == 0xb2) && !file.memberAt(code, at).descriptor().equals(UNIT);
+            Call call = calls.get(at);
+            if (call == null || call.at() == pause.at() || isClock(call.member().owner()) || call.member().name().equals("<init>")) {
+                continue;
+            }
+            int after = next(at);
+            boolean isAction = call.member().descriptor().endsWith(")V")
+                    || after < code.limit() && (opcode(after) == 0x57 || opcode(after) == 0x58);
+            if (isAction && !call.member().owner().startsWith("java/util/concurrent/")) {
+                return false;
+            }
+            checks |= !isAction;
+        }
+        return checks;
+    }
+
+    private static boolean isClock(String owner) {
+        for (String clock : CLOCKS) {
+            if (owner.startsWith(clock)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** A call that returns false has failed. */

@@ -45,7 +45,7 @@ public final class Probe implements Runnable {
         this.space = space;
         JvmAccess jvm = jvmAccess(instrumentation);
         sampler = new Sampler(Carriers.find(jvm), new Pools(jvm), canary);
-        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary);
+        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary, new Polls(instrumentation::getAllLoadedClasses));
         recording = new Recording(options, output, clock, new Monitors(instrumentation), jvm);
     }
 

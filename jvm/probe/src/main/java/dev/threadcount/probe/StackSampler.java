@@ -40,6 +40,7 @@ final class StackSampler implements Runnable {
     private final HeldCarriers held;
     private final Turns turns;
     private final ThreadFamilies families;
+    private final Polls polls;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     /** What writing the last sample cost: it is known after its line. */
@@ -48,8 +49,12 @@ final class StackSampler implements Runnable {
     private int platformBefore;
     private int virtualBefore;
 
-    /** @param process {@code /proc/self} */
-    StackSampler(JvmAccess jvm, Output output, Path process, Canary canary) {
+    /**
+     * @param process {@code /proc/self}
+     * @param polls reads the code of those that sleep
+     */
+    StackSampler(JvmAccess jvm, Output output, Path process, Canary canary, Polls polls) {
+        this.polls = polls;
         this.jvm = jvm;
         this.output = output;
         this.canary = canary;
@@ -105,9 +110,9 @@ final class StackSampler implements Runnable {
         list.forEach(listing.oneIn, listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
-        List<Drawn> drawn = RequestEntries.named(listing.drawn);
+        List<Drawn> drawn = polls.named(RequestEntries.named(listing.drawn));
         List<ThreadStack> sampled = drawn.stream().map(Drawn::stack).toList();
-        groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById));
+        groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById, polls));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
         turns.sample(drawn, timeNs, output);
         output.write(JsonLine.of("stacks", timeNs)
@@ -123,12 +128,13 @@ final class StackSampler implements Runnable {
         long reportedNs = threads.getCurrentThreadCpuTime();
         groups.counts().forEach((group, count) -> write(group, count, timeNs));
         if (hasFamilies()) {
-            families.writeTo(output, number, timeNs, listing.ofTheServer, drawn, groups::draw);
+            families.writeTo(output, number, timeNs, listing.ofTheServer, drawn, thread -> polls.named(groups.draw(thread)));
             if (listing.oneIn == 1) {
                 List<Drawn> virtual = drawn.stream().filter(one -> one.thread().isVirtual()).toList();
-                families.writeVirtual(output, number, timeNs, listing.listedVirtual, virtual, groups::draw);
+                families.writeVirtual(output, number, timeNs, listing.listedVirtual, virtual, thread -> polls.named(groups.draw(thread)));
             }
         }
+        polls.forgetCode();
         number++;
         long endedNs = threads.getCurrentThreadCpuTime();
         unreportedNs = endedNs - reportedNs;

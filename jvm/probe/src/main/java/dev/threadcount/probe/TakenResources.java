@@ -87,8 +87,8 @@ final class TakenResources {
         String kept = null;
         StackTraceElement place = null;
         for (; at < Math.min(stack.length, MOST_FRAMES) && !isOfResult(stack[at].getClassName()); at++) {
-            MethodFlow flow = flow(stack[at]);
-            Call call = flow == null ? null : call(flow, stack[at].getLineNumber(), stack[at - 1].getMethodName());
+            MethodFlow flow = code.flow(stack[at]);
+            Call call = flow == null ? null : flow.callAtLine(stack[at].getLineNumber(), stack[at - 1].getMethodName());
             boolean isFirst = name == null;
             if (call == null || (isFirst ? !isOfJdkToTake(call.member()) : !mayCarry(call.member()))) {
                 break;
@@ -130,7 +130,7 @@ final class TakenResources {
 
     private boolean isPast(Place place) {
         StackTraceElement frame = place.frame();
-        MethodFlow flow = flow(frame);
+        MethodFlow flow = code.flow(frame);
         if (flow == null) {
             return false;
         }
@@ -151,24 +151,6 @@ final class TakenResources {
             }
         }
         return false;
-    }
-
-    private MethodFlow flow(StackTraceElement frame) {
-        for (MethodFlow flow : code.methods(frame.getClassName())) {
-            if (flow.name().equals(frame.getMethodName()) && flow.hasLine(frame.getLineNumber())) {
-                return flow;
-            }
-        }
-        return null;
-    }
-
-    private static Call call(MethodFlow flow, int line, String name) {
-        for (Call call : flow.calls()) {
-            if (call.member().name().equals(name) && flow.lineOf(call.at()) == line) {
-                return call;
-            }
-        }
-        return null;
     }
 
     private static boolean isWait(Call call) {

@@ -8,7 +8,6 @@ import dev.threadcount.probe.stacks.Role;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -17,14 +16,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 
 /**
- * Platform threads whose names differ in their last number alone: how many have work, where, and the executor that they work for. Of a
+ * Platform threads of one pool, or of names that differ in a number alone: how many have work, where, and the executor that they work for. Of a
  * small family every thread is sampled, because a limit of a few threads would be lost in a draw; of a large one now and then. Its idle
  * workers need no stack: all of them wait for the same.
  */
@@ -41,6 +39,7 @@ final class ThreadFamilies {
 
     private final JvmAccess jvm;
     private final VoluntarySwitches switches;
+    private final ThreadPoolNames names = new ThreadPoolNames();
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     /** The number of the thread of a family that was made last. */
     private final Map<String, Long> newest = new HashMap<>();
@@ -66,9 +65,7 @@ final class ThreadFamilies {
         if (platform.isEmpty()) {
             return;
         }
-        Map<String, List<Thread>> families = new TreeMap<>();
-        platform.forEach(thread -> families.computeIfAbsent(VoluntarySwitches.withoutNumber(thread.getName()), any -> new ArrayList<>())
-                .add(thread));
+        Map<String, List<Thread>> families = names.of(platform, this::executorOf);
         if (families.size() > MOST_FAMILIES) {
             return;
         }
@@ -156,7 +153,7 @@ final class ThreadFamilies {
                     .put("queued", pool.queued());
         }
         output.write(line.put("completed", pool == null ? made(name, members) : pool.completed())
-                .put("switches", switches.of(members.getFirst().getName())));
+                .put("switches", switches.of(members)));
     }
 
     /** Where each task has a thread of its own, all threads are others than in the sample before. */
@@ -234,7 +231,7 @@ final class ThreadFamilies {
             }
             switch (activity.state()) {
                 case SELECT -> { }
-                case MONITOR, LOCK, SEMAPHORE, POOL, FUTURE, QUEUE, WAIT -> waiting++;
+                case MONITOR, LOCK, SEMAPHORE, POOL, FUTURE, QUEUE, POLL, WAIT -> waiting++;
                 default -> {
                     working++;
                     requests += activity.role() == Role.REQUEST ? 1 : 0;

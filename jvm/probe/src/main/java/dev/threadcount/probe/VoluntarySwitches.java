@@ -6,7 +6,10 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -62,16 +65,21 @@ final class VoluntarySwitches {
         }
     }
 
-    /** Of all threads of this name; -1 where it is not known. */
-    long of(String thread) {
+    /** Of all threads of these names together; -1 where it is not known. */
+    long of(List<Thread> threads) {
+        Set<String> names = new HashSet<>();
+        threads.forEach(thread -> names.add(nameOf(thread.getName())));
+        names.remove(null);
+        return names.isEmpty() ? -1 : names.stream().mapToLong(byName::get).sum();
+    }
+
+    /** By which the kernel's count is known; null for none. */
+    private String nameOf(String thread) {
         // The JVM keeps the first 7 and the last 6 characters of a long name, before Java 22 the first 15.
         int length = thread.length();
         String ends = length <= 15 ? thread : thread.substring(0, 7) + ".." + thread.substring(length - 6);
-        Long known = byName.get(withoutNumber(ends));
-        if (known == null) {
-            known = byName.get(withoutNumber(thread.substring(0, Math.min(15, length)).strip()));
-        }
-        return known == null ? -1 : known;
+        String begin = withoutNumber(thread.substring(0, Math.min(15, length)).strip());
+        return byName.containsKey(withoutNumber(ends)) ? withoutNumber(ends) : byName.containsKey(begin) ? begin : null;
     }
 
     /** The last number of a name as a star. */

@@ -98,7 +98,7 @@ public final class Classifier {
         if (wait != null) {
             return wait;
         }
-        return resultOf(frames, application) != null ? State.FUTURE : State.WAIT;
+        return resultOf(frames, application) != null || isOfResult(frames, library) ? State.FUTURE : State.WAIT;
     }
 
     /** @param wait what the frames wait for; null for nothing that is known */
@@ -122,6 +122,12 @@ public final class Classifier {
         return library < frames.length && Code.startsWithAny(frames[library].getClassName(), NEVER_BLOCKS);
     }
 
+    /** A class of its own, by its name. */
+    private static boolean isOfResult(StackTraceElement[] frames, int library) {
+        String type = library < frames.length ? frames[library].getClassName() : "";
+        return type.endsWith("Future") || type.endsWith("Promise");
+    }
+
     private static String resource(State state, ThreadStack stack, int library, int application) {
         StackTraceElement[] frames = stack.frames();
         return switch (state) {
@@ -131,7 +137,8 @@ public final class Classifier {
             case FUTURE -> {
                 String result = resultOf(frames, application);
                 int place = Waits.place(frames, library);
-                yield result != null || place < 0 ? result : outer(frames[place].getClassName());
+                yield result != null || place < 0 && !isOfResult(frames, library) ? result
+                        : outer(frames[place < 0 ? library : place].getClassName());
             }
             case NATIVE -> frames[0].getClassName();
             case WAIT -> stack.blocker() == null ? null : outer(stack.blocker().getClass().getName());
