@@ -1,11 +1,13 @@
 //! What was gathered of a JVM within some seconds, merged by thread.
 
+use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
-use super::locks::ThreadPool;
+use super::libraries;
+use super::locks::{QueueSide, ThreadPool};
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
-use super::verdict::{Missing, ThreadAt, ThreadName};
+use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
 use std::collections::{BTreeMap, HashMap};
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
@@ -37,6 +39,11 @@ pub struct Thread {
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
+    /// What it waits for at a queue of the program's own.
+    pub queue_side: Option<QueueSide>,
+    /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
+    pub served_by: Option<u64>,
+    pub served_in: Option<String>,
     /// What it waits for that has to be given back.
     pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
@@ -49,6 +56,10 @@ pub struct Thread {
     /// a platform thread.
     pub runnable_share: Option<f64>,
     pub cpu_share: Option<f64>,
+    /// How often in a second it went to wait; 0: it is not known.
+    pub waits_per_second: f64,
+    /// The child process that it waits for or reads from, where that works.
+    pub busy_child: Option<BusyChild>,
 }
 
 impl Thread {
@@ -80,6 +91,15 @@ impl Thread {
     #[must_use]
     pub fn stands_still(&self) -> bool {
         self.stood_still && !self.went_on
+    }
+
+    /// Other code has called back into the application: a loop has begun a task, or a result what was to follow it.
+    #[must_use]
+    pub fn is_called_back(&self) -> bool {
+        let own = self.frames.iter().skip_while(|it| !it.is_application());
+        let below: Vec<&Frame> = own.take_while(|it| !libraries::is_server(&it.method)).collect();
+        let Some(last) = below.iter().rposition(|it| it.is_application()) else { return false };
+        below[..last].iter().any(|it| !it.is_application() || it.method.contains(".lambda$"))
     }
 
     /// A thread of a `ForkJoinPool`.
@@ -181,6 +201,8 @@ pub struct Evidence {
     pub circles_of_jvm: Vec<PrintedCircle>,
     /// Of the whole process.
     pub cores_used: f64,
+    /// Processes that it has begun, at the end.
+    pub children: Vec<ChildProcess>,
 }
 
 impl Evidence {

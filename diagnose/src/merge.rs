@@ -30,6 +30,7 @@ struct Clock {
     on_cpu: f64,
     /// Since the first dump.
     waits: u64,
+    waits_per_second: f64,
 }
 
 /// The threads of the process, by the id that they see.
@@ -50,7 +51,8 @@ impl Clocks {
             let ran = now.on_cpu_ns.saturating_sub(then.on_cpu_ns) as f64 / 1e9 / seconds;
             let queued = now.queued_ns.saturating_sub(then.queued_ns) as f64 / 1e9 / seconds;
             let waits = since_dump.get(id).map_or(0, |it| now.waits.saturating_sub(it.waits));
-            Clock { runnable: ran + queued, on_cpu: ran, waits }
+            let waits_per_second = now.waits.saturating_sub(then.waits) as f64 / seconds;
+            Clock { runnable: ran + queued, on_cpu: ran, waits, waits_per_second }
         };
         Self { by_id: after.iter().map(|(id, now)| (*id, clock(id, now))).collect(), seconds }
     }
@@ -136,6 +138,9 @@ pub(super) fn merge(
             pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
             kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
+            queue_side: wait.and_then(|it| it.queue_side),
+            served_by: wait.and_then(|it| it.served_by),
+            served_in: wait.and_then(|it| it.served_in.clone()),
             resource: wait.and_then(|it| resource(it)),
             class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),
             writes_to: None,
@@ -143,6 +148,8 @@ pub(super) fn merge(
             peer: locks.iter().rev().find_map(|it| it.peers.get(&dumped.tid).cloned()),
             runnable_share: of_kernel.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
             cpu_share: clock.map(|it| it.on_cpu),
+            waits_per_second: clock.map_or(0.0, |it| it.waits_per_second),
+            busy_child: None,
         }
     };
     (last.dumped.iter().map(thread).collect(), synchronizers(locks))

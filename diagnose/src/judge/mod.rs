@@ -33,6 +33,11 @@ pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
     wait::waits_for_file_lock(thread)
 }
 
+/// It stands in a read of a file or a pipe.
+pub(super) fn reads_stream(thread: &Thread) -> bool {
+    wait::reads_stream(thread)
+}
+
 /// It stands in `Process.waitFor`.
 pub(super) fn waits_for_child(thread: &Thread) -> bool {
     wait::waits_for_child(thread)

@@ -237,7 +237,8 @@ pub(super) fn what(thread: &Thread) -> Option<&'static str> {
 
 /// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
 fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
-    let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
+    let is_outside = |it: &&Thread| waits_in(it).is_some() && it.busy_child.is_none();
+    let outside: Vec<&Thread> = holders.iter().copied().filter(is_outside).collect();
     let first = waits_in(outside.first()?)?;
     (2 * outside.len() >= holders.len()).then_some((outside, first))
 }

@@ -16,7 +16,9 @@ mod diagnose_pools;
 mod findings;
 mod hangs;
 mod hung_loops;
+mod hung_polls;
 mod hung_pools;
+mod hung_queues;
 mod idle_workers;
 #[path = "../support/java.rs"]
 mod java;

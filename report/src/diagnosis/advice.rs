@@ -43,6 +43,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::RequestsStand { own_calls: Some(_), .. } => {
             Some("a method instead of a request to its own port, or more threads than such requests can take")
         }
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.child.is_some()) => {
+            Some("a time limit for the child process, and no more of them at once than the machine has cores")
+        }
         Verdict::RequestsStand { groups, .. }
             if !groups.is_empty() && groups.iter().all(|it| it.computes) =>
         {

@@ -1,6 +1,7 @@
 package dev.threadcount.probe.inside;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.Keeper;
 import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.lang.invoke.MethodHandle;
@@ -127,7 +128,7 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
-    public Map<Object, List<String>> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
+    public Map<Object, Keeper> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
         List<Class<?>> begun = new ArrayList<>();
         for (Class<?> type : loaded) {
             // To read a static field begins its class, and waits where another thread does.
