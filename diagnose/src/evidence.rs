@@ -9,6 +9,7 @@ use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
 use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -58,6 +59,8 @@ pub struct Thread {
     pub cpu_share: Option<f64>,
     /// How often in a second it went to wait; 0: it is not known.
     pub waits_per_second: f64,
+    /// Of its time limit, where it is known.
+    pub left: Option<Duration>,
     /// The child process that it waits for or reads from, where that works.
     pub busy_child: Option<BusyChild>,
 }

@@ -6,7 +6,7 @@ use super::commands::Commands;
 use super::evidence::{Evidence, SNAPSHOTS, Thread};
 use super::file_locks;
 use super::gc_use::GcCounters;
-use super::judge::{is_of_server, is_writing, reads_stream, waits_for_child, waits_for_file_lock};
+use super::judge::{is_of_server, is_timed, is_writing, reads_stream, waits_for_child, waits_for_file_lock};
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
@@ -15,6 +15,7 @@ use super::scheduler;
 use super::server_use::ServerUse;
 use super::thread_dump::DumpedThread;
 use super::thread_print::{self, PrintedCircle};
+use super::time_left;
 use super::verdict::Missing;
 use super::writers;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -147,7 +148,8 @@ fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Of platform threads that stand in a write or for the lock of a file, and of those that wait for a child process or read from one.
+/// Of platform threads that stand in a write or for the lock of a file, of those that wait for a child process or read from one, and how
+/// long those with a time limit will wait.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
@@ -164,6 +166,11 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     for thread in threads.iter_mut().filter(|it| it.stood_still && waits_for_file_lock(it)) {
         let task = task_of(thread);
         thread.peer = task.and_then(|task| file_locks::target(all.pid, task)).or(thread.peer.take());
+    }
+    let is_timed =
+        |it: &&mut Thread| !it.is_virtual && it.stood_still && it.application().is_some() && is_timed(it);
+    for thread in threads.iter_mut().filter(is_timed) {
+        thread.left = task_of(thread).and_then(|task| time_left::of(all.pid, task));
     }
     let children = &all.evidence.children;
     let for_child = |it: &&mut Thread| it.stood_still && waits_for_child(it);

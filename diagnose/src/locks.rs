@@ -37,6 +37,8 @@ pub struct LockWait {
     /// The thread whose own work leads to it before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
+    /// Of the time limit of a virtual thread, where it is long.
+    pub left_ms: Option<u64>,
     /// The outermost frame that takes it.
     pub taken_at: String,
     /// Threads past that call, on a way without one that gives it back.

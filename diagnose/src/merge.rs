@@ -149,6 +149,7 @@ pub(super) fn merge(
             runnable_share: of_kernel.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
             cpu_share: clock.map(|it| it.on_cpu),
             waits_per_second: clock.map_or(0.0, |it| it.waits_per_second),
+            left: wait.and_then(|it| it.left_ms).map(Duration::from_millis),
             busy_child: None,
         }
     };

@@ -143,6 +143,8 @@ pub struct StandingGroup {
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.
     pub kept_in: Option<String>,
+    /// How long the first one will wait on, where that is longer than any long poll.
+    pub left_seconds: Option<u64>,
     /// The other end of what the first one waits for, where it is a child process that rests.
     pub peer: Option<String>,
     /// The child process that the first one waits for, which works.

@@ -355,6 +355,7 @@ mod tests {
             lock: None,
             in_method: None,
             kept_in: None,
+            left_seconds: None,
             peer: None,
             child: Some(child(0)),
             computes: false,

@@ -9,6 +9,7 @@ use crate::frame::Frame;
 use crate::server_use::ServerUse;
 use crate::verdict::{StandingGroup, Verdict};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 const GROUPS: usize = 5;
 /// Who wants to run for more than this part of the time computes.
@@ -17,7 +18,7 @@ const AGAIN: &str = "going through this call again and again";
 /// A wait that is begun more often than once in so long is no limit of a request. Long polls wait for a second each time.
 const LONG_WAIT_SECONDS: f64 = 0.25;
 /// A client that waits for so long has a hang, whatever limit the code has for the wait.
-const LONG_POLL_MS: u32 = 120_000;
+const LONG_POLL: Duration = Duration::from_secs(120);
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let server = evidence.server.clone().unwrap_or_default();
@@ -35,7 +36,9 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let is_open = if groups.is_empty() {
         is_nothing_answered
     } else {
-        !is_limited || is_nothing_answered && (server.unread > 0 || server.oldest_ms >= LONG_POLL_MS)
+        !is_limited
+            || is_nothing_answered
+                && (server.unread > 0 || Duration::from_millis(u64::from(server.oldest_ms)) >= LONG_POLL)
     };
     groups.sort_by_key(|it| (usize::MAX - it.threads, it.at.to_string()));
     let requests = groups.iter().map(|it| it.threads).sum::<usize>();
@@ -91,10 +94,12 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     for (thread, wait) in all.filter(|(thread, _)| is_meant(thread)) {
         let Some(at) = thread.application() else { continue };
         let polls = server.is_nothing_answered() && polls(evidence, thread);
+        let left = thread.left.filter(|it| server.is_nothing_answered() && *it >= LONG_POLL);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
             what: what(thread, wait, polls),
+            left_seconds: left.map(|it| it.as_secs()),
             peer: thread.peer.clone().filter(|_| wait::waits_for_child(thread) || wait::reads_stream(thread)),
             child: thread.busy_child.clone(),
             lock: thread.waits_for.clone(),
@@ -109,6 +114,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
         group.is_limited &= wait::is_timed(thread)
             && !(is_nothing_sent && wait::has_no_end(thread))
             && !polls
+            && left.is_none()
             && matches!(
                 wait,
                 None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result | Wait::PoolEnd)
@@ -184,6 +190,7 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
             lock: None,
             in_method: thread.frames.first().cloned(),
             kept_in: None,
+            left_seconds: None,
             peer: None,
             child: None,
             computes,
@@ -403,6 +410,21 @@ mod tests {
         };
         assert_eq!(of_age(60_000), Some(false));
         assert_eq!(of_age(130_000), Some(true));
+    }
+
+    #[test]
+    fn a_limiter_that_lets_its_callers_sleep_for_an_hour_is_no_long_poll_unless_others_are_answered() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+        let of_limit = |seconds, answered| {
+            let once =
+                Thread { went_on: false, left: Some(Duration::from_secs(seconds)), ..again(1, &[SLEEP], 7) };
+            judge(&of(vec![once], 1, answered))
+        };
+        let Some(Verdict::RequestsStand { groups, .. }) = of_limit(3_600, 0) else { panic!("not found") };
+        assert_eq!((groups[0].left_seconds, groups[0].is_limited), (Some(3_600), false));
+        for found in [of_limit(60, 0), of_limit(3_600, 3)] {
+            assert!(matches!(&found, Some(Verdict::Waiting { requests: 1, .. })), "{found:?}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ final class Callbacks {
             case "callback-loop" -> new CalledBack(new NumberedClient());
             case "selector-loop" -> new CalledBack(new SelectorClient());
             case "callback-of-other-loop" -> new CalledBack(new NumberedClient(), new NumberedClient());
-            default -> OwnQueues.work(mode);
+            default -> Backlogs.work(mode);
         };
     }
 

@@ -12,6 +12,7 @@ final class Limiters {
             case "limiter-sleep" -> number -> new SleepingLimiter().acquire();
             case "limiter-park" -> number -> new ParkingLimiter().acquire();
             case "limiter-wait" -> waiting(new WaitingLimiter());
+            case "limiter-for-a-day" -> number -> new PatientLimiter().acquire();
             case "long-poll-steps" -> number -> poll(new LinkedBlockingQueue<>());
             default -> Children.work(mode);
         };
@@ -36,6 +37,13 @@ final class Limiters {
             while (!isGranted()) {
                 Thread.sleep(20);
             }
+        }
+    }
+
+    /** Grants one a day. */
+    static final class PatientLimiter {
+        void acquire() throws InterruptedException {
+            TimeUnit.DAYS.sleep(1);
         }
     }
 

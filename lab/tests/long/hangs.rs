@@ -19,7 +19,7 @@ const SOURCES: [&str; 7] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Pools.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Loops.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Callbacks.java"),
-    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/OwnQueues.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Backlogs.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Limiters.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Children.java"),
 ];

@@ -21,6 +21,22 @@ fn requests_of_a_limiter_that_grants_nothing_stand_and_are_never_called_idle() {
     }
 }
 
+/// Java 21 has the limits of virtual threads in no field.
+#[test]
+fn requests_of_a_limiter_that_lets_them_sleep_for_a_day_are_no_long_polls() {
+    let folder = classes();
+    for (java, threads) in [(21, "platform"), (25, "platform"), (25, "virtual")] {
+        let service = Service::start(java, "limiter-for-a-day", threads, 6, folder.path());
+        let diagnosis = service.diagnose(folder.path());
+        let how = format!("Java {java}, {threads}: {}", diagnosis.text);
+        assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
+        for words in ["6 requests stood at Limiters$PatientLimiter.acquire", "sleeping, for 86,", " s more"]
+        {
+            assert!(diagnosis.text.contains(words), "{words}: {how}");
+        }
+    }
+}
+
 /// Look-alikes.
 #[test]
 fn long_polls_that_wait_a_second_each_time_and_requests_that_sleep_and_answer_do_not_hang() {

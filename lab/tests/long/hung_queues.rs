@@ -1,4 +1,4 @@
-//! Hangs at queues of a program's own (`tests/hung/OwnQueues.java`), and what only looks like one.
+//! Hangs at queues of a program's own (`tests/hung/Backlogs.java`), and what only looks like one.
 
 use crate::hangs::{KINDS, Service, classes};
 
@@ -34,7 +34,8 @@ fn two_stages_wait_for_room_in_the_queues_of_each_other() {
 
 #[test]
 fn a_task_of_the_only_worker_waits_for_a_task_behind_it() {
-    let words = ["1 thread waits for what only it can give", "OwnQueues$Bounded.elements", "thread worker"];
+    let words =
+        ["1 thread waits for what only it can give", "kept in Backlogs$Bounded.elements", "thread worker"];
     assert_hangs("own-queue-worker", "deadlock", &words);
 }
 

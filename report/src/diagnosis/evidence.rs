@@ -1,7 +1,7 @@
 //! What a verdict rests on, a line for each.
 
 use super::{address, busy, has, more, name, place, waits};
-use crate::figures::plural;
+use crate::figures::{count, plural};
 use threadcount_diagnose::frame::Frame;
 use threadcount_diagnose::verdict::{
     Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, StandingThread, ThreadAt, ThreadName,
@@ -202,7 +202,11 @@ fn standing(group: &StandingGroup) -> String {
         (None, _) => format!("waiting for something unknown{}", method()),
     };
     let kept = group.kept_in.as_ref().map(|it| format!(", kept in the queue {it}")).unwrap_or_default();
-    let limit = if group.is_limited { ", for a limited time" } else { "" };
+    let limit = match group.left_seconds {
+        Some(seconds) => format!(", for {} s more", count(seconds)),
+        None if group.is_limited => ", for a limited time".to_owned(),
+        None => String::new(),
+    };
     format!("{threads} at {}, {what}{kept}{limit}", group.at)
 }
 

@@ -19,8 +19,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
@@ -44,6 +46,8 @@ final class LockSnapshot {
     private static final int MOST_KEPT = 1_000;
     /** Threads that may wait for what only they can give. */
     private static final int MOST_OWN = 4;
+    /** A time limit that is written. */
+    private static final long LONG_MS = 60_000;
 
     private final JvmAccess jvm;
     private final LoadedCode code;
@@ -51,6 +55,7 @@ final class LockSnapshot {
     private final TakenResources resources;
     private final OwnQueues ownQueues;
     private int ownAsked;
+    private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
     /** The snapshot has a limit, and without the code it says the rest. */
@@ -90,7 +95,8 @@ final class LockSnapshot {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
             Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
-            if (blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+            long leftMs = leftMs(thread, state);
+            if (leftMs >= LONG_MS || blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
                 OwnQueues.Side side = sideOf(thread, state);
                 Givers.Given given = givers.of(thread, blocker, side != null);
                 Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
@@ -101,6 +107,9 @@ final class LockSnapshot {
                     resource = null;
                 }
                 JsonLine line = line(thread, state, blocker, given);
+                if (leftMs >= LONG_MS) {
+                    line.put("left_ms", leftMs);
+                }
                 if (side != null) {
                     line.put("queue_side", side.name().toLowerCase(Locale.ROOT));
                 }
@@ -125,6 +134,12 @@ final class LockSnapshot {
         if (!output.flush()) {
             throw new IOException("the snapshot of locks cannot be written");
         }
+    }
+
+    /** Of the time limit of a virtual thread, as far as Java 24 and later show it; -1 for none. */
+    private long leftMs(Thread thread, Thread.State state) {
+        boolean isAsked = thread.isVirtual() && state == Thread.State.TIMED_WAITING && ++limitsAsked <= MOST_PEERS;
+        return isAsked && jvm.fieldOf(thread, "timeoutTask") instanceof Delayed task ? task.getDelay(TimeUnit.MILLISECONDS) : -1;
     }
 
     private OwnQueues.Side sideOf(Thread thread, Thread.State state) {

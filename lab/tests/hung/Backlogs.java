@@ -6,8 +6,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 
 /** Queues of a program's own, guarded by a plain object. */
-final class OwnQueues {
-    private OwnQueues() {}
+final class Backlogs {
+    private Backlogs() {}
 
     static Service.Work work(String mode) throws IOException {
         return switch (mode) {
