@@ -3,7 +3,6 @@
 use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
-use super::libraries;
 use super::locks::{QueueSide, ThreadPool};
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
@@ -100,9 +99,11 @@ impl Thread {
     #[must_use]
     pub fn is_called_back(&self) -> bool {
         let own = self.frames.iter().skip_while(|it| !it.is_application());
-        let below: Vec<&Frame> = own.take_while(|it| !libraries::is_server(&it.method)).collect();
-        let Some(last) = below.iter().rposition(|it| it.is_application()) else { return false };
-        below[..last].iter().any(|it| !it.is_application() || it.method.contains(".lambda$"))
+        // The JDK begins each thread.
+        let own: Vec<&Frame> = own.collect();
+        let Some(begin) = own.iter().rposition(|it| !it.is_jdk()) else { return false };
+        let is_called = |it: &&Frame| !it.is_application() || it.method.contains(".lambda$");
+        own[..begin].iter().any(|it| is_called(it)) || !own[begin].is_application()
     }
 
     /// A thread of a `ForkJoinPool`.

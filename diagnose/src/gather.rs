@@ -175,9 +175,11 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let children = &all.evidence.children;
     let for_child = |it: &&mut Thread| it.stood_still && waits_for_child(it);
     let waiting = threads.iter_mut().filter(for_child).count();
-    for thread in threads.iter_mut().filter(for_child) {
-        thread.busy_child = child_process::busy(children, waiting);
-        thread.peer = child_process::waited_for(children);
+    if waiting > 0 {
+        let (busy, child) = (child_process::busy(children, waiting), child_process::waited_for(children));
+        for thread in threads.iter_mut().filter(for_child) {
+            (thread.busy_child, thread.peer) = (busy.clone(), child.clone());
+        }
     }
     for thread in threads.iter_mut().filter(|it| it.stood_still && reads_stream(it)) {
         let child = task_of(thread).and_then(|task| child_process::read_by(all.pid, task, children));

@@ -82,6 +82,7 @@ pub(super) fn merge(
     let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
     let waits = waits(locks);
     let served = served(locks);
+    let moved = moved(locks, &last.dumped);
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
@@ -117,6 +118,7 @@ pub(super) fn merge(
             stood_still: stacks.len() >= SNAPSHOTS
                 && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
             went_on: served.contains(&dumped.tid)
+                || moved.contains(&dumped.tid)
                 || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
             carrier,
             is_mounted: mounted.contains(&dumped.tid),
@@ -185,6 +187,17 @@ fn served(locks: &[&LockSnapshot]) -> HashSet<u64> {
     served
 }
 
+/// Threads that had something at a frame when the locks were read, and are not in it now. One that serves one request after the other may be
+/// at the same place in all dumps.
+fn moved(locks: &[&LockSnapshot], dumped: &[DumpedThread]) -> HashSet<u64> {
+    let now: HashMap<u64, &[Frame]> = dumped.iter().map(|it| (it.tid, it.frames.as_slice())).collect();
+    let holders = locks.iter().flat_map(|it| &it.waits).flat_map(|it| &it.holders);
+    let known: HashSet<(u64, &str)> = holders.map(|it| (it.tid, it.at.as_str())).collect();
+    let is_elsewhere =
+        |(tid, at): &(u64, &str)| now.get(tid).is_some_and(|it| !it.contains(&Frame::parse(at)));
+    known.into_iter().filter(is_elsewhere).map(|(tid, _)| tid).collect()
+}
+
 fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
     let mut all: HashMap<String, Synchronizer> = HashMap::new();
     for wait in locks.iter().flat_map(|it| &it.waits) {
@@ -246,6 +259,23 @@ mod tests {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
         assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
         assert_eq!(served(&[&both[0]]), HashSet::new());
+    }
+
+    #[test]
+    fn a_thread_that_had_something_in_a_frame_that_it_has_left_has_moved() {
+        let holder = |tid, at: &str| super::super::locks::ResourceHolder { tid, at: at.into() };
+        let holders = vec![
+            holder(1, "shop.Orders.find(Orders.java:76)"),
+            holder(2, "shop.Orders.find(Orders.java:76)"),
+        ];
+        let wait = LockWait { tid: 3, holders, ..LockWait::default() };
+        let snapshot = LockSnapshot { waits: vec![wait], ..LockSnapshot::default() };
+        let dumped = |tid, line: u32| DumpedThread {
+            tid,
+            frames: vec![Frame::parse(&format!("app//shop.Orders.find(Orders.java:{line})"))],
+            ..DumpedThread::default()
+        };
+        assert_eq!(moved(&[&snapshot], &[dumped(1, 74), dumped(2, 76), dumped(3, 74)]), HashSet::from([1]));
     }
 
     #[test]

@@ -30,8 +30,7 @@ fn requests_of_a_limiter_that_lets_them_sleep_for_a_day_are_no_long_polls() {
         let diagnosis = service.diagnose(folder.path());
         let how = format!("Java {java}, {threads}: {}", diagnosis.text);
         assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
-        for words in ["6 requests stood at Limiters$PatientLimiter.acquire", "sleeping, for 86,", " s more"]
-        {
+        for words in ["6 requests stood at Limiters$PatientLimiter.acquire", "sleeping, for 86,", " s more"] {
             assert!(diagnosis.text.contains(words), "{words}: {how}");
         }
     }

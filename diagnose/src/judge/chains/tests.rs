@@ -527,6 +527,14 @@ fn an_event_loop_that_was_called_back_waits_for_what_only_its_own_work_leads_to(
     let found = all(&served_by(9, &CALLED_BACK));
     let [Verdict::Deadlock { links, circles: 1, behind: 2, .. }] = &found[..] else { panic!("{found:?}") };
     assert_eq!(links[0].bond, Bond::Kept { field: "shop.Client.pending".into() });
+    let by_library = [
+        PARK,
+        GET,
+        "shop.Web.orders(Web.java:8)",
+        COMPLETE,
+        "io.netty.channel.nio.NioEventLoop.run(N.java:5)",
+    ];
+    assert!(matches!(&all(&served_by(9, &by_library))[..], [Verdict::Deadlock { behind: 2, .. }]));
 }
 
 #[test]

@@ -55,6 +55,7 @@ final class LockSnapshot {
     private final TakenResources resources;
     private final OwnQueues ownQueues;
     private int ownAsked;
+    private int loopsAsked;
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
@@ -186,7 +187,36 @@ final class LockSnapshot {
             boolean isOwn = thread.equals(server);
             keepers.put(thread, new Kept(keeper, isOwn && isOfOthers(thread, blocker, workOf) ? null : server));
         });
+        workOf.forEach((task, thread) -> {
+            if (mayServeItself(thread, task, blockers) && !thread.equals(keepers.get(thread).server())) {
+                addOwn(thread, task, blockers, workOf, keepers);
+            }
+        });
         return keepers;
+    }
+
+    /** Others than event loops of a program wait for what is in their own work's fields by chance, or for work. */
+    private boolean mayServeItself(long thread, Object task, Map<Long, Object> blockers) {
+        return blockers.containsKey(thread) && !(blockers.get(thread) instanceof AbstractQueuedSynchronizer.ConditionObject)
+                && !task.getClass().getName().equals(WORKER) && isInApplication(thread) && ++loopsAsked <= MOST_OWN;
+    }
+
+    /** A timer may lead to it as well, and nearer: what the thread's own work leads to, over a collection of a class in whose code it is. */
+    private void addOwn(long thread, Object task, Map<Long, Object> blockers, Map<Object, Long> workOf, Map<Long, Kept> keepers) {
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(blockers.values());
+        Map<Object, Keeper> found = jvm.keepers(new Class<?>[0], List.of(task), wanted);
+        String field = found.getOrDefault(blockers.get(thread), Keeper.NONE).field();
+        boolean isInItsCode = field != null && Stream.of(stacks.get(thread))
+                .anyMatch(it -> it.getClassName().equals(field.substring(0, field.lastIndexOf('.'))));
+        if (isInItsCode && !isOfOthers(thread, blockers.get(thread), workOf)) {
+            blockers.forEach((waiter, blocker) -> {
+                if (field.equals(found.getOrDefault(blocker, Keeper.NONE).field())) {
+                    Keeper keeper = keepers.get(waiter).keeper();
+                    keepers.put(waiter, new Kept(new Keeper(keeper.queues(), field, task), thread));
+                }
+            });
+        }
     }
 
     /** Whether the work of another thread, but for those of pools, in the application's code leads to it as well: that one may give it. */

@@ -15,6 +15,8 @@ final class References {
     private static final int STEPS = 3;
     private static final int MOST_THREADS = 2_000;
     private static final int MOST_OBJECTS = 500;
+    /** Each may be a monitor. */
+    private static final int MOST_MONITORS = 20_000;
     /** Fields of the JDK's classes that lead to what a thread is parked for. */
     private static final String[] PARTS = {"sync", "lock", "putLock", "takeLock"};
 
@@ -54,7 +56,9 @@ final class References {
                 if (at.getClass().getName().startsWith(CONCURRENT)) {
                     add(at, thread.threadId(), 0);
                 } else {
-                    usersByHash.computeIfAbsent(System.identityHashCode(at), any -> new HashSet<>()).add(thread.threadId());
+                    if (usersByHash.size() < MOST_MONITORS) {
+                        usersByHash.computeIfAbsent(System.identityHashCode(at), any -> new HashSet<>()).add(thread.threadId());
+                    }
                     next.addAll(ObjectGraph.referred(at));
                 }
             }

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  */
 final class HeapSearch {
     private static final int MOST_OBJECTS = 200_000;
+    private static final int MOST_NEARBY = 20_000;
     private static final int BYTES_PER_OBJECT = 60;
     private static final long MOST_NS = 1_000_000_000;
     private static final int MOST_ELEMENTS = 10_000;
@@ -42,14 +43,23 @@ final class HeapSearch {
 
     /** @param own how the names of the classes begin whose objects are left out: they are of this look */
     HeapSearch(String own) {
+        this(own, MOST_OBJECTS);
+    }
+
+    private HeapSearch(String own, int mostObjects) {
         this.own = own;
         Runtime runtime = Runtime.getRuntime();
         long free = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
-        most = (int) Math.min(MOST_OBJECTS, free / 4 / BYTES_PER_OBJECT);
+        most = (int) Math.min(mostObjects, free / 4 / BYTES_PER_OBJECT);
         objects = new Object[most];
         parents = new int[most];
         by = new Field[most];
         table = new int[Integer.highestOneBit(Math.max(2, most)) * 4];
+    }
+
+    /** For what is near: it costs the heap less. */
+    static HeapSearch nearby(String own) {
+        return new HeapSearch(own, MOST_NEARBY);
     }
 
     /** Of each wanted object that is found. */

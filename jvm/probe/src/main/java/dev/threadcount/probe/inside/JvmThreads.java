@@ -27,6 +27,8 @@ import java.util.stream.Stream;
  * so that the packages it needs are opened to it and to nothing else ({@code JvmDoor}).
  */
 public final class JvmThreads implements JvmAccess {
+    private static final String OWN = "dev.threadcount.probe.";
+
     /** Null where this JVM has others. */
     private final ThreadTables tables;
     private final ThreadTree tree = new ThreadTree();
@@ -136,7 +138,8 @@ public final class JvmThreads implements JvmAccess {
                 begun.add(type);
             }
         }
-        return new HeapSearch("dev.threadcount.probe.").keepers(begun, roots, wanted);
+        HeapSearch search = loaded.length == 0 ? HeapSearch.nearby(OWN) : new HeapSearch(OWN);
+        return search.keepers(begun, roots, wanted);
     }
 
     private boolean isUnused(Class<?> type) {

@@ -44,7 +44,7 @@ public interface JvmAccess {
     /**
      * Where each wanted object is kept.
      *
-     * @param loaded classes whose static fields lead to objects
+     * @param loaded classes whose static fields lead to objects; none: only what is near to the roots is found
      * @param roots objects that lead to others as well
      */
     default Map<Object, Keeper> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
