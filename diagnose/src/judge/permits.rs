@@ -83,7 +83,7 @@ impl<'a> Queue<'a> {
         let Some(resource) = self.resource() else { return holders(threads, self.waiters) };
         // The locks were read at another moment: who is where one was held then has one now.
         let frames: HashSet<&Frame> = resource.holders.values().collect();
-        let others = threads.iter().filter(|it| what(it).is_none());
+        let others = threads.iter().filter(|it| what(it).is_none() && !it.is_main_at_rest());
         others.filter(|thread| thread.frames.iter().any(|it| frames.contains(it))).collect()
     }
 

@@ -247,3 +247,20 @@ fn a_pool_whose_holder_has_gone_on_since_the_locks_were_read_is_busy() {
     assert_eq!(with_holder(80), []);
     assert_eq!(with_holder(76), []);
 }
+
+#[test]
+fn a_main_method_that_rests_past_a_branch_that_takes_one_holds_none() {
+    const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+    let with_main = |main: &[&str]| {
+        let name = "a Connection of shop.Db.connection".to_owned();
+        let holders = [(9, Frame::parse(main[main.len() - 1]))].into();
+        let resource = Some(Resource { name, holders, ..Resource::default() });
+        let frames = [TAKE, "shop.Db.connection(Db.java:3)", "shop.Orders.find(Orders.java:74)", SERVER];
+        let waits = |tid| Thread { resource: resource.clone(), ..elsewhere(tid, &frames) };
+        judge(&of(vec![waits(1), waits(2), elsewhere(9, main)]))
+    };
+    let rests = with_main(&[SLEEP, "shop.Shop.main(Shop.java:46)"]);
+    assert!(matches!(&rests[..], [Verdict::LeakedPermits { waiters: 2, .. }]), "{rests:?}");
+    let works = with_main(&[READ, "shop.Shop.load(Shop.java:60)", "shop.Shop.main(Shop.java:46)"]);
+    assert!(!matches!(&works[..], [Verdict::LeakedPermits { .. }]), "{works:?}");
+}

@@ -103,12 +103,6 @@ final class MethodFlow {
         return at < code.limit() ? variable(at, 0x36, 0x3b) : -1;
     }
 
-    /** What is called next; null where the result of the call goes elsewhere. */
-    Call callWithResult(Call call) {
-        int at = next(call.at());
-        return callAt(at < code.limit() && opcode(at) == CHECKCAST ? next(at) : at);
-    }
-
     /** The instructions that may come after a call that succeeds, without those after one that ends the way. */
     BitSet after(Call call, IntPredicate ends) {
         BitSet known = new BitSet();

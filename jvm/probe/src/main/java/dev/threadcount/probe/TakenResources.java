@@ -138,7 +138,7 @@ final class TakenResources {
             String caller = frame.getClassName() + "." + frame.getMethodName();
             Taker taker = place.takers().stream().filter(it -> it.is(call, caller)).findFirst().orElse(null);
             boolean isUnsure = place.called() == null && flow.lineOf(call.at()) == frame.getLineNumber();
-            if (taker != null && !isUnsure && !isPutAway(flow.callWithResult(call))) {
+            if (taker != null && !isUnsure) {
                 BitSet after = flow.after(call, at -> gives(flow, flow.callAt(at), call, taker.kept()));
                 // Back at the same call, in a loop, or at another one that waits for the same: it waits.
                 flow.calls().forEach(other -> {
@@ -151,11 +151,6 @@ final class TakenResources {
             }
         }
         return false;
-    }
-
-    /** Into a collection, from which any thread may give it back. */
-    private static boolean isPutAway(Call next) {
-        return next != null && next.member().owner().startsWith("java/util/") && begins(next.member().name(), STORES);
     }
 
     private MethodFlow flow(StackTraceElement frame) {

@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.threadcount.probe.TakenResources.Resource;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -45,7 +43,6 @@ class TakenResourcesTest {
         private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
         private final StampedLock world = new StampedLock();
         private final Semaphore permits = new Semaphore(1);
-        private final List<Connection> lost = new ArrayList<>();
         private boolean isBusy = true;
 
         void order() throws InterruptedException {
@@ -74,11 +71,6 @@ class TakenResourcesTest {
             Connection connection = pool.connection();
             connection.close();
             pool.idle.clear();
-            LockSupport.park();
-        }
-
-        void keep() throws InterruptedException {
-            lost.add(pool.connection());
             LockSupport.park();
         }
 
@@ -149,14 +141,6 @@ class TakenResourcesTest {
         Map<Long, StackTraceElement[]> stacks = Stream.of(threads).collect(Collectors.toMap(Thread::threadId, Thread::getStackTrace));
         Set<Long> blocked = Stream.of(threads).filter(it -> it.getState() == Thread.State.BLOCKED).map(Thread::threadId).collect(Collectors.toSet());
         return resources.holders(stacks, blocked, wanted.takers()).keySet();
-    }
-
-    @Test
-    void aThreadThatHasPutOneIntoACollectionOfTheProgramHasNone() throws InterruptedException {
-        shop.pool.idle.add(new Connection(shop.pool));
-        Thread keeper = waiting(shop::keep);
-        Thread next = waiting(shop::order);
-        assertEquals(Set.of(), holders(wanted(next), keeper, next));
     }
 
     @Test
