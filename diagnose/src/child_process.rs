@@ -79,7 +79,7 @@ pub(super) fn busy(children: &[ChildProcess], waiting: usize) -> Option<BusyChil
 }
 
 /// The child whose output a thread of the parent reads, by its system call.
-pub(super) fn read_by<'a>(parent: u32, task: u32, children: &'a [ChildProcess]) -> Option<&'a ChildProcess> {
+pub(super) fn read_by(parent: u32, task: u32, children: &[ChildProcess]) -> Option<&ChildProcess> {
     let call = fs::read_to_string(format!("/proc/{parent}/task/{task}/syscall")).ok()?;
     let link = writers::link(parent, writers::descriptor(&call, &READS)?)?;
     let has_it = |pid: &u32| writers::has_open(Path::new(&format!("/proc/{pid}")), &link);

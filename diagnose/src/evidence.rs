@@ -103,7 +103,7 @@ impl Thread {
         let own: Vec<&Frame> = own.collect();
         let Some(begin) = own.iter().rposition(|it| !it.is_jdk()) else { return false };
         let is_called = |it: &&Frame| !it.is_application() || it.method.contains(".lambda$");
-        own[..begin].iter().any(|it| is_called(it)) || !own[begin].is_application()
+        own[..begin].iter().any(is_called) || !own[begin].is_application()
     }
 
     /// A thread of a `ForkJoinPool`.
