@@ -1,20 +1,89 @@
-//! A child process for which threads wait: one that stands in a write, above all to a pipe that its parent has to read.
+//! Child processes for which threads wait or from which they read: which one it is, and whether it works.
 
+use super::run_time::{self, RunTime};
+use super::verdict::BusyChild;
 use super::writers;
+use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 
-/// `convert (4711), which writes to standard output, a pipe to java (4710)`: the child that stands in a write, else the only one.
-pub(super) fn waited_for(parent: u32) -> Option<String> {
-    let children = children(parent);
-    let writes =
-        |child: &u32| writers::target(*child, *child).map(|target| format!(", which writes to {target}"));
-    let (child, what) =
-        children.iter().find_map(|child| Some((*child, writes(child)?))).or_else(|| match children[..] {
-            [child] => Some((child, String::new())),
-            _ => None,
-        })?;
-    let name = fs::read_to_string(format!("/proc/{child}/comm")).ok()?;
-    Some(format!("{} ({child}){what}", name.trim()))
+/// Who runs for a smaller part of the time rests, and wakes up now and then.
+const RUNS: f64 = 0.05;
+/// Where others have the cores, who wants to run for so much of the time works as well.
+const WANTS: f64 = 0.3;
+/// A child process may have begun others; deeper ones are left out.
+const DEPTH: usize = 8;
+/// `read(2)` and `readv(2)` of the machines that we know.
+#[cfg(target_arch = "x86_64")]
+const READS: [u32; 2] = [0, 19];
+#[cfg(not(target_arch = "x86_64"))]
+const READS: [u32; 2] = [63, 65];
+
+/// A process that was begun by the JVM, with all that it has begun itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ChildProcess {
+    pub pid: u32,
+    pub name: String,
+    /// It and those that it has begun.
+    pub family: Vec<u32>,
+    /// That they used.
+    pub cores: f64,
+    /// They ran or wanted to run.
+    pub is_busy: bool,
+}
+
+/// What each child process has run so far, by its number.
+pub(super) type ChildTimes = HashMap<u32, RunTime>;
+
+pub(super) fn times(parent: u32) -> ChildTimes {
+    children(parent).into_iter().map(|child| (child, sum(&family(child)))).collect()
+}
+
+/// The children now, and what they did since that moment.
+pub(super) fn since(parent: u32, before: &ChildTimes, seconds: f64) -> Vec<ChildProcess> {
+    let child = |pid: u32| {
+        let family = family(pid);
+        let ran = sum(&family).since(before.get(&pid).copied().unwrap_or_default());
+        let share = |ns: u64| ns as f64 / 1e9 / seconds.max(0.001);
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned();
+        let is_busy = share(ran.on_cpu_ns) >= RUNS || share(ran.on_cpu_ns + ran.queued_ns) >= WANTS;
+        ChildProcess { pid, name, family, cores: share(ran.on_cpu_ns), is_busy }
+    };
+    children(parent).into_iter().map(child).collect()
+}
+
+/// Of a thread that waits for the end of a child process: the child that stands in a write, as `convert (4711), which writes to standard
+/// output, a pipe to java (4710)`, else the only one.
+pub(super) fn waited_for(children: &[ChildProcess]) -> Option<String> {
+    let writes = |it: &ChildProcess| {
+        let target = it.family.iter().find_map(|pid| writers::target(*pid, *pid))?;
+        Some(format!("{} ({}), which writes to {target}", it.name, it.pid))
+    };
+    let only = || match children {
+        [child] => Some(format!("{} ({})", child.name, child.pid)),
+        _ => None,
+    };
+    children.iter().filter(|it| !it.is_busy).find_map(writes).or_else(only)
+}
+
+/// The children that work, where as many do as threads wait, or all of them.
+pub(super) fn busy(children: &[ChildProcess], waiting: usize) -> Option<BusyChild> {
+    let busy: Vec<&ChildProcess> = children.iter().filter(|it| it.is_busy).collect();
+    let first = busy.first().filter(|_| busy.len() >= waiting.min(children.len()))?;
+    Some(BusyChild {
+        pid: first.pid,
+        name: first.name.clone(),
+        others: busy.len() - 1,
+        cores: busy.iter().map(|it| it.cores).sum(),
+    })
+}
+
+/// The child whose output a thread of the parent reads, by its system call.
+pub(super) fn read_by(parent: u32, task: u32, children: &[ChildProcess]) -> Option<&ChildProcess> {
+    let call = fs::read_to_string(format!("/proc/{parent}/task/{task}/syscall")).ok()?;
+    let link = writers::link(parent, writers::descriptor(&call, &READS)?)?;
+    let has_it = |pid: &u32| writers::has_open(Path::new(&format!("/proc/{pid}")), &link);
+    children.iter().find(|it| link.starts_with("pipe:") && it.family.iter().any(has_it))
 }
 
 /// Each thread of the parent has its own.
@@ -29,31 +98,121 @@ fn children(parent: u32) -> Vec<u32> {
     all
 }
 
+fn family(first: u32) -> Vec<u32> {
+    let mut all = vec![first];
+    let mut last = all.clone();
+    for _ in 1..DEPTH {
+        last = last.into_iter().flat_map(children).collect();
+        all.extend(&last);
+    }
+    all
+}
+
+fn sum(family: &[u32]) -> RunTime {
+    let each = family.iter().flat_map(|pid| run_time::read(*pid).into_values());
+    each.fold(RunTime::default(), |sum, it| RunTime {
+        on_cpu_ns: sum.on_cpu_ns + it.on_cpu_ns,
+        queued_ns: sum.queued_ns + it.queued_ns,
+        waits: sum.waits + it.waits,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Read;
     use std::process::{Child, Command, Stdio};
-    use std::time::Duration;
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
 
-    fn until_found(child: &Child, is_found: fn(&str) -> bool) -> String {
-        let of_child = format!("({})", child.id());
+    fn of_us() -> u32 {
+        std::process::id()
+    }
+
+    fn begin(command: &str) -> Child {
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
+        shell.stderr(Stdio::null()).spawn().expect("sh")
+    }
+
+    fn end(mut child: Child) {
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+
+    /// Until it has what is looked for, since the beginning of the child.
+    fn until<T>(child: &Child, found: impl Fn(&ChildProcess) -> Option<T>) -> T {
+        let begun = Instant::now();
         loop {
-            let found = waited_for(std::process::id()).unwrap_or_default();
-            if found.contains(&of_child) && is_found(&found) {
+            let all = since(of_us(), &ChildTimes::new(), begun.elapsed().as_secs_f64());
+            let own = all.iter().find(|it| it.pid == child.id());
+            if let Some(found) = own.and_then(&found) {
                 return found;
             }
-            std::thread::sleep(Duration::from_millis(5));
+            sleep(Duration::from_millis(5));
         }
     }
 
     #[test]
     fn a_child_whose_pipe_is_not_read_stands_in_a_write_to_its_parent() {
-        let mut child = Command::new("cat").arg("/dev/zero").stdout(Stdio::piped()).spawn().expect("cat");
-        let found = until_found(&child, |it| it.contains("writes to"));
-        child.kill().expect("killed");
-        child.wait().expect("ended");
-        let to_parent = format!("({})", std::process::id());
+        let child = begin("exec cat /dev/zero");
+        let found = until(&child, |it| {
+            let rests = ChildProcess { is_busy: false, ..it.clone() };
+            waited_for(&[rests]).filter(|it| it.contains("writes to"))
+        });
+        end(child);
         assert!(found.starts_with("cat (") && found.contains("standard output, a pipe to"), "{found}");
-        assert!(found.ends_with(&to_parent), "{found}");
+        assert!(found.ends_with(&format!("({})", of_us())), "{found}");
+    }
+
+    #[test]
+    fn a_child_that_computes_is_busy_for_as_long_as_it_does_and_one_that_sleeps_is_not() {
+        let computes = begin("while :; do :; done");
+        let sleeps = begin("exec sleep 100");
+        until(&sleeps, |it| (it.name == "sleep").then_some(()));
+        let before = times(of_us());
+        let ran = |since: &ChildTimes, pid| sum(&family(pid)).since(since[&pid]).on_cpu_ns;
+        // Whatever else runs here: until it has used 50 ms.
+        while ran(&before, computes.id()) < 50_000_000 {
+            sleep(Duration::from_millis(5));
+        }
+        let all = since(of_us(), &before, 0.5);
+        let of_child = |child: &Child| all.iter().find(|it| it.pid == child.id()).expect("a child").clone();
+        let (busy_one, idle_one) = (of_child(&computes), of_child(&sleeps));
+        end(computes);
+        end(sleeps);
+        assert!(busy_one.is_busy && busy_one.cores >= 0.1, "{busy_one:?}");
+        assert!(!idle_one.is_busy && idle_one.cores < 0.01, "{idle_one:?}");
+    }
+
+    #[test]
+    fn threads_wait_for_children_that_work_where_as_many_do_as_threads_wait() {
+        let child = |pid, is_busy| ChildProcess { pid, is_busy, cores: 0.5, ..ChildProcess::default() };
+        let found = |children: &[bool], waiting| {
+            let all: Vec<ChildProcess> = (1..).zip(children).map(|(pid, it)| child(pid, *it)).collect();
+            busy(&all, waiting).map(|it| (it.pid, it.others, it.cores))
+        };
+        assert_eq!(found(&[true], 12), Some((1, 0, 0.5)), "all wait for the same one");
+        assert_eq!(found(&[false, true], 1), Some((2, 0, 0.5)), "another one runs beside it");
+        assert_eq!(found(&[true, true], 2), Some((1, 1, 1.0)));
+        assert_eq!(found(&[false, true], 2), None, "one of the threads waits for the one that rests");
+        assert_eq!(found(&[false], 1), None);
+        assert_eq!(found(&[], 1), None);
+    }
+
+    #[test]
+    fn a_thread_that_reads_the_output_of_a_child_reads_from_that_one() {
+        let (mut read, other) = (begin("exec sleep 100"), begin("exec sleep 100"));
+        let mut output = read.stdout.take().expect("piped");
+        let reader = std::thread::spawn(move || output.read(&mut [0]));
+        let tasks = || run_time::tasks(of_us()).into_values();
+        let found = until(&read, |_| {
+            let all = since(of_us(), &ChildTimes::new(), 1.0);
+            tasks().find_map(|task| read_by(of_us(), task, &all).map(|it| it.pid))
+        });
+        assert_eq!(found, read.id());
+        end(read);
+        end(other);
+        drop(reader.join());
     }
 }

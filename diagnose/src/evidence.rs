@@ -1,12 +1,14 @@
 //! What was gathered of a JVM within some seconds, merged by thread.
 
+use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
-use super::locks::ThreadPool;
+use super::locks::{QueueSide, ThreadPool};
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
-use super::verdict::{Missing, ThreadAt, ThreadName};
+use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
 use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +39,11 @@ pub struct Thread {
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
+    /// What it waits for at a queue of the program's own.
+    pub queue_side: Option<QueueSide>,
+    /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
+    pub served_by: Option<u64>,
+    pub served_in: Option<String>,
     /// What it waits for that has to be given back.
     pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
@@ -49,6 +56,12 @@ pub struct Thread {
     /// a platform thread.
     pub runnable_share: Option<f64>,
     pub cpu_share: Option<f64>,
+    /// How often in a second it went to wait; 0: it is not known.
+    pub waits_per_second: f64,
+    /// Of its time limit, where it is known.
+    pub left: Option<Duration>,
+    /// The child process that it waits for or reads from, where that works.
+    pub busy_child: Option<BusyChild>,
 }
 
 impl Thread {
@@ -82,6 +95,17 @@ impl Thread {
         self.stood_still && !self.went_on
     }
 
+    /// Other code has called back into the application: a loop has begun a task, or a result what was to follow it.
+    #[must_use]
+    pub fn is_called_back(&self) -> bool {
+        let own = self.frames.iter().skip_while(|it| !it.is_application());
+        // The JDK begins each thread.
+        let own: Vec<&Frame> = own.collect();
+        let Some(begin) = own.iter().rposition(|it| !it.is_jdk()) else { return false };
+        let is_called = |it: &&Frame| !it.is_application() || it.method.contains(".lambda$");
+        own[..begin].iter().any(is_called) || !own[begin].is_application()
+    }
+
     /// A thread of a `ForkJoinPool`.
     #[must_use]
     pub fn is_in_fork_join(&self) -> bool {
@@ -91,6 +115,13 @@ impl Thread {
     #[must_use]
     pub fn is_begun_by_main(&self) -> bool {
         self.frames.last().is_some_and(|it| !it.is_jdk() && it.method.ends_with(".main"))
+    }
+
+    /// Its method `main` has begun what the program does, and rests.
+    #[must_use]
+    pub fn is_main_at_rest(&self) -> bool {
+        let is_asleep = self.is_in(&["Thread.sleep", "Thread.join", "LockSupport.park", "Object.wait"]);
+        self.is_begun_by_main() && is_asleep && self.application_frames().len() == 1
     }
 
     #[must_use]
@@ -181,6 +212,8 @@ pub struct Evidence {
     pub circles_of_jvm: Vec<PrintedCircle>,
     /// Of the whole process.
     pub cores_used: f64,
+    /// Processes that it has begun, at the end.
+    pub children: Vec<ChildProcess>,
 }
 
 impl Evidence {

@@ -6,7 +6,7 @@ use super::commands::Commands;
 use super::evidence::{Evidence, SNAPSHOTS, Thread};
 use super::file_locks;
 use super::gc_use::GcCounters;
-use super::judge::{is_of_server, is_writing, waits_for_child, waits_for_file_lock};
+use super::judge::{is_of_server, is_timed, is_writing, reads_stream, waits_for_child, waits_for_file_lock};
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
@@ -15,6 +15,7 @@ use super::scheduler;
 use super::server_use::ServerUse;
 use super::thread_dump::DumpedThread;
 use super::thread_print::{self, PrintedCircle};
+use super::time_left;
 use super::verdict::Missing;
 use super::writers;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -63,6 +64,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     look(pid, began, &mut gc);
     look_at_threads(pid, began, &mut run_times);
     let sockets_before = ProcessSockets::read(pid);
+    let children_before = (began.elapsed(), child_process::times(pid));
     let mut commands = Commands::begin(jvm, began + LIMIT)?;
     let mut snapshots = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
@@ -108,7 +110,9 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let missing = missing.filter(|_| whole(&snapshots).len() < SNAPSHOTS);
     let server =
         sockets_before.zip(ProcessSockets::read(pid)).map(|(first, last)| ServerUse::between(&first, &last));
-    let without = Evidence { unresponsive, missing, server, ..Evidence::default() };
+    let seconds = (began.elapsed() - children_before.0).as_secs_f64();
+    let children = child_process::since(pid, &children_before.1, seconds);
+    let without = Evidence { unresponsive, missing, server, children, ..Evidence::default() };
     let mut gathered = Gathered { evidence: without, pid, snapshots, locks, run_times, gc };
     gathered.evidence = evidence(&gathered);
     Ok(gathered)
@@ -144,7 +148,8 @@ fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Of platform threads that stand in a write or for the lock of a file, and of those that wait for a child process.
+/// Of platform threads that stand in a write or for the lock of a file, of those that wait for a child process or read from one, and how
+/// long those with a time limit will wait.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
@@ -162,10 +167,25 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
         let task = task_of(thread);
         thread.peer = task.and_then(|task| file_locks::target(all.pid, task)).or(thread.peer.take());
     }
-    let mut for_child = threads.iter_mut().filter(|it| it.stood_still && waits_for_child(it)).peekable();
-    if for_child.peek().is_some() {
-        let child = child_process::waited_for(all.pid);
-        for_child.for_each(|thread| thread.peer.clone_from(&child));
+    let is_timed =
+        |it: &&mut Thread| !it.is_virtual && it.stood_still && it.application().is_some() && is_timed(it);
+    for thread in threads.iter_mut().filter(is_timed) {
+        thread.left = task_of(thread).and_then(|task| time_left::of(all.pid, task));
+    }
+    let children = &all.evidence.children;
+    let for_child = |it: &&mut Thread| it.stood_still && waits_for_child(it);
+    let waiting = threads.iter_mut().filter(for_child).count();
+    if waiting > 0 {
+        let (busy, child) = (child_process::busy(children, waiting), child_process::waited_for(children));
+        for thread in threads.iter_mut().filter(for_child) {
+            (thread.busy_child, thread.peer) = (busy.clone(), child.clone());
+        }
+    }
+    for thread in threads.iter_mut().filter(|it| it.stood_still && reads_stream(it)) {
+        let child = task_of(thread).and_then(|task| child_process::read_by(all.pid, task, children));
+        let child = child.map(std::slice::from_ref).unwrap_or_default();
+        thread.busy_child = child_process::busy(child, 1);
+        thread.peer = child_process::waited_for(child);
     }
 }
 

@@ -19,6 +19,7 @@ mod scheduler;
 pub mod server_use;
 mod thread_dump;
 mod thread_print;
+mod time_left;
 pub mod verdict;
 mod writers;
 

@@ -32,10 +32,26 @@ pub struct LockWait {
     pub resource: Option<String>,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
+    /// Of a queue of the program's own: what the thread waits for there.
+    pub queue_side: Option<QueueSide>,
+    /// The thread whose own work leads to it before that of others does, and over which collection.
+    pub served_by: Option<u64>,
+    pub served_in: Option<String>,
+    /// Of the time limit of a virtual thread, where it is long.
+    pub left_ms: Option<u64>,
     /// The outermost frame that takes it.
     pub taken_at: String,
     /// Threads past that call, on a way without one that gives it back.
     pub holders: Vec<ResourceHolder>,
+}
+
+/// A side of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueSide {
+    /// It has something to put in.
+    Room,
+    Item,
 }
 
 /// A thread that has what others wait for.

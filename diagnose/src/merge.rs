@@ -30,6 +30,7 @@ struct Clock {
     on_cpu: f64,
     /// Since the first dump.
     waits: u64,
+    waits_per_second: f64,
 }
 
 /// The threads of the process, by the id that they see.
@@ -50,7 +51,8 @@ impl Clocks {
             let ran = now.on_cpu_ns.saturating_sub(then.on_cpu_ns) as f64 / 1e9 / seconds;
             let queued = now.queued_ns.saturating_sub(then.queued_ns) as f64 / 1e9 / seconds;
             let waits = since_dump.get(id).map_or(0, |it| now.waits.saturating_sub(it.waits));
-            Clock { runnable: ran + queued, on_cpu: ran, waits }
+            let waits_per_second = now.waits.saturating_sub(then.waits) as f64 / seconds;
+            Clock { runnable: ran + queued, on_cpu: ran, waits, waits_per_second }
         };
         Self { by_id: after.iter().map(|(id, now)| (*id, clock(id, now))).collect(), seconds }
     }
@@ -80,6 +82,7 @@ pub(super) fn merge(
     let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
     let waits = waits(locks);
     let served = served(locks);
+    let moved = moved(locks, &last.dumped);
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
@@ -115,6 +118,7 @@ pub(super) fn merge(
             stood_still: stacks.len() >= SNAPSHOTS
                 && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
             went_on: served.contains(&dumped.tid)
+                || moved.contains(&dumped.tid)
                 || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
             carrier,
             is_mounted: mounted.contains(&dumped.tid),
@@ -136,6 +140,9 @@ pub(super) fn merge(
             pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
             kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
+            queue_side: wait.and_then(|it| it.queue_side),
+            served_by: wait.and_then(|it| it.served_by),
+            served_in: wait.and_then(|it| it.served_in.clone()),
             resource: wait.and_then(|it| resource(it)),
             class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),
             writes_to: None,
@@ -143,6 +150,9 @@ pub(super) fn merge(
             peer: locks.iter().rev().find_map(|it| it.peers.get(&dumped.tid).cloned()),
             runnable_share: of_kernel.and_then(|it| clocks.of_thread(it)).map(|it| it.runnable),
             cpu_share: clock.map(|it| it.on_cpu),
+            waits_per_second: clock.map_or(0.0, |it| it.waits_per_second),
+            left: wait.and_then(|it| it.left_ms).map(Duration::from_millis),
+            busy_child: None,
         }
     };
     (last.dumped.iter().map(thread).collect(), synchronizers(locks))
@@ -175,6 +185,17 @@ fn served(locks: &[&LockSnapshot]) -> HashSet<u64> {
         }
     }
     served
+}
+
+/// Threads that had something at a frame when the locks were read, and are not in it now. One that serves one request after the other may be
+/// at the same place in all dumps.
+fn moved(locks: &[&LockSnapshot], dumped: &[DumpedThread]) -> HashSet<u64> {
+    let now: HashMap<u64, &[Frame]> = dumped.iter().map(|it| (it.tid, it.frames.as_slice())).collect();
+    let holders = locks.iter().flat_map(|it| &it.waits).flat_map(|it| &it.holders);
+    let known: HashSet<(u64, &str)> = holders.map(|it| (it.tid, it.at.as_str())).collect();
+    let is_elsewhere =
+        |(tid, at): &(u64, &str)| now.get(tid).is_some_and(|it| !it.contains(&Frame::parse(at)));
+    known.into_iter().filter(is_elsewhere).map(|(tid, _)| tid).collect()
 }
 
 fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
@@ -238,6 +259,23 @@ mod tests {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
         assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
         assert_eq!(served(&[&both[0]]), HashSet::new());
+    }
+
+    #[test]
+    fn a_thread_that_had_something_in_a_frame_that_it_has_left_has_moved() {
+        let holder = |tid, at: &str| super::super::locks::ResourceHolder { tid, at: at.into() };
+        let holders = vec![
+            holder(1, "shop.Orders.find(Orders.java:76)"),
+            holder(2, "shop.Orders.find(Orders.java:76)"),
+        ];
+        let wait = LockWait { tid: 3, holders, ..LockWait::default() };
+        let snapshot = LockSnapshot { waits: vec![wait], ..LockSnapshot::default() };
+        let dumped = |tid, line: u32| DumpedThread {
+            tid,
+            frames: vec![Frame::parse(&format!("app//shop.Orders.find(Orders.java:{line})"))],
+            ..DumpedThread::default()
+        };
+        assert_eq!(moved(&[&snapshot], &[dumped(1, 74), dumped(2, 76), dumped(3, 74)]), HashSet::from([1]));
     }
 
     #[test]

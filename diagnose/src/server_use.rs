@@ -10,6 +10,8 @@ use threadcount_machine::process_sockets::{Connection, ProcessSockets};
 pub struct ServerUse {
     /// A request came, and nothing was sent since, at both looks.
     pub unanswered: usize,
+    /// How long ago the request came that has been unanswered for longest.
+    pub oldest_ms: u32,
     /// Bytes lay unread at both looks.
     pub unread: usize,
     /// Of these, connections that nobody accepted.
@@ -58,9 +60,13 @@ impl ServerUse {
             .filter(is_own)
             .map(|it| it.local_port)
             .collect();
+        let unanswered: Vec<&Connection> =
+            at_both(is_unanswered).into_iter().filter(|it| is_unchanged(&it)).collect();
+        let age_ms = |it: &&Connection| it.counters.map(|it| it.since_received_ms);
         Self {
             own_calls: own.first().map(|port| OwnCalls { requests: own.len(), port: *port }),
-            unanswered: at_both(is_unanswered).iter().filter(is_unchanged).count(),
+            unanswered: unanswered.len(),
+            oldest_ms: unanswered.iter().filter_map(age_ms).max().unwrap_or_default(),
             not_accepted: unread.iter().filter(|it| !it.is_accepted).count(),
             unread: unread.len(),
             answered: knows_counts
@@ -154,6 +160,7 @@ mod tests {
         let idle = |later_ms: u32| connection(2, (200, 400 + later_ms), (80, 500 + later_ms), 0);
         let used = of(vec![waits(0), idle(0)], vec![waits(3_000), idle(3_000)]);
         assert_eq!((used.unanswered, used.unread, used.answered), (1, 0, Some(0)));
+        assert_eq!(used.oldest_ms, 3_500);
         assert!(used.is_asked());
         let only_idle = of(vec![idle(0)], vec![idle(3_000)]);
         assert!(!only_idle.is_asked());

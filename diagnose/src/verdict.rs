@@ -131,7 +131,7 @@ pub struct StandingThread {
 }
 
 /// Requests that stood at one place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StandingGroup {
     pub threads: usize,
     pub at: Frame,
@@ -143,6 +143,12 @@ pub struct StandingGroup {
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.
     pub kept_in: Option<String>,
+    /// How long the first one will wait on, where that is longer than any long poll.
+    pub left_seconds: Option<u64>,
+    /// The other end of what the first one waits for, where it is a child process that rests.
+    pub peer: Option<String>,
+    /// The child process that the first one waits for, which works.
+    pub child: Option<BusyChild>,
     /// They use the CPU.
     pub computes: bool,
     /// They go on after a time that their code gives.
@@ -183,6 +189,8 @@ pub enum Verdict {
         groups: Vec<StandingGroup>,
         /// Connections of clients whose request has no answer, as the sockets show.
         unanswered: usize,
+        /// How long ago, in seconds, the request came that has been unanswered for longest.
+        oldest_seconds: f64,
         /// Connections whose bytes lie unread.
         unread: usize,
         /// Of these, those that were not accepted.
@@ -267,7 +275,12 @@ pub enum Verdict {
         last_due_ms: Option<u64>,
     },
     /// Threads make progress.
-    Slow { cores: f64, groups: Vec<Group> },
+    Slow {
+        cores: f64,
+        groups: Vec<Group>,
+        /// Child processes that work for some of them.
+        child: Option<BusyChild>,
+    },
     /// Nothing hangs, and nothing is done.
     Idle { threads: usize, groups: Vec<Group> },
 }
@@ -300,6 +313,18 @@ pub enum Missing {
     Time,
     /// Dumps that the JVM writes with Java code were left out, as its heap is short.
     HeapIsShort,
+}
+
+/// Child processes that work while threads wait for them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BusyChild {
+    /// Of the first one.
+    pub pid: u32,
+    pub name: String,
+    /// How many more there are.
+    pub others: usize,
+    /// That all of them used, with the processes that they began.
+    pub cores: f64,
 }
 
 /// Threads that are at the same place.

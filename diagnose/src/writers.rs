@@ -12,8 +12,8 @@ const WRITES: [u32; 2] = [64, 66];
 /// The descriptor of a thread that stands in a write, what it is, and who could read: `pipe of descriptor 1, read by head (4711)`.
 pub(super) fn target(pid: u32, task: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/task/{task}/syscall")).ok()?;
-    let descriptor = written_by(&call)?;
-    let link = fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?.display().to_string();
+    let descriptor = descriptor(&call, &WRITES)?;
+    let link = link(pid, descriptor)?;
     let name = match descriptor {
         1 => "standard output".to_owned(),
         2 => "standard error".to_owned(),
@@ -33,17 +33,22 @@ pub(super) fn target(pid: u32, task: u32) -> Option<String> {
 /// The reader of a pipe that stands in a write to the process that fills the pipe.
 fn writes_itself(reader: u32, filler: u32) -> Option<&'static str> {
     let call = fs::read_to_string(format!("/proc/{reader}/syscall")).ok()?;
-    let link = fs::read_link(format!("/proc/{reader}/fd/{}", written_by(&call)?)).ok()?.display().to_string();
+    let link = link(reader, descriptor(&call, &WRITES)?)?;
     let is_to_filler = link.starts_with("pipe:") && reads(Path::new(&format!("/proc/{filler}")), &link);
     is_to_filler.then_some(crate::verdict::WAITS_TO_WRITE_BACK)
 }
 
-/// `1 0x1 0x7f.. ..`: number of the call, its arguments.
-fn written_by(call: &str) -> Option<u32> {
+/// What a descriptor of a process is: `pipe:[4711]`.
+pub(super) fn link(pid: u32, descriptor: u32) -> Option<String> {
+    Some(fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?.display().to_string())
+}
+
+/// Of one of these calls, from `1 0x1 0x7f.. ..`: its number, and its arguments.
+pub(super) fn descriptor(call: &str, calls: &[u32]) -> Option<u32> {
     let mut words = call.split_ascii_whitespace();
     let number: u32 = words.next()?.parse().ok()?;
     let descriptor = u32::from_str_radix(words.next()?.strip_prefix("0x")?, 16).ok()?;
-    WRITES.contains(&number).then_some(descriptor)
+    calls.contains(&number).then_some(descriptor)
 }
 
 fn is_pipe(path: &str) -> bool {
@@ -63,9 +68,18 @@ fn reader(writer: u32, link: &str) -> Option<(u32, String)> {
     })
 }
 
-fn reads(process: &Path, link: &str) -> bool {
+/// Whether a process has it open.
+pub(super) fn has_open(process: &Path, link: &str) -> bool {
+    opened(process, link).next().is_some()
+}
+
+fn opened(process: &Path, link: &str) -> impl Iterator<Item = fs::DirEntry> {
     let files = fs::read_dir(process.join("fd")).into_iter().flatten().flatten();
-    files.filter(|it| fs::read_link(it.path()).is_ok_and(|to| to.display().to_string() == link)).any(|it| {
+    files.filter(move |it| fs::read_link(it.path()).is_ok_and(|to| to.display().to_string() == link))
+}
+
+fn reads(process: &Path, link: &str) -> bool {
+    opened(process, link).any(|it| {
         let info = process.join("fdinfo").join(it.file_name());
         let text = fs::read_to_string(info).unwrap_or_default();
         // Opened for writing only: the last digit of its flags is 1.
@@ -110,6 +124,7 @@ mod tests {
 
     #[test]
     fn a_write_has_a_descriptor_and_another_call_has_none() {
+        let written_by = |call: &str| descriptor(call, &WRITES);
         assert_eq!(written_by(&format!("{} 0x2 0x7ffd 0x5 0x0 0x0 0x0 0x7ffc 0x7f1a\n", WRITES[0])), Some(2));
         assert_eq!(written_by("202 0x1 0x0\n"), None);
         assert_eq!(written_by("running\n"), None);

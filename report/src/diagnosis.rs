@@ -7,7 +7,9 @@ use super::figures::{bytes, count, percent, plural};
 use advice::advice;
 use evidence::evidence;
 use std::fmt::Write;
-use threadcount_diagnose::verdict::{DeadEnd, LostOwner, Missing, StandingGroup, ThreadAt, Verdict};
+use threadcount_diagnose::verdict::{
+    BusyChild, DeadEnd, LostOwner, Missing, StandingGroup, ThreadAt, Verdict,
+};
 
 /// All verdicts, as paragraphs.
 #[must_use]
@@ -94,10 +96,12 @@ fn headline(verdict: &Verdict) -> String {
             plural(*requests as u64, "request"),
             stood_at(groups),
             own_calls.map_or_else(
-                || if groups.iter().all(|it| it.computes) {
-                    "an endless loop, or a long computation".to_owned()
-                } else {
-                    "cause unknown".to_owned()
+                || match groups.iter().find_map(|it| it.child.as_ref()) {
+                    Some(child) => format!("the child process {}", busy(child)),
+                    None if groups.iter().all(|it| it.computes) => {
+                        "an endless loop, or a long computation".to_owned()
+                    }
+                    None => "cause unknown".to_owned(),
                 },
                 |it| format!(
                     "{} of this process to its own port {} {} no response",
@@ -197,6 +201,15 @@ fn headline(verdict: &Verdict) -> String {
 
 fn address(peer: Option<&str>) -> String {
     peer.map(|peer| format!(" ({peer})")).unwrap_or_default()
+}
+
+/// `sh (4711) is busy (1.0 cores)`
+fn busy(child: &BusyChild) -> String {
+    let all = format!("{} ({})", child.name, child.pid);
+    match child.others {
+        0 => format!("{all} is busy ({:.1} cores)", child.cores),
+        others => format!("{all} and {others} more are busy ({:.1} cores)", child.cores),
+    }
 }
 
 fn waits(waiters: usize) -> String {
@@ -328,6 +341,56 @@ mod tests {
         assert!(
             text.contains("  waits: virtual thread job-5 (#32)\n  waits: virtual thread job-6 (#33)\n"),
             "{text}"
+        );
+    }
+
+    #[test]
+    fn a_child_process_that_works_is_the_cause_of_requests_that_stand_and_named_where_nothing_hangs() {
+        let at = Frame::parse("shop.Pdf.convert(Pdf.java:9)");
+        let child = |others| BusyChild { pid: 4711, name: "convert".into(), others, cores: 1.04 };
+        let group = StandingGroup {
+            threads: 12,
+            at,
+            what: Some("waiting for a child process".into()),
+            lock: None,
+            in_method: None,
+            kept_in: None,
+            left_seconds: None,
+            peer: None,
+            child: Some(child(0)),
+            computes: false,
+            is_limited: false,
+        };
+        let stand = text(&[Verdict::RequestsStand {
+            requests: 12,
+            groups: vec![group],
+            unanswered: 12,
+            oldest_seconds: 131.2,
+            unread: 0,
+            not_accepted: 0,
+            answered: Some(0),
+            own_calls: None,
+            others: Vec::new(),
+            seconds: 2.8,
+        }]);
+        let headline = "12 requests stood at shop.Pdf.convert:9 in all three dumps; the child process convert (4711) is busy (1.0 cores).\n";
+        assert!(stand.starts_with(headline), "{stand}");
+        assert!(
+            stand.contains("waiting for a child process: convert (4711) is busy (1.0 cores)\n"),
+            "{stand}"
+        );
+        assert!(
+            stand.contains(
+                "12 connections of clients: request received, nothing sent since, for up to 131 s\n"
+            ),
+            "{stand}"
+        );
+        let slow = text(&[Verdict::Slow { cores: 0.1, groups: Vec::new(), child: Some(child(3)) }]);
+        assert!(
+            slow.contains(
+                "  threads wait for a child process: convert (4711) and 3 more are busy (1.0 cores)\n"
+            ),
+            "{slow}"
         );
     }
 

@@ -233,7 +233,7 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
         }
         ChainEnd::Nobody => {
             let thing = graph.thing(last)?;
-            let is_event = matches!(thing.wait, Wait::Item | Wait::Signal);
+            let is_event = matches!(thing.wait, Wait::Item | Wait::Signal | Wait::Room);
             let is_known = thing.is_closed || is_event && longest.threads > 1 || behind.is_some();
             // Behind a pool whose threads all wait, the next ones wait for as long again.
             let is_limited = wait::is_timed(graph.thread(last))

@@ -95,7 +95,8 @@ impl<'a> GiverIndex<'a> {
             }
             Wait::ClassBegun => (self.initialisers(thing), Bond::Initialises, None),
             Wait::Item | Wait::Latch(_) | Wait::Signal => {
-                self.queued(thing, graph).or_else(|| self.kept(thing, graph)).unwrap_or_else(|| {
+                let kept = || self.kept(thing, graph).or_else(|| self.served(thing, graph));
+                self.queued(thing, graph).or_else(kept).unwrap_or_else(|| {
                     let signallers = self.signallers(thing, graph);
                     let of_library = signallers.is_empty().then(|| self.of_library(thing, graph));
                     of_library.flatten().unwrap_or((signallers, Bond::Gives, None))
@@ -179,7 +180,7 @@ impl<'a> GiverIndex<'a> {
         if let Some(queued) = self.queued(thing, graph) {
             return queued;
         }
-        if let Some(kept) = self.kept(thing, graph) {
+        if let Some(kept) = self.kept(thing, graph).or_else(|| self.served(thing, graph)) {
             return kept;
         }
         let joins = thing
@@ -232,6 +233,22 @@ impl<'a> GiverIndex<'a> {
         })
     }
 
+    /// The thread whose own work leads to it, as that of an event loop does to what its connections wait for. It has called back the
+    /// application, and waits there. Where another machine owes a response, that may give it on any thread.
+    fn served(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Option<Found> {
+        let is_owed = self.evidence.server.as_ref().is_some_and(|it| !it.waits_for.is_empty());
+        let stands = |at: &usize| {
+            let thread = graph.thread(*at);
+            graph.waits[*at].is_some() && thread.is_called_back() && !waits_for_work(thread)
+        };
+        let server = |waiter: &usize| {
+            let thread = graph.thread(*waiter);
+            let at = self.by_id.get(&thread.served_by?).copied().filter(stands)?;
+            Some((vec![at], Bond::Kept { field: thread.served_in.clone()? }, None))
+        };
+        thing.waiters.iter().filter(|_| !is_owed).find_map(server)
+    }
+
     /// A request that waits where the waiters do: it has put something into the queue as they have.
     fn fills_only(at: usize, thing: &Thing, graph: &WaitGraph<'_>) -> bool {
         let thread = graph.thread(at);
@@ -254,9 +271,12 @@ impl<'a> GiverIndex<'a> {
         };
         let users: HashSet<u64> =
             thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied()).collect();
+        // Of a collection of the program's own they are exact, and its class may have several.
+        let is_own = thing.waiters.iter().any(|it| graph.thread(*it).queue_side.is_some());
+        let is_known = is_own && users.iter().any(|it| self.by_id.contains_key(it));
         let is_other = |at: &usize| {
             let thread = graph.thread(*at);
-            let is_user = users.contains(&thread.tid) || is_in(thread);
+            let is_user = users.contains(&thread.tid) || !is_known && is_in(thread);
             // One that empties a queue, and calls the application for it, may want room in the same queue.
             let may_give = !thing.waiters.contains(at) || empties(at);
             is_user && may_give && !is_of_server(thread) && !is_asleep_in_main(thread)

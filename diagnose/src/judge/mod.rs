@@ -33,6 +33,16 @@ pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
     wait::waits_for_file_lock(thread)
 }
 
+/// It goes on by itself after a time that its code gives.
+pub(super) fn is_timed(thread: &Thread) -> bool {
+    wait::is_timed(thread)
+}
+
+/// It stands in a read of a file or a pipe.
+pub(super) fn reads_stream(thread: &Thread) -> bool {
+    wait::reads_stream(thread)
+}
+
 /// It stands in `Process.waitFor`.
 pub(super) fn waits_for_child(thread: &Thread) -> bool {
     wait::waits_for_child(thread)

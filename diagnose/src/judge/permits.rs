@@ -81,8 +81,17 @@ impl<'a> Queue<'a> {
     /// By the code of the methods, where it was read; else by their names.
     fn holders<'b>(&self, threads: &'b [Thread]) -> Vec<&'b Thread> {
         let Some(resource) = self.resource() else { return holders(threads, self.waiters) };
-        let others = threads.iter().filter(|it| what(it).is_none());
-        others.filter(|it| resource.holders.contains_key(&it.tid)).collect()
+        // The locks were read at another moment: who is where one was held then has one now.
+        let frames: HashSet<&Frame> = resource.holders.values().collect();
+        let others = threads.iter().filter(|it| what(it).is_none() && !it.is_main_at_rest());
+        others.filter(|thread| thread.frames.iter().any(|it| frames.contains(it))).collect()
+    }
+
+    /// Who had one when the locks were read has given it back.
+    fn has_moved(&self) -> bool {
+        let has_left =
+            |tid: u64, at: &Frame| self.evidence.thread(tid).is_none_or(|it| !it.frames.contains(at));
+        self.resource().is_some_and(|it| it.holders.iter().any(|(tid, at)| has_left(*tid, at)))
     }
 
     fn resource(&self) -> Option<&'a Resource> {
@@ -91,7 +100,14 @@ impl<'a> Queue<'a> {
 
     /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
     fn without_holder(&self) -> Option<Verdict> {
-        let were_there = |threads: &Vec<Thread>| !self.holders(threads).is_empty();
+        // Where none was held just then, code that is past the wait may have had one before.
+        let is_none_held = self.what != RESOURCE && self.resource().is_some_and(|it| it.holders.is_empty());
+        let were_there = |threads: &Vec<Thread>| {
+            !self.holders(threads).is_empty() || is_none_held && !holders(threads, self.waiters).is_empty()
+        };
+        if self.has_moved() {
+            return None;
+        }
         if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
             return None;
         }
@@ -237,7 +253,8 @@ pub(super) fn what(thread: &Thread) -> Option<&'static str> {
 
 /// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
 fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
-    let outside: Vec<&Thread> = holders.iter().copied().filter(|it| waits_in(it).is_some()).collect();
+    let is_outside = |it: &&Thread| waits_in(it).is_some() && it.busy_child.is_none();
+    let outside: Vec<&Thread> = holders.iter().copied().filter(is_outside).collect();
     let first = waits_in(outside.first()?)?;
     (2 * outside.len() >= holders.len()).then_some((outside, first))
 }

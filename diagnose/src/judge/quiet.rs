@@ -22,9 +22,10 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     let works =
         |thread: &&Thread| thread.application().is_some() && (!thread.stood_still || asks_again(thread));
     let moves = evidence.threads.iter().any(|thread| works(&thread));
+    let child = evidence.threads.iter().find_map(|it| it.busy_child.clone());
     let answers = evidence.server.as_ref().and_then(|it| it.answered).is_some_and(|it| it > 0);
-    if evidence.cores_used >= WORKS_CORES || moves || answers {
-        Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence) }
+    if evidence.cores_used >= WORKS_CORES || moves || answers || child.is_some() {
+        Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence), child }
     } else {
         Verdict::Idle { threads: evidence.threads.len(), groups: groups(evidence) }
     }

@@ -9,12 +9,16 @@ use crate::frame::Frame;
 use crate::server_use::ServerUse;
 use crate::verdict::{StandingGroup, Verdict};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Duration;
 
 const GROUPS: usize = 5;
 /// Who wants to run for more than this part of the time computes.
 const COMPUTES: f64 = 0.3;
 const AGAIN: &str = "going through this call again and again";
-const SLEEPS_AGAIN: &str = "sleeping again and again";
+/// A wait that is begun more often than once in so long is no limit of a request. Long polls wait for a second each time.
+const LONG_WAIT_SECONDS: f64 = 0.25;
+/// A client that waits for so long has a hang, whatever limit the code has for the wait.
+const LONG_POLL: Duration = Duration::from_secs(120);
 
 pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     let server = evidence.server.clone().unwrap_or_default();
@@ -25,13 +29,16 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         let is_alone = groups.is_empty();
         groups.extend(moving_groups(evidence).into_iter().filter(|it| it.computes || is_alone));
     }
-    // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer. One that sleeps again and again
-    // may have a limit, too, which its stack does not show: where nothing at all is answered, the cause is unknown.
+    // A limit of time ends the wait: a long poll is such a request, unless more is asked than they answer, or for longer than any of them
+    // lasts. One that sleeps again and again may have a limit, too, which its stack does not show: where nothing at all is answered, the
+    // cause is unknown.
     let is_limited = groups.iter().all(|it| it.is_limited);
     let is_open = if groups.is_empty() {
         is_nothing_answered
     } else {
-        !is_limited || server.unread > 0 && is_nothing_answered
+        !is_limited
+            || is_nothing_answered
+                && (server.unread > 0 || Duration::from_millis(u64::from(server.oldest_ms)) >= LONG_POLL)
     };
     groups.sort_by_key(|it| (usize::MAX - it.threads, it.at.to_string()));
     let requests = groups.iter().map(|it| it.threads).sum::<usize>();
@@ -47,6 +54,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
         requests,
         groups,
         unanswered: server.unanswered,
+        oldest_seconds: f64::from(server.oldest_ms) / 1_000.0,
         unread: server.unread,
         not_accepted: server.not_accepted,
         answered: server.answered,
@@ -78,17 +86,22 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     let again = evidence.threads.iter().filter(|it| may_wait_again(it) && waits_again(evidence, it));
     let queued = behind_others_that_go_on(evidence, server.answered);
     let stand = standing(evidence).filter(|(thread, _)| !queued.contains(&thread.tid));
+    // A child process that works, or has nothing to print, is no hang while responses leave.
+    let is_of_child = |it: &Thread| it.busy_child.is_some() || wait::reads_stream(it);
+    let is_meant =
+        |it: &Thread| !computes(evidence, it) && (server.is_nothing_answered() || !is_of_child(it));
     let all = stand.chain(again.map(|it| (it, wait::of(it))));
-    for (thread, wait) in all.filter(|(thread, _)| !computes(evidence, thread)) {
+    for (thread, wait) in all.filter(|(thread, _)| is_meant(thread)) {
         let Some(at) = thread.application() else { continue };
-        let polls = server.is_nothing_answered() && sleeps_again(evidence, thread);
+        let polls = server.is_nothing_answered() && polls(evidence, thread);
+        let left = thread.left.filter(|it| server.is_nothing_answered() && *it >= LONG_POLL);
         let group = || StandingGroup {
             threads: 0,
             at: at.clone(),
-            what: wait
-                .map(|it| wait::phrase(thread, it))
-                .or_else(|| polls.then(|| SLEEPS_AGAIN.to_owned()))
-                .or_else(|| sleeps(thread)),
+            what: what(thread, wait, polls),
+            left_seconds: left.map(|it| it.as_secs()),
+            peer: thread.peer.clone().filter(|_| wait::waits_for_child(thread) || wait::reads_stream(thread)),
+            child: thread.busy_child.clone(),
             lock: thread.waits_for.clone(),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
@@ -101,6 +114,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
         group.is_limited &= wait::is_timed(thread)
             && !(is_nothing_sent && wait::has_no_end(thread))
             && !polls
+            && left.is_none()
             && matches!(
                 wait,
                 None | Some(Wait::Item | Wait::Signal | Wait::Latch(_) | Wait::Result | Wait::PoolEnd)
@@ -124,22 +138,34 @@ fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> Has
     all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid).collect()
 }
 
-/// With the method of a library that it has called, as that of a rate limiter.
-fn sleeps(thread: &Thread) -> Option<String> {
+/// What it does; of one that sleeps, with the method of a library that it has called, as that of a rate limiter.
+fn what(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
     let called = thread.frames.iter().take_while(|it| !it.is_application()).last();
     let of_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
-    (waits_in(thread) == Some(ASLEEP)).then(|| format!("{ASLEEP}{}", of_library.unwrap_or_default()))
+    let sleeps = || waits_in(thread).filter(|it| *it == ASLEEP).map(str::to_owned);
+    let is_for_time = wait.is_none() || polls && wait::is_for_time(thread);
+    let of_time = || sleeps().or_else(|| wait.map(|_| "parked".to_owned()));
+    let what = if is_for_time { of_time() } else { wait.map(|it| wait::phrase(thread, it)) };
+    let again = if polls { " again and again" } else { "" };
+    what.map(|it| format!("{it}{again}{}", of_library.filter(|_| is_for_time).unwrap_or_default()))
 }
 
-/// It sleeps, looks for something, and sleeps on. A virtual thread has no clock of its own: a carrier has run in between, and no other
-/// virtual thread can have been the one that it ran.
-fn sleeps_again(evidence: &Evidence, thread: &Thread) -> bool {
+/// It waits for a time, looks for something, and waits on: by itself, or briefly for a signal that does not come. A virtual thread has
+/// no clock of its own: a carrier has run in between, and no other virtual thread can have been the one that it ran.
+fn polls(evidence: &Evidence, thread: &Thread) -> bool {
     let is_alike = |other: &Thread| other.application() == thread.application();
     let may_have_run = |other: &Thread| !other.stood_still || wait::is_timed(other) && !is_alike(other);
-    let carrier_went_on = || evidence.threads.iter().any(|it| it.is_carrier && it.went_on);
+    let carriers = || evidence.threads.iter().filter(|it| it.is_carrier);
     let is_of_other = || evidence.threads.iter().any(|it| it.is_virtual && may_have_run(it));
-    let went_on = thread.went_on || thread.is_virtual && carrier_went_on() && !is_of_other();
-    waits_in(thread) == Some(ASLEEP) && went_on
+    let is_carried = thread.is_virtual && carriers().any(|it| it.went_on) && !is_of_other();
+    let waits_per_second = || {
+        let alike = evidence.threads.iter().filter(|it| it.is_virtual && is_alike(it)).count();
+        let of_carriers = carriers().map(|it| it.waits_per_second).sum::<f64>() / alike.max(1) as f64;
+        if is_carried { of_carriers } else { thread.waits_per_second }
+    };
+    wait::is_timed(thread)
+        && (thread.went_on || is_carried)
+        && (wait::is_for_time(thread) || waits_per_second() * LONG_WAIT_SECONDS > 1.0)
 }
 
 fn computes(evidence: &Evidence, thread: &Thread) -> bool {
@@ -168,6 +194,9 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
             lock: None,
             in_method: thread.frames.first().cloned(),
             kept_in: None,
+            left_seconds: None,
+            peer: None,
+            child: None,
             computes,
             is_limited: false,
         };
@@ -193,6 +222,7 @@ fn common_call(thread: &Thread, earlier: &[HashMap<u64, &Thread>]) -> Option<Fra
 mod tests {
     use super::*;
     use crate::locks::ThreadPool;
+    use crate::verdict::BusyChild;
 
     const SERVER: &str = "jdk.httpserver/com.sun.net.httpserver.Filter$Chain.doFilter(Filter.java:95)";
     const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
@@ -238,7 +268,7 @@ mod tests {
         assert_eq!(of_one(on_virtual(), vec![carrier(true), moves]), Some(false), "the other one has had it");
         let other_sleep = Thread { tid: 9, is_virtual: true, ..again(9, &[SLEEP], 8) };
         let beside_other = of(vec![carrier(true), other_sleep], 1, 0);
-        assert!(!sleeps_again(&beside_other, &on_virtual()), "the other one may have run");
+        assert!(!polls(&beside_other, &on_virtual()), "the other one may have run");
         let alike = Thread { tid: 9, ..on_virtual() };
         assert_eq!(of_one(on_virtual(), vec![carrier(true), alike]), Some(true));
         let worker = Frame::parse("java.base/java.util.concurrent.ForkJoinWorkerThread.run(F.java:1)");
@@ -382,5 +412,82 @@ mod tests {
         for stands in [with(2, 0), with(3, 1)] {
             assert!(matches!(&stands, Some(Verdict::RequestsStand { unanswered: 3, .. })), "{stands:?}");
         }
+    }
+
+    fn is_open(evidence: &Evidence) -> Option<bool> {
+        judge(evidence).map(|it| matches!(it, Verdict::RequestsStand { .. }))
+    }
+
+    #[test]
+    fn requests_that_are_parked_again_and_again_stand_while_nothing_is_answered_and_poll_while_others_are() {
+        const PARKED: &str = "java.base/java.util.concurrent.locks.LockSupport.parkNanos(LockSupport.java:1)";
+        let of_limiter = |answered| of(vec![again(1, &[PARKED], 7)], 1, answered);
+        let Some(Verdict::RequestsStand { requests: 1, groups, .. }) = judge(&of_limiter(0)) else {
+            panic!("not found")
+        };
+        assert_eq!(groups[0].what.as_deref(), Some("parked again and again"));
+        assert_eq!(is_open(&of_limiter(3)), None);
+        let poll = "java.base/java.util.concurrent.LinkedBlockingQueue.poll(LinkedBlockingQueue.java:1)";
+        let of_poll = of(vec![again(1, &[PARKED, poll], 7)], 1, 0);
+        assert_eq!(is_open(&of_poll), Some(false), "an element ends it");
+    }
+
+    #[test]
+    fn requests_that_wait_briefly_for_a_signal_stand_and_those_that_wait_a_second_each_time_are_long_polls() {
+        let of_rate = |waits_per_second| {
+            let thread = Thread { waits_per_second, ..again(1, &[WAIT], 7) };
+            is_open(&of(vec![thread], 1, 0))
+        };
+        assert_eq!(of_rate(50.0), Some(true));
+        assert_eq!(of_rate(1.0), Some(false));
+        let on_virtual = |waits_per_second| {
+            let carrier =
+                Thread { tid: 8, is_carrier: true, went_on: true, waits_per_second, ..Thread::default() };
+            let request = |tid| Thread { is_virtual: true, went_on: false, ..again(tid, &[WAIT], 7) };
+            is_open(&of(vec![carrier, request(1), request(2)], 2, 0))
+        };
+        assert_eq!(on_virtual(100.0), Some(true));
+        assert_eq!(on_virtual(2.0), Some(false));
+    }
+
+    #[test]
+    fn no_limit_excuses_requests_of_which_the_oldest_waits_for_longer_than_any_long_poll() {
+        let of_age = |oldest_ms| {
+            let once = Thread { went_on: false, ..again(1, &[WAIT], 7) };
+            let mut evidence = of(vec![once], 1, 0);
+            evidence.server.iter_mut().for_each(|it| it.oldest_ms = oldest_ms);
+            is_open(&evidence)
+        };
+        assert_eq!(of_age(60_000), Some(false));
+        assert_eq!(of_age(130_000), Some(true));
+    }
+
+    #[test]
+    fn a_limiter_that_lets_its_callers_sleep_for_an_hour_is_no_long_poll_unless_others_are_answered() {
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+        let of_limit = |seconds, answered| {
+            let once =
+                Thread { went_on: false, left: Some(Duration::from_secs(seconds)), ..again(1, &[SLEEP], 7) };
+            judge(&of(vec![once], 1, answered))
+        };
+        let Some(Verdict::RequestsStand { groups, .. }) = of_limit(3_600, 0) else { panic!("not found") };
+        assert_eq!((groups[0].left_seconds, groups[0].is_limited), (Some(3_600), false));
+        for found in [of_limit(60, 0), of_limit(3_600, 3)] {
+            assert!(matches!(&found, Some(Verdict::Waiting { requests: 1, .. })), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_child_process_that_works_is_the_cause_where_nothing_is_answered_and_no_hang_while_others_are() {
+        const WAIT_FOR: &str = "java.base/java.lang.ProcessImpl.waitFor(ProcessImpl.java:1)";
+        let child = BusyChild { pid: 7, name: "sh".into(), others: 0, cores: 1.0 };
+        let of_child = |answered| {
+            let request =
+                Thread { busy_child: Some(child.clone()), went_on: false, ..again(1, &[WAIT_FOR], 7) };
+            of(vec![request], 1, answered)
+        };
+        let Some(Verdict::RequestsStand { groups, .. }) = judge(&of_child(0)) else { panic!("not found") };
+        assert_eq!(groups[0].child.as_ref(), Some(&child));
+        assert_eq!(judge(&of_child(3)), None);
     }
 }

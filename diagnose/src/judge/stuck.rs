@@ -1,7 +1,7 @@
 //! Threads that stand still in the application's code, for something outside.
 
 use super::permits::peer;
-use super::waits::{ASLEEP, READS, READS_STREAM, WRITES, waits_in};
+use super::waits::{ASLEEP, CHILD, READS, READS_STREAM, WRITES, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::verdict::Verdict;
 use std::collections::BTreeMap;
@@ -11,15 +11,25 @@ const MANY: usize = 8;
 
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut places: BTreeMap<(String, &'static str), Vec<&Thread>> = BTreeMap::new();
-    for thread in evidence.threads.iter().filter(|thread| thread.stands_still()) {
+    let standing = evidence.threads.iter().filter(|it| it.stands_still() && it.busy_child.is_none());
+    for thread in standing {
         let Some(at) = thread.application() else { continue };
         let outside = waits_outside(thread).filter(|it| !may_be_idle(evidence, thread, it));
         if let Some(waits_in) = outside {
             places.entry((at.to_string(), waits_in)).or_default().push(thread);
         }
     }
-    let found = places.iter().filter(|(_, threads)| threads.len() >= MANY);
+    let found = places.iter().filter(|((_, waits_in), threads)| {
+        threads.len() >= MANY && !(*waits_in == CHILD && others_are_through(evidence, threads))
+    });
     found.filter_map(|((_, waits_in), threads)| stuck(waits_in, threads)).collect()
+}
+
+/// Of those that waited there before.
+fn others_are_through(evidence: &Evidence, threads: &[&Thread]) -> bool {
+    let at = threads.first().and_then(|it| it.application());
+    let is_there = |tid: u64| evidence.thread(tid).is_some_and(|it| it.application() == at);
+    evidence.earlier.iter().flatten().any(|it| it.application() == at && !is_there(it.tid))
 }
 
 fn stuck(waits_in: &str, threads: &[&Thread]) -> Option<Verdict> {
@@ -48,6 +58,7 @@ fn may_be_idle(evidence: &Evidence, thread: &Thread, waits_in: &str) -> bool {
 mod tests {
     use super::*;
     use crate::frame::Frame;
+    use crate::verdict::BusyChild;
 
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
     const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
@@ -91,5 +102,20 @@ mod tests {
         assert!(matches!(&judge(&files)[..], [Verdict::Stuck { threads: 200, .. }]));
         let [Verdict::Stuck { peer, .. }] = &judge(&clients)[..] else { panic!("not found") };
         assert_eq!(peer.as_deref(), Some("10.0.0.9:5432"));
+    }
+
+    #[test]
+    fn threads_that_wait_for_children_are_stuck_unless_these_work_or_others_are_through() {
+        let mut rest = of((0..8)
+            .map(|tid| at(tid, "java.base/java.lang.ProcessImpl.waitFor(ProcessImpl.java:1)"))
+            .collect());
+        assert!(matches!(&judge(&rest)[..], [Verdict::Stuck { threads: 8, .. }]));
+        let mut work = rest.clone();
+        work.threads.iter_mut().for_each(|it| {
+            it.busy_child = Some(BusyChild { pid: 7, name: "sh".into(), others: 7, cores: 1.0 })
+        });
+        assert_eq!(judge(&work), []);
+        rest.earlier = vec![vec![Thread { tid: 99, ..rest.threads[0].clone() }]];
+        assert_eq!(judge(&rest), []);
     }
 }

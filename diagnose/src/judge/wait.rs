@@ -6,6 +6,7 @@ use super::waits::{
     waits_in,
 };
 use crate::evidence::Thread;
+use crate::locks::QueueSide;
 
 /// The kind of thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -98,7 +99,11 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     if !library().any(|frame| PARKS.iter().chain(&["Object.wait", "Object.wait0"]).any(|it| frame.is(it))) {
         return None;
     }
-    let queue = library().find_map(|frame| of_queue(&frame.method));
+    let own_queue = thread.queue_side.map(|side| match side {
+        QueueSide::Room => Wait::Room,
+        QueueSide::Item => Wait::Item,
+    });
+    let queue = library().find_map(|frame| of_queue(&frame.method)).or(own_queue);
     let known = || {
         library().find_map(|frame| {
             let of_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);
@@ -163,6 +168,18 @@ pub(super) fn is_timed(thread: &Thread) -> bool {
     thread.is_in(&TIMED) || is_waiting_at_object && thread.state.as_deref() == Some("TIMED_WAITING")
 }
 
+/// Time alone ends the wait: nothing of the JDK around it lets another thread end it.
+pub(super) fn is_for_time(thread: &Thread) -> bool {
+    const FOR_TIME: [&str; 2] = ["java.util.concurrent.locks.LockSupport.", "java.util.concurrent.TimeUnit."];
+    let is_of_synchronizer = |method: &str| {
+        method.starts_with("java.util.concurrent.") && !FOR_TIME.iter().any(|it| method.starts_with(it))
+    };
+    let mut way = thread.frames.iter().take_while(|it| it.is_jdk());
+    is_timed(thread)
+        && !thread.is_in(&["Object.wait", "Object.wait0"])
+        && !way.any(|it| is_of_synchronizer(&it.method))
+}
+
 /// It wakes up to see whether the thread at the other end lives, and waits on.
 pub(super) fn has_no_end(thread: &Thread) -> bool {
     const PIPES: [&str; 4] =
@@ -173,8 +190,7 @@ pub(super) fn has_no_end(thread: &Thread) -> bool {
 /// It only waits until its client sends or its child process prints.
 pub(super) fn may_be_idle(thread: &Thread, wait: Wait) -> bool {
     match wait {
-        Wait::Outside(READS) => thread.peer.is_none(),
-        Wait::Outside(READS_STREAM) => true,
+        Wait::Outside(READS | READS_STREAM) => thread.peer.is_none(),
         _ => false,
     }
 }
@@ -189,6 +205,11 @@ pub(super) fn waits_for_file_lock(thread: &Thread) -> bool {
 
 pub(super) fn waits_for_child(thread: &Thread) -> bool {
     waits_in(thread) == Some(CHILD)
+}
+
+/// It reads a file, a pipe or what a child process prints.
+pub(super) fn reads_stream(thread: &Thread) -> bool {
+    waits_in(thread) == Some(READS_STREAM)
 }
 
 /// Words for what is waited for.

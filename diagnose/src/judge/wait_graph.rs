@@ -46,8 +46,10 @@ impl<'a> WaitGraph<'a> {
                 && thread.application().is_some()
                 && wait::is_timed(thread)
         };
+        // Its child process works, and ends the wait.
         let is_still = |thread: &Thread| {
-            thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still || polls(thread)
+            let stands = thread.stands_still() || thread.class_to_begin.is_some() && thread.stood_still;
+            (stands || polls(thread)) && thread.busy_child.is_none()
         };
         let waits: Vec<Option<Wait>> =
             evidence.threads.iter().map(|it| if is_still(it) { wait::of(it) } else { None }).collect();
@@ -137,7 +139,9 @@ impl<'a> WaitGraph<'a> {
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();
             givers.dedup();
-            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]);
+            // Who takes from a collection of the program's own may not be known.
+            let is_own = self.things[at].waiters.iter().any(|it| self.thread(*it).queue_side.is_some());
+            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]) && !is_own;
             let thing = &mut self.things[at];
             (thing.givers, thing.bond, thing.has_ended, thing.is_closed) =
                 (givers, bond, has_ended, is_closed);

@@ -345,7 +345,7 @@ class Hung {
 
     /** Connections of clients that send nothing for now; each has a thread that waits for the next request. */
     static void clients() throws Exception {
-        ServerSocket server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
+        server = new ServerSocket(0, 100, InetAddress.getLoopbackAddress());
         for (int i = 0; i < 24; i++) {
             CLIENTS.add(new Socket(server.getInetAddress(), server.getLocalPort()));
             Socket accepted = server.accept();
@@ -355,6 +355,8 @@ class Hung {
     }
 
     static final List<Socket> CLIENTS = new ArrayList<>();
+    /** A collection would close one that nothing refers to. */
+    static ServerSocket server;
 
     static void serve(Socket client) throws Exception {
         while (client.getInputStream().read() >= 0) {

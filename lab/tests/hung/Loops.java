@@ -26,7 +26,7 @@ final class Loops {
             case "pipe-and-monitor" -> new PipeAndMonitor();
             case "retry" -> number -> retry();
             case "sleep-once" -> number -> Thread.sleep(60_000);
-            default -> throw new IllegalArgumentException(mode);
+            default -> Callbacks.work(mode);
         };
     }
 

@@ -14,13 +14,17 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::process_sockets::ProcessSockets;
 
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 7] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Service.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Pools.java"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Loops.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Callbacks.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Backlogs.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Limiters.java"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Children.java"),
 ];
 const GIVE_UP: Duration = Duration::from_secs(120);
-const KINDS: [&str; 2] = ["platform", "virtual"];
+pub const KINDS: [&str; 2] = ["platform", "virtual"];
 
 /// A server with clients that wait for their answers.
 pub struct Service {
@@ -44,7 +48,7 @@ impl Service {
         let port: u16 = port.trim().parse().unwrap();
         let clients = (0..clients).map(|_| ask(port)).collect();
         let service = Self { jvm, port, _output: output, _clients: clients };
-        service.wait_until_it_rests(["spin", "retry"].contains(&mode));
+        service.wait_until_it_rests(["spin", "retry"].contains(&mode) || mode.starts_with("limiter"));
         service
     }
 
@@ -65,6 +69,25 @@ impl Service {
             alike = if now.0 == last.0 && now.1 <= last.1 + 2 && rests() { alike + 1 } else { 0 };
             last = now;
         }
+    }
+
+    /// Clients that get one response after the other, until it is dropped.
+    pub fn traffic(&self, clients: usize) -> Traffic {
+        let mut load = Command::new(cargo_bin("threadcount"));
+        let load = load.args(["load", &format!("http://127.0.0.1:{}/", self.port), "-d", "10m", "-c"]);
+        let load =
+            load.arg(clients.to_string()).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let traffic = Traffic(load.spawn().unwrap());
+        let is_answered = || {
+            let all = ProcessSockets::read(self.jvm.id()).unwrap().inbound;
+            all.iter().any(|it| it.counters.is_some_and(|it| it.sent_bytes > 0))
+        };
+        let give_up = Instant::now() + GIVE_UP;
+        while !is_answered() {
+            assert!(Instant::now() < give_up, "no response");
+            sleep(Duration::from_millis(10));
+        }
+        traffic
     }
 
     /// What the command prints about its process, and whether it succeeded.
@@ -99,6 +122,16 @@ impl Drop for Service {
     fn drop(&mut self) {
         self.jvm.kill().ok();
         self.jvm.wait().ok();
+    }
+}
+
+/// A load that runs beside a diagnosis.
+pub struct Traffic(Child);
+
+impl Drop for Traffic {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
     }
 }
 

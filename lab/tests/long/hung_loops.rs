@@ -1,6 +1,6 @@
 //! Hangs at a thread of the program's own that serves a queue or a pipe (`tests/hung/Loops.java`).
 
-use crate::hangs::{Service, assert_hangs, classes, on_all};
+use crate::hangs::{KINDS, Service, assert_hangs, classes, on_all};
 
 #[test]
 fn a_loop_has_taken_the_order_of_a_request_that_has_the_lock_which_the_loop_wants() {
@@ -24,6 +24,30 @@ fn a_task_of_a_dispatcher_waits_for_a_task_that_lies_in_the_queue_of_the_same_di
         "12 threads wait behind it",
     ];
     assert_hangs("dispatcher", 12, "deadlock", &words);
+}
+
+#[test]
+fn an_event_loop_waits_for_a_response_that_only_it_reads() {
+    for (mode, field) in [
+        ("callback-loop", "kept in Callbacks$NumberedClient.pending"),
+        ("selector-loop", "kept in Callbacks$Connection.sent"),
+    ] {
+        let words =
+            ["1 thread waits for what only it can give", field, "-loop (#", "Callbacks$CalledBack.orders"];
+        assert_hangs(mode, 12, "deadlock", &words);
+    }
+}
+
+/// A look-alike: another loop reads the response.
+#[test]
+fn an_event_loop_that_waits_for_a_response_of_another_one_does_not_hang() {
+    let folder = classes();
+    for kind in KINDS {
+        let service = Service::start(25, "callback-of-other-loop", kind, 0, folder.path());
+        let _traffic = service.traffic(8);
+        let diagnosis = service.diagnose(folder.path());
+        assert_eq!((diagnosis.kind(), diagnosis.code), ("slow", Some(0)), "{kind}: {}", diagnosis.text);
+    }
 }
 
 /// Java 21 has no object that a thread waits at.

@@ -17,7 +17,9 @@ mod findings;
 mod hangs;
 mod http2_counts;
 mod hung_loops;
+mod hung_polls;
 mod hung_pools;
+mod hung_queues;
 mod idle_workers;
 #[path = "../support/java.rs"]
 mod java;

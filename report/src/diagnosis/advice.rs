@@ -1,7 +1,7 @@
 //! What to do about a verdict.
 
 use threadcount_diagnose::verdict::{
-    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Missing, Verdict, WAITS_TO_WRITE_BACK,
+    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK,
 };
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
@@ -13,6 +13,11 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Deadlock { links, .. } if links.iter().any(|it| it.bond == Bond::BelongsToIt) => Some(
             "end a pool from a thread that is not its own, and hold no lock meanwhile. Restart the JVM meanwhile",
         ),
+        Verdict::Deadlock { links, .. } if matches!(&links[..], [Link { bond: Bond::Kept { .. }, .. }]) => {
+            Some(
+                "wait for no result on the thread that brings it. Continue with a callback, or wait on another pool. Restart the JVM meanwhile",
+            )
+        }
         Verdict::Deadlock { links, .. } if links.iter().any(|it| !matches!(it.bond, Bond::Holds)) => Some(
             "hold no lock while waiting for a result, and give tasks that wait for tasks their own pool. Restart the JVM meanwhile",
         ),
@@ -42,6 +47,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         ),
         Verdict::RequestsStand { own_calls: Some(_), .. } => {
             Some("a method instead of a request to its own port, or more threads than such requests can take")
+        }
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.child.is_some()) => {
+            Some("a time limit for the child process, and no more of them at once than the machine has cores")
         }
         Verdict::RequestsStand { groups, .. }
             if !groups.is_empty() && groups.iter().all(|it| it.computes) =>

@@ -1,7 +1,7 @@
 //! What a verdict rests on, a line for each.
 
-use super::{address, has, more, name, place, waits};
-use crate::figures::plural;
+use super::{address, busy, has, more, name, place, waits};
+use crate::figures::{count, plural};
 use threadcount_diagnose::frame::Frame;
 use threadcount_diagnose::verdict::{
     Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, StandingThread, ThreadAt, ThreadName,
@@ -86,10 +86,20 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             });
             groups.iter().map(standing).chain(scheduled).collect()
         }
-        Verdict::RequestsStand { groups, unanswered, unread, not_accepted, answered, others, .. } => {
+        Verdict::RequestsStand {
+            groups,
+            unanswered,
+            oldest_seconds,
+            unread,
+            not_accepted,
+            answered,
+            others,
+            ..
+        } => {
             let mut lines: Vec<String> = groups.iter().map(standing).collect();
             lines.extend(others.iter().map(other));
-            lines.extend(sockets(*unanswered, *unread, *not_accepted, *answered));
+            lines.extend(oldest(*unanswered, *oldest_seconds));
+            lines.extend(sockets(*unread, *not_accepted, *answered));
             lines
         }
         Verdict::LeakedPermits { lock, at, waiting, .. } => {
@@ -134,7 +144,11 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
         Verdict::GcThrashing { collections, .. } => {
             vec![format!("{} meanwhile", plural(*collections, "collection"))]
         }
-        Verdict::Slow { groups, .. } | Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Slow { groups, child, .. } => {
+            let child = child.iter().map(|it| format!("threads wait for a child process: {}", busy(it)));
+            groups.iter().map(group).chain(child).collect()
+        }
+        Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
         Verdict::Stuck { at, .. } => vec![format!("they are at {at}")],
         Verdict::Inconclusive { platform_threads_judged: true, .. } => {
             vec!["platform threads were judged; virtual threads were not".to_owned()]
@@ -181,22 +195,33 @@ fn standing(group: &StandingGroup) -> String {
     let method = || group.in_method.as_ref().map_or_else(String::new, |it| format!(", in {}", it.method));
     let what = match (&group.what, group.computes) {
         (_, true) => "using the CPU, without a return".to_owned(),
-        (Some(what), _) => {
-            format!("{what}{}", group.lock.as_ref().map(|it| format!(" ({it})")).unwrap_or_default())
-        }
+        (Some(what), _) => match (&group.child, &group.peer) {
+            (Some(child), _) => format!("{what}: {}", busy(child)),
+            (None, peer) => format!("{what}{}", address(peer.as_deref().or(group.lock.as_deref()))),
+        },
         (None, _) => format!("waiting for something unknown{}", method()),
     };
     let kept = group.kept_in.as_ref().map(|it| format!(", kept in the queue {it}")).unwrap_or_default();
-    let limit = if group.is_limited { ", for a limited time" } else { "" };
+    let limit = match group.left_seconds {
+        Some(seconds) => format!(", for {} s more", count(seconds)),
+        None if group.is_limited => ", for a limited time".to_owned(),
+        None => String::new(),
+    };
     format!("{threads} at {}, {what}{kept}{limit}", group.at)
 }
 
-fn sockets(unanswered: usize, unread: usize, not_accepted: usize, answered: Option<usize>) -> Vec<String> {
-    let connections = |number: usize| plural(number as u64, "connection");
+fn connections(number: usize) -> String {
+    plural(number as u64, "connection")
+}
+
+fn oldest(unanswered: usize, seconds: f64) -> Option<String> {
+    let all = connections(unanswered);
+    (unanswered > 0)
+        .then(|| format!("{all} of clients: request received, nothing sent since, for up to {seconds:.0} s"))
+}
+
+fn sockets(unread: usize, not_accepted: usize, answered: Option<usize>) -> Vec<String> {
     let mut lines = Vec::new();
-    if unanswered > 0 {
-        lines.push(format!("{} of clients: request received, nothing sent since", connections(unanswered)));
-    }
     if unread > 0 {
         lines.push(format!(
             "{} of clients: bytes unread; {not_accepted} of them not accepted",

@@ -1,7 +1,9 @@
 use super::*;
 use crate::evidence::{Resource, Synchronizer};
 use crate::frame::Frame;
-use crate::locks::ThreadPool;
+use crate::locks::{QueueSide, ThreadPool};
+use crate::server_use::ServerUse;
+use crate::verdict::Bond;
 
 const LOCK: &str = "java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)";
 const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
@@ -393,7 +395,7 @@ fn queued_orders(below: &str) -> impl Iterator<Item = Thread> {
 fn a_loop_that_computes_serves_the_queue_of_a_server_that_we_do_not_know() {
     const RUN: &str = "java.base/java.lang.Thread.run(Thread.java:1)";
     let with = |loops: Option<Thread>| {
-        let server = crate::server_use::ServerUse { unanswered: 3, answered: Some(0), ..Default::default() };
+        let server = ServerUse { unanswered: 3, answered: Some(0), ..Default::default() };
         all(&Evidence { server: Some(server), ..of(queued_orders(RUN).chain(loops).collect()) })
     };
     let without_loop = with(None);
@@ -456,8 +458,7 @@ fn a_ring_of_a_library_is_emptied_by_the_thread_that_the_library_began() {
         ..thread(tid, &[&[PARK, PARK_NANOS, NEXT, "shop.Log.publish(Log.java:7)"], below].concat())
     };
     let with = |answered| {
-        let server =
-            crate::server_use::ServerUse { unanswered: 2, answered: Some(answered), ..Default::default() };
+        let server = ServerUse { unanswered: 2, answered: Some(answered), ..Default::default() };
         let threads = vec![
             publishes(1, &[SERVER]),
             publishes(2, &[SERVER]),
@@ -502,4 +503,90 @@ fn threads_that_empty_a_queue_by_what_the_probe_names_wait_for_themselves_where_
         "{found:?}"
     );
     assert_eq!(all(&of(vec![request(), thread(9, &[PARK, TAKE])])), [], "it is idle");
+}
+
+const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+const COMPLETE: &str = "java.base/java.util.concurrent.CompletableFuture.complete(CompletableFuture.java:1)";
+const CALLED_BACK: [&str; 5] =
+    [PARK, GET, "shop.Web.lambda$user$0(Web.java:8)", COMPLETE, "shop.Client.run(Client.java:5)"];
+
+/// Two requests and an event loop wait for results to which the own work of this thread leads.
+fn served_by(server: u64, event_loop: &[&str]) -> Evidence {
+    let waits = |tid, frames: &[&str]| Thread {
+        waits_for: Some(format!("F@{tid}")),
+        served_by: Some(server),
+        served_in: Some("shop.Client.pending".into()),
+        ..thread(tid, frames)
+    };
+    let request = |tid| waits(tid, &[PARK, GET, "shop.Web.user(Web.java:7)", SERVER]);
+    of(vec![request(1), request(2), waits(9, event_loop)])
+}
+
+#[test]
+fn an_event_loop_that_was_called_back_waits_for_what_only_its_own_work_leads_to() {
+    let found = all(&served_by(9, &CALLED_BACK));
+    let [Verdict::Deadlock { links, circles: 1, behind: 2, .. }] = &found[..] else { panic!("{found:?}") };
+    assert_eq!(links[0].bond, Bond::Kept { field: "shop.Client.pending".into() });
+    let by_library = [
+        PARK,
+        GET,
+        "shop.Web.orders(Web.java:8)",
+        COMPLETE,
+        "io.netty.channel.nio.NioEventLoop.run(N.java:5)",
+    ];
+    assert!(matches!(&all(&served_by(9, &by_library))[..], [Verdict::Deadlock { behind: 2, .. }]));
+}
+
+#[test]
+fn a_loop_waits_for_no_result_of_itself_that_another_one_or_another_machine_gives() {
+    let is_silent =
+        |evidence: &Evidence| !all(evidence).iter().any(|it| matches!(it, Verdict::Deadlock { .. }));
+    let of_own_code = [PARK, GET, "shop.Feed.next(Feed.java:8)", "shop.Feed.run(Feed.java:5)"];
+    assert!(is_silent(&served_by(9, &of_own_code)), "it has called nothing");
+    let mut of_other = served_by(8, &CALLED_BACK);
+    of_other.threads.push(thread(
+        8,
+        &["java.base/sun.nio.ch.SelectorImpl.select(S.java:1)", "shop.Client.run(C.java:4)"],
+    ));
+    assert!(is_silent(&of_other));
+    let mut owed = served_by(9, &CALLED_BACK);
+    owed.server = Some(ServerUse { waits_for: vec!["10.0.0.9:6379".into()], ..ServerUse::default() });
+    assert!(is_silent(&owed));
+}
+
+/// At a queue of the program's own, whose monitor the work of this thread refers to.
+fn at_queue(tid: u64, side: QueueSide, monitor: &str, user: u64, code: &[&str]) -> Thread {
+    let frames = [&[WAIT, "shop.Bounded.await(Bounded.java:9)"], code].concat();
+    Thread {
+        queue_side: Some(side),
+        waits_for: Some(monitor.into()),
+        users: vec![user],
+        ..thread(tid, &frames)
+    }
+}
+
+#[test]
+fn requests_wait_for_room_in_a_queue_of_their_own_whose_consumer_waits_for_room_in_another_one() {
+    let request =
+        |tid| at_queue(tid, QueueSide::Room, "Object@1", 9, &["shop.Web.order(Web.java:3)", SERVER]);
+    let with = |consumer: Thread| all(&of(vec![request(1), request(2), consumer]));
+    let stands = at_queue(9, QueueSide::Room, "Object@2", 9, &["shop.Biller.run(Biller.java:5)"]);
+    let found = with(stands);
+    assert!(
+        matches!(&found[..], [Verdict::DeadEnd { links, waiters: 2, .. }] if links.len() == 2),
+        "{found:?}"
+    );
+    let works = Thread { stood_still: false, ..thread(9, &["shop.Biller.run(Biller.java:5)"]) };
+    assert_eq!(with(works), [], "room comes");
+    let other =
+        thread(8, &["java.base/java.lang.Thread.sleep(Thread.java:1)", "shop.Clock.run(Clock.java:1)"]);
+    assert_eq!(with(other), [], "it is not known who takes from it");
+}
+
+#[test]
+fn two_stages_without_work_are_no_circle_though_each_refers_to_the_queue_of_the_other() {
+    let idle = |tid: u64, monitor| {
+        at_queue(tid, QueueSide::Item, monitor, 17 - tid, &["shop.Stage.run(Stage.java:5)"])
+    };
+    assert_eq!(all(&of(vec![idle(8, "Object@1"), idle(9, "Object@2")])), []);
 }

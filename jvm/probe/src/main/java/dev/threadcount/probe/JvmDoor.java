@@ -15,7 +15,8 @@ final class JvmDoor extends ClassLoader {
     private static final String INSIDE = "dev.threadcount.probe.inside.";
     private static final String ACCESS = INSIDE + "JvmThreads";
     private static final Set<String> OPENED = Set.of("jdk.internal.vm", "jdk.internal.misc", "java.lang", "java.util",
-            "java.io", "java.util.concurrent", "java.util.concurrent.atomic", "java.util.concurrent.locks", "sun.nio.ch");
+            "java.io", "java.util.concurrent", "java.util.concurrent.atomic", "java.util.concurrent.locks", "java.nio.channels",
+            "sun.nio.ch");
 
     private JvmDoor(ClassLoader parent) {
         super(parent);

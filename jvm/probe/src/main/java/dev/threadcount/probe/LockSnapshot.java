@@ -2,7 +2,9 @@ package dev.threadcount.probe;
 
 import dev.threadcount.probe.TakenResources.Resource;
 import dev.threadcount.probe.TakenResources.Taker;
+import dev.threadcount.probe.stacks.Code;
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.Keeper;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,13 +16,17 @@ import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Delayed;
 import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.StampedLock;
+import java.util.stream.Stream;
 
 /**
  * Which lock each thread waits for, who owns it, and how many permits are left: what a thread dump does not have, of virtual
@@ -30,6 +36,7 @@ final class LockSnapshot {
     /** Those of more threads say nothing new, and each costs the JVM time. */
     private static final int MOST_PEERS = 1_000;
     private static final Path PROCESS = Path.of("/proc/self");
+    private static final String WORKER = "java.util.concurrent.ThreadPoolExecutor$Worker";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
     /** Their stacks show who has what others wait for. */
@@ -37,11 +44,19 @@ final class LockSnapshot {
     private static final long MOST_CODE_NS = 4_000_000_000L;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
+    /** Threads that may wait for what only they can give. */
+    private static final int MOST_OWN = 4;
+    /** A time limit that is written. */
+    private static final long LONG_MS = 60_000;
 
     private final JvmAccess jvm;
     private final LoadedCode code;
     private final ReleaseScan releases;
     private final TakenResources resources;
+    private final OwnQueues ownQueues;
+    private int ownAsked;
+    private int loopsAsked;
+    private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
     /** The snapshot has a limit, and without the code it says the rest. */
@@ -59,6 +74,7 @@ final class LockSnapshot {
         this.code = code;
         releases = new ReleaseScan(code);
         resources = new TakenResources(code);
+        ownQueues = new OwnQueues(code);
         peers = new Peers(jvm, PROCESS);
     }
 
@@ -75,20 +91,34 @@ final class LockSnapshot {
         }
         Map<Long, Resource> wanted = wanted(threads);
         Map<String, Map<Long, StackTraceElement>> holders = holders(wanted.values());
-        Map<Long, List<String>> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
+        Map<Long, Kept> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
             Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
-            if (blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
-                Givers.Given given = givers.of(thread, blocker);
+            long leftMs = leftMs(thread, state);
+            if (leftMs >= LONG_MS || blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+                OwnQueues.Side side = sideOf(thread, state);
+                Givers.Given given = givers.of(thread, blocker, side != null);
                 Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
-                if (blocker instanceof StampedLock) {
+                if (side == OwnQueues.Side.ROOM) {
+                    resource = null;
+                } else if (blocker instanceof StampedLock) {
                     given.threads().addAll(held.keySet());
                     resource = null;
                 }
                 JsonLine line = line(thread, state, blocker, given);
-                line.put("kept_in", String.join(" ", keepers.getOrDefault(thread.threadId(), List.of())));
+                if (leftMs >= LONG_MS) {
+                    line.put("left_ms", leftMs);
+                }
+                if (side != null) {
+                    line.put("queue_side", side.name().toLowerCase(Locale.ROOT));
+                }
+                Kept kept = keepers.getOrDefault(thread.threadId(), new Kept(Keeper.NONE, null));
+                line.put("kept_in", String.join(" ", kept.keeper().queues()));
+                if (kept.server() != null && kept.keeper().field() != null) {
+                    line.put("served_by", kept.server()).put("served_in", kept.keeper().field());
+                }
                 if (resource != null) {
                     line.put("resource", resource.name()).put("taken_at", resource.place().toString()).put("holders", held.entrySet().stream()
                             .map(it -> JsonLine.nested().put("tid", it.getKey()).put("at", it.getValue().toString())).toList());
@@ -107,10 +137,29 @@ final class LockSnapshot {
         }
     }
 
-    /** The fields whose queues lead to what each thread waits for, by number. */
-    private Map<Long, List<String>> keepers(List<Thread> threads) {
+    /** Of the time limit of a virtual thread, as far as Java 24 and later show it; -1 for none. */
+    private long leftMs(Thread thread, Thread.State state) {
+        boolean isAsked = thread.isVirtual() && state == Thread.State.TIMED_WAITING && ++limitsAsked <= MOST_PEERS;
+        return isAsked && jvm.fieldOf(thread, "timeoutTask") instanceof Delayed task ? task.getDelay(TimeUnit.MILLISECONDS) : -1;
+    }
+
+    private OwnQueues.Side sideOf(Thread thread, Thread.State state) {
+        StackTraceElement[] stack = stacks.get(thread.threadId());
+        return stack != null && isParked(state) && System.nanoTime() < codeUntil ? ownQueues.of(stack) : null;
+    }
+
+    /**
+     * Where what a thread waits for is kept.
+     *
+     * @param server the thread whose own work leads to it before that of others does; null for none
+     */
+    private record Kept(Keeper keeper, Long server) {}
+
+    /** By the number of the thread that waits. */
+    private Map<Long, Kept> keepers(List<Thread> threads) {
         Map<Long, Object> blockers = new HashMap<>();
         List<Object> roots = new ArrayList<>();
+        Map<Object, Long> workOf = new IdentityHashMap<>();
         for (Thread thread : threads) {
             boolean isAsked = blockers.size() < MOST_KEPT && isParked(thread.getState());
             Object parked = isAsked ? LockSupport.getBlocker(thread) : null;
@@ -122,6 +171,7 @@ final class LockSnapshot {
             Object task = thread.isVirtual() ? null : jvm.taskOf(thread);
             if (task != null) {
                 roots.add(task);
+                workOf.put(task, thread.threadId());
             }
             if (thread instanceof ForkJoinWorkerThread worker) {
                 roots.add(worker.getPool());
@@ -129,10 +179,61 @@ final class LockSnapshot {
         }
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(blockers.values());
-        Map<Object, List<String>> found = jvm.keepers(code.all(), roots, wanted);
-        Map<Long, List<String>> keepers = new HashMap<>();
-        blockers.forEach((thread, blocker) -> keepers.put(thread, found.getOrDefault(blocker, List.of())));
+        Map<Object, Keeper> found = jvm.keepers(code.all(), roots, wanted);
+        Map<Long, Kept> keepers = new HashMap<>();
+        blockers.forEach((thread, blocker) -> {
+            Keeper keeper = found.getOrDefault(blocker, Keeper.NONE);
+            Long server = keeper.root() == null ? null : workOf.get(keeper.root());
+            boolean isOwn = thread.equals(server);
+            keepers.put(thread, new Kept(keeper, isOwn && isOfOthers(thread, blocker, workOf) ? null : server));
+        });
+        workOf.forEach((task, thread) -> {
+            if (mayServeItself(thread, task, blockers) && !thread.equals(keepers.get(thread).server())) {
+                addOwn(thread, task, blockers, workOf, keepers);
+            }
+        });
         return keepers;
+    }
+
+    /** Others than event loops of a program wait for what is in their own work's fields by chance, or for work. */
+    private boolean mayServeItself(long thread, Object task, Map<Long, Object> blockers) {
+        return blockers.containsKey(thread) && !(blockers.get(thread) instanceof AbstractQueuedSynchronizer.ConditionObject)
+                && !task.getClass().getName().equals(WORKER) && isInApplication(thread) && ++loopsAsked <= MOST_OWN;
+    }
+
+    /** A timer may lead to it as well, and nearer: what the thread's own work leads to, over a collection of a class in whose code it is. */
+    private void addOwn(long thread, Object task, Map<Long, Object> blockers, Map<Object, Long> workOf, Map<Long, Kept> keepers) {
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(blockers.values());
+        Map<Object, Keeper> found = jvm.keepers(new Class<?>[0], List.of(task), wanted);
+        String field = found.getOrDefault(blockers.get(thread), Keeper.NONE).field();
+        boolean isInItsCode = field != null && Stream.of(stacks.get(thread))
+                .anyMatch(it -> it.getClassName().equals(field.substring(0, field.lastIndexOf('.'))));
+        if (isInItsCode && !isOfOthers(thread, blockers.get(thread), workOf)) {
+            blockers.forEach((waiter, blocker) -> {
+                if (field.equals(found.getOrDefault(blocker, Keeper.NONE).field())) {
+                    Keeper keeper = keepers.get(waiter).keeper();
+                    keepers.put(waiter, new Kept(new Keeper(keeper.queues(), field, task), thread));
+                }
+            });
+        }
+    }
+
+    /** Whether the work of another thread, but for those of pools, in the application's code leads to it as well: that one may give it. */
+    private boolean isOfOthers(long own, Object blocker, Map<Object, Long> workOf) {
+        if (++ownAsked > MOST_OWN || System.nanoTime() > codeUntil) {
+            return true;
+        }
+        List<Object> others = workOf.entrySet().stream().filter(it -> it.getValue() != own && isInApplication(it.getValue()))
+                .map(Map.Entry::getKey).filter(it -> !it.getClass().getName().equals(WORKER)).toList();
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.add(blocker);
+        return !jvm.keepers(new Class<?>[0], others, wanted).isEmpty();
+    }
+
+    private boolean isInApplication(long thread) {
+        StackTraceElement[] stack = stacks.getOrDefault(thread, new StackTraceElement[0]);
+        return Stream.of(stack).anyMatch(it -> Code.isApplication(it.getClassName()));
     }
 
     /** What each thread waits for that the code gives back, by number. */

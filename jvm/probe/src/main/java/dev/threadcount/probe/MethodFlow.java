@@ -94,6 +94,16 @@ final class MethodFlow {
         return opcode >= 0xac && opcode <= 0xb1;
     }
 
+    /** Whether an object is put into an array. */
+    boolean isElementStored(int at) {
+        return opcode(at) == 0x53;
+    }
+
+    /** Whether an object is read from an array. */
+    boolean isElementLoaded(int at) {
+        return opcode(at) == 0x32;
+    }
+
     /** The variable that keeps what the call returns; -1 for none. */
     int variableOf(Call call) {
         int at = next(call.at());

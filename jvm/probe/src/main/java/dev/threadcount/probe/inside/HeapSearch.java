@@ -1,5 +1,6 @@
 package dev.threadcount.probe.inside;
 
+import dev.threadcount.probe.stacks.Keeper;
 import java.lang.ref.Reference;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.stream.Stream;
 
 /**
  * In which fields the objects are kept for which threads wait. Fields are read one after the other, from static ones and from what threads
@@ -19,10 +21,14 @@ import java.util.concurrent.Executor;
  */
 final class HeapSearch {
     private static final int MOST_OBJECTS = 200_000;
+    private static final int MOST_NEARBY = 20_000;
     private static final int BYTES_PER_OBJECT = 60;
     private static final long MOST_NS = 1_000_000_000;
     private static final int MOST_ELEMENTS = 10_000;
     private static final Field[] NONE = {};
+    /** Of the JDK: collections and tasks, its server, and the connections that selectors serve. */
+    private static final List<String> OPENED =
+            List.of("java.util.", "sun.net.httpserver.", "java.nio.channels.", "sun.nio.ch.Select", "sun.nio.ch.EPollSelector");
 
     private final Map<Class<?>, Field[]> fieldsOf = new HashMap<>();
     private final String own;
@@ -37,18 +43,27 @@ final class HeapSearch {
 
     /** @param own how the names of the classes begin whose objects are left out: they are of this look */
     HeapSearch(String own) {
+        this(own, MOST_OBJECTS);
+    }
+
+    private HeapSearch(String own, int mostObjects) {
         this.own = own;
         Runtime runtime = Runtime.getRuntime();
         long free = runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory();
-        most = (int) Math.min(MOST_OBJECTS, free / 4 / BYTES_PER_OBJECT);
+        most = (int) Math.min(mostObjects, free / 4 / BYTES_PER_OBJECT);
         objects = new Object[most];
         parents = new int[most];
         by = new Field[most];
         table = new int[Integer.highestOneBit(Math.max(2, most)) * 4];
     }
 
-    /** The fields whose queues hold it, or the executors of the JDK, the nearest first. */
-    Map<Object, List<String>> keepers(List<Class<?>> classes, Collection<Object> roots, Set<Object> wanted) {
+    /** For what is near: it costs the heap less. */
+    static HeapSearch nearby(String own) {
+        return new HeapSearch(own, MOST_NEARBY);
+    }
+
+    /** Of each wanted object that is found. */
+    Map<Object, Keeper> keepers(List<Class<?>> classes, Collection<Object> roots, Set<Object> wanted) {
         long end = System.nanoTime() + MOST_NS;
         for (Object root : roots) {
             add(root, -1, null);
@@ -58,11 +73,11 @@ final class HeapSearch {
                 add(value(field, null), -1, field);
             }
         }
-        Map<Object, List<String>> found = new IdentityHashMap<>();
+        Map<Object, Keeper> found = new IdentityHashMap<>();
         for (int at = 0; at < size && found.size() < wanted.size() && System.nanoTime() < end; at++) {
             Object object = objects[at];
             if (wanted.contains(object)) {
-                found.put(object, path(at));
+                found.put(object, new Keeper(path(at), collection(at), root(at)));
             }
             if (object instanceof Object[] array) {
                 for (int i = 0; i < Math.min(array.length, MOST_ELEMENTS); i++) {
@@ -88,7 +103,7 @@ final class HeapSearch {
             boolean isOfQueue = isNamedQueue(owner) && isForElements(field.getType());
             if (isInQueue && field != null && !isOfQueue) {
                 Object holder = parents[at] < 0 ? null : objects[parents[at]];
-                if (!owner.startsWith("java.")) {
+                if (!isOfJdk(owner)) {
                     path.add(owner + "." + field.getName());
                 } else if (holder instanceof Executor) {
                     path.add(holder.getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(holder)));
@@ -99,8 +114,39 @@ final class HeapSearch {
         return path;
     }
 
+    /** The field of the nearest collection, map or array. */
+    private String collection(int from) {
+        boolean isInside = false;
+        for (int at = from; at >= 0; at = parents[at]) {
+            Field field = by[at];
+            String owner = field == null ? "" : field.getDeclaringClass().getName();
+            boolean isPart = field == null ? parents[at] >= 0 : isCollection(owner);
+            if (isInside && !isPart) {
+                return field == null || isOfJdk(owner) ? null : owner + "." + field.getName();
+            }
+            isInside = isPart;
+        }
+        return null;
+    }
+
+    private static boolean isCollection(String owner) {
+        return owner.startsWith("java.util.") && Stream.of("Map", "Queue", "Deque", "List", "Set").anyMatch(owner.split("\\$")[0]::endsWith);
+    }
+
+    private Object root(int from) {
+        int at = from;
+        while (parents[at] >= 0) {
+            at = parents[at];
+        }
+        return by[at] == null ? objects[at] : null;
+    }
+
+    private static boolean isOfJdk(String owner) {
+        return owner.startsWith("java.") || owner.startsWith("sun.");
+    }
+
     private static boolean isNamedQueue(String owner) {
-        return owner.contains("Queue") || owner.contains("Deque");
+        return owner.contains("Queue") || owner.contains("Deque") || owner.startsWith("java.util.LinkedList");
     }
 
     /** Anything, many, or nodes that lead to further ones: a queue's own locks are none, nor are the results of a service for queues. */
@@ -140,7 +186,7 @@ final class HeapSearch {
     private boolean isWalked(Class<?> type) {
         String name = type.getName();
         boolean isOfJdk = name.startsWith("java.") || name.startsWith("jdk.") || name.startsWith("sun.") || name.startsWith("com.sun.");
-        return isOfJdk ? name.startsWith("java.util.") || name.startsWith("sun.net.httpserver.") : !name.startsWith(own);
+        return isOfJdk ? OPENED.stream().anyMatch(name::startsWith) : !name.startsWith(own);
     }
 
     private Field[] fields(Class<?> type, boolean isStatic) {

@@ -1,6 +1,7 @@
 package dev.threadcount.probe.inside;
 
 import dev.threadcount.probe.stacks.JvmAccess;
+import dev.threadcount.probe.stacks.Keeper;
 import dev.threadcount.probe.stacks.ThreadList;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.lang.invoke.MethodHandle;
@@ -26,6 +27,8 @@ import java.util.stream.Stream;
  * so that the packages it needs are opened to it and to nothing else ({@code JvmDoor}).
  */
 public final class JvmThreads implements JvmAccess {
+    private static final String OWN = "dev.threadcount.probe.";
+
     /** Null where this JVM has others. */
     private final ThreadTables tables;
     private final ThreadTree tree = new ThreadTree();
@@ -127,7 +130,7 @@ public final class JvmThreads implements JvmAccess {
     }
 
     @Override
-    public Map<Object, List<String>> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
+    public Map<Object, Keeper> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
         List<Class<?>> begun = new ArrayList<>();
         for (Class<?> type : loaded) {
             // To read a static field begins its class, and waits where another thread does.
@@ -135,7 +138,8 @@ public final class JvmThreads implements JvmAccess {
                 begun.add(type);
             }
         }
-        return new HeapSearch("dev.threadcount.probe.").keepers(begun, roots, wanted);
+        HeapSearch search = loaded.length == 0 ? HeapSearch.nearby(OWN) : new HeapSearch(OWN);
+        return search.keepers(begun, roots, wanted);
     }
 
     private boolean isUnused(Class<?> type) {

@@ -42,12 +42,12 @@ public interface JvmAccess {
     }
 
     /**
-     * The fields whose queues keep each wanted object, or the executors of the JDK that do, the nearest first.
+     * Where each wanted object is kept.
      *
-     * @param loaded classes whose static fields lead to objects
+     * @param loaded classes whose static fields lead to objects; none: only what is near to the roots is found
      * @param roots objects that lead to others as well
      */
-    default Map<Object, List<String>> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
+    default Map<Object, Keeper> keepers(Class<?>[] loaded, Collection<Object> roots, Set<Object> wanted) {
         return Map.of();
     }
 

@@ -2,6 +2,7 @@ package dev.threadcount.probe.inside;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.threadcount.probe.stacks.Keeper;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -56,10 +57,10 @@ class HeapSearchTest {
         Shop.ORDERS.known.put("other", other);
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(List.of(queued, other, ownTask));
-        Map<Object, List<String>> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
+        Map<Object, Keeper> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
         // The map's fields are closed here.
-        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued));
-        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(ownTask));
+        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(queued).queues());
+        assertEquals(List.of(Serial.class.getName() + ".waiting"), keepers.get(ownTask).queues());
         assertEquals(2, keepers.size());
     }
 
@@ -67,8 +68,32 @@ class HeapSearchTest {
     void theResultOfAServiceForQueuesIsInNoQueueAndANodeThatLeadsToAnotherOneIs() {
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(List.of(Shop.SERVICE.ready, Shop.SERVICE.first));
-        Map<Object, List<String>> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
-        assertEquals(List.of(), keepers.get(Shop.SERVICE.ready));
-        assertEquals(List.of(Shop.class.getName() + ".SERVICE"), keepers.get(Shop.SERVICE.first));
+        Map<Object, Keeper> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(), wanted);
+        assertEquals(List.of(), keepers.get(Shop.SERVICE.ready).queues());
+        assertEquals(List.of(Shop.class.getName() + ".SERVICE"), keepers.get(Shop.SERVICE.first).queues());
+    }
+
+    /** Two event loops, each with what it has yet to answer. */
+    static final class Loop {
+        private final Object[] pending = new Object[1];
+        private Loop other;
+    }
+
+    @Test
+    void whatTwoLoopsLeadToIsOfTheNearerOneAndWhatAStaticFieldHasIsOfNone() {
+        Loop first = new Loop();
+        Loop second = new Loop();
+        first.other = second;
+        Object ofFirst = new Task("row");
+        Object ofSecond = new Task("column");
+        first.pending[0] = ofFirst;
+        second.pending[0] = ofSecond;
+        Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
+        wanted.addAll(List.of(ofFirst, ofSecond, Shop.SERVICE));
+        Map<Object, Keeper> keepers = new HeapSearch("none.").keepers(List.of(Shop.class), List.of(first, second), wanted);
+        String field = Loop.class.getName() + ".pending";
+        assertEquals(new Keeper(List.of(), field, first), keepers.get(ofFirst));
+        assertEquals(new Keeper(List.of(), field, second), keepers.get(ofSecond));
+        assertEquals(Keeper.NONE, keepers.get(Shop.SERVICE));
     }
 }
