@@ -6,16 +6,18 @@
 use crate::evidence::cpu_use::CpuUse;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use crate::finding::{Fact, Finding, RunsShowing};
+use crate::words::activity::what;
 use crate::words::figure::{cpu, known};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{as_shown, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct PoolCeiling {
     pub shown_by: PoolEvidence,
@@ -30,6 +32,8 @@ pub struct PoolCeiling {
     /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
     pub cpu: CpuUse,
+    /// Most of the threads wait here for what others of the process have: more threads would wait as well.
+    pub waiting: Option<ThreadActivity>,
 }
 
 /// What shows that a pool is full.
@@ -49,6 +53,8 @@ const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.02;
 const MOSTLY_FULL: f64 = 0.9;
 /// In so few of them that the arithmetic must be wrong.
 const SELDOM_FULL: f64 = 0.5;
+/// So much of a pool's threads is most of them.
+const MOST: f64 = 0.5;
 
 fn by_arithmetic(run: &RunFigures, pool: f64) -> bool {
     run.os_threads >= pool
@@ -80,6 +86,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         os_threads: means.os_threads,
         full_share: means.pool_full,
         cpu: means.cpu_use(),
+        waiting: waiting(&runs_of_variant.runs, threads),
     };
     Some(runs_of_variant.finding(Fact::PoolCeiling(ceiling), runs))
 }
@@ -88,20 +95,44 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let is_limit = figures.machine_share() < FULL_MACHINE && by_count(&figures);
+    let threads = figures.pool?;
     let ceiling = PoolCeiling {
         shown_by: PoolEvidence::Counters,
-        threads: figures.pool?,
+        threads,
         clients: None,
         fastest_ms: None,
         rate_per_s: None,
         os_threads: figures.os_threads,
         full_share: figures.pool_full,
         cpu: figures.cpu_use(),
+        waiting: waiting(&[record], threads),
     };
     is_limit.then_some(Fact::PoolCeiling(ceiling))
 }
 
+/// Where most threads of the pool wait for what others of the process have, in each run that was sampled.
+fn waiting(records: &[&Record], pool_threads: f64) -> Option<ThreadActivity> {
+    let is_for_others = |state: ThreadState| state.is_contention() || state == ThreadState::Poll;
+    let profiles = records.iter().filter_map(|record| record.jvm.as_ref()?.wait_profile.as_ref());
+    let places: Vec<Option<ThreadActivity>> = profiles
+        .map(|profile| {
+            let of_requests = profile.groups.iter().filter(|it| it.role == ThreadRole::Request);
+            let mut waits = of_requests.filter(|it| {
+                is_for_others(it.activity.state) && profile.mean_threads(it) >= MOST * pool_threads
+            });
+            waits.next().map(|it| it.activity.clone())
+        })
+        .collect();
+    places.into_iter().collect::<Option<Vec<_>>>()?.into_iter().next()
+}
+
 impl PoolCeiling {
+    /// `Most of them are waiting for a HikariCP connection, and more threads would wait as well`.
+    fn of_waiting(&self) -> Option<String> {
+        let waiting = self.waiting.as_ref()?;
+        Some(format!("Most of them are {}, and more threads would wait as well", what(waiting)))
+    }
+
     /// How long a request has a thread, where all are busy: Little's law.
     fn held_ms(&self, rate_per_s: f64) -> f64 {
         self.threads * 1_000.0 / rate_per_s
@@ -132,17 +163,24 @@ impl Words for PoolCeiling {
         if let Some(full) = self.full_share {
             sentence.push_str(&format!(". The pool is full in {} of its readings (JMX)", percent(full)));
         }
+        if let Some(waiting) = self.of_waiting() {
+            sentence.push_str(&format!(". {waiting}"));
+        }
         sentence
     }
 
     fn brief(&self) -> Option<String> {
         let threads = whole(self.threads);
+        if let Some(waiting) = &self.waiting {
+            return Some(format!("all {threads} pool threads are busy, most of them {}", what(waiting)));
+        }
         let fastest_ms = self.fastest_ms.filter(|_| self.shown_by == PoolEvidence::Arithmetic)?;
         Some(format!("all {threads} pool threads are busy. {} is their maximum", self.maximum(fastest_ms)))
     }
 
     fn advice(&self) -> Option<String> {
-        Some("a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full".to_owned())
+        let larger = "a larger pool (Tomcat: maxThreads) or virtual threads, as the CPU is not full";
+        self.waiting.is_none().then(|| larger.to_owned())
     }
 
     fn evidence(&self) -> Vec<String> {
@@ -167,8 +205,10 @@ mod tests {
     use super::*;
     use crate::evidence::variant_runs::stage::{advice, found, run, sentence};
     use crate::finding::RunsShowing;
+    use crate::words::finding::words;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
+    use threadcount_model::record::wait_profile::{WaitGroup, WaitProfile};
 
     /// 400 clients on Tomcat's 200 threads, as measured.
     fn platform() -> Record {
@@ -187,6 +227,36 @@ mod tests {
         assert_eq!(sentence(&finding), expected);
         assert_eq!(finding.runs, Some(RunsShowing { showing: 3, complete: 3 }));
         assert!(advice(&finding).contains("maxThreads"));
+    }
+
+    /// So many of its threads wait there.
+    fn sampled(mut record: Record, state: ThreadState, threads: f64) -> Record {
+        let activity = ThreadActivity {
+            state,
+            resource: (state == ThreadState::Pool).then(|| "HikariCP".to_owned()),
+            application: Some("shop.Orders.find:42".to_owned()),
+            ..ThreadActivity::default()
+        };
+        let group = WaitGroup { activity, threads: vec![threads], role: ThreadRole::Request };
+        let profile = WaitProfile { samples: 1, groups: vec![group], ..WaitProfile::default() };
+        record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
+        record
+    }
+
+    #[test]
+    fn a_pool_whose_threads_wait_for_a_smaller_pool_is_not_to_be_larger() {
+        let of =
+            |state, threads| found(find, "clients: 400", sampled(platform(), state, threads)).expect("full");
+        let behind = of(ThreadState::Pool, 190.0);
+        assert_eq!(
+            sentence(&behind),
+            "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most. Most of them are waiting for a HikariCP \
+             connection, and more threads would wait as well"
+        );
+        assert_eq!(words(&behind).advice, None);
+        for look_alike in [of(ThreadState::Socket, 190.0), of(ThreadState::Pool, 20.0)] {
+            assert!(advice(&look_alike).contains("maxThreads"), "{look_alike:?}");
+        }
     }
 
     #[test]

@@ -342,6 +342,7 @@ fn findings() -> Vec<Finding> {
             os_threads: 223.0,
             full_share: None,
             cpu: CpuUse { in_use_cores: 0.9, ..cpu },
+            waiting: None,
         })
     };
     let clients = ClientCeiling {

@@ -1,0 +1,164 @@
+use super::*;
+use crate::sample::crossover as document;
+use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
+
+const QUESTION: &str = "What do virtual threads change for app.jar?";
+
+const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
+
+#[test]
+fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
+    let lines = lines(&document(10, 0.01), QUESTION);
+    assert_eq!(
+        lines[..6],
+        [
+            QUESTION,
+            "Tomcat 11.0.24: 100 clients, 40 periods in 46 seconds",
+            "Answer  virtual has 1.11x the throughput of own, 3.40x [3.400, 3.400] the median response time and",
+            "        the same p99 within 1 %.",
+            "",
+            "                                    throughput  vs own                  p50       p99  CPU/request",
+        ]
+    );
+    assert_eq!(
+        lines[6],
+        "own             pool of 200            3,000/s  baseline            10.0 ms    124 ms       400 µs"
+    );
+    assert!(lines[7].starts_with("virtual         virtual threads        3,330/s  1.11x [1.1"), "{lines:#?}");
+    let why = "Why     own: its 200 threads are enough for 100 clients.";
+    for line in [why, "Trust   175,130 requests, none failed."] {
+        assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
+    }
+}
+
+#[test]
+fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
+    let mut crossover = document(10, 0.01).crossover;
+    crossover.own_threads = Some(50);
+    let of_virtual: Vec<CrossoverPeriod> =
+        crossover.periods.iter().filter(|it| it.treatment == VIRTUAL).cloned().collect();
+    for threads in (100..120).map(|it| it * 10) {
+        let treatment = Treatment::Platform { threads };
+        crossover.treatments.push(treatment);
+        let periods = of_virtual.iter().cloned();
+        crossover.periods.extend(periods.map(|it| CrossoverPeriod { treatment, ..it }));
+    }
+    let many = lines(&crossover.into(), QUESTION);
+    assert!(many.iter().any(|it| it.ends_with(" more with --json")), "{many:#?}");
+    assert!(
+        many.iter().any(|it| it.contains("its 50 threads serve 50 of 100 requests at once")),
+        "{many:#?}"
+    );
+    for text in [
+        many,
+        lines(&document(10, 0.01), QUESTION),
+        lines(&document(6, 0.9), QUESTION),
+        lines(&document(0, 0.0), QUESTION),
+    ] {
+        assert!(text.len() <= MOST_LINES, "{} lines: {text:#?}", text.len());
+        assert!(text.iter().all(|it| it.chars().count() <= WIDTH), "{text:#?}");
+    }
+}
+
+#[test]
+fn a_ratio_that_nobody_should_act_on_is_not_shown() {
+    let noisy = document(6, 0.9);
+    assert_eq!(
+        answers(&noisy, "", &name)[0],
+        "virtual has 3.40x [3.400, 3.400] the median response time of own, the same p99 within 1 % and an inconclusive throughput."
+    );
+    let text = lines(&noisy, QUESTION).join("\n");
+    assert!(text.contains("too few blocks"), "{text}");
+    let none = lines(&document(0, 0.0), QUESTION).join("\n");
+    assert!(none.contains("No verdict, as no block of periods was completed."), "{none}");
+}
+
+#[test]
+fn a_question_about_pools_does_not_name_virtual_threads() {
+    let (virtual_threads, pool) = (Treatment::Virtual { limit: None }, Treatment::Platform { threads: 206 });
+    assert_eq!(
+        question_of_number(&[Treatment::Own, pool]).as_deref(),
+        Some("Does another number of threads help?")
+    );
+    assert_eq!(question_of_number(&[Treatment::Own, pool, virtual_threads]), None);
+    assert_eq!(question_of_number(&[]), None, "the default has virtual threads");
+}
+
+#[test]
+fn the_blocks_so_far_never_become_fewer_because_some_are_left_out() {
+    let mut made = document(9, 0.01);
+    assert!(so_far(&made).starts_with("9 blocks, throughput against own: "), "{}", so_far(&made));
+    let early = made.crossover.periods.iter_mut().filter(|it| it.block < 3);
+    early.for_each(|it| it.left_out = Some(LeftOut::WarmingUp));
+    let warm = CrossoverDocument::from(made.crossover);
+    assert!(
+        so_far(&warm).starts_with("9 blocks (3 left out), throughput against own: "),
+        "{}",
+        so_far(&warm)
+    );
+}
+
+#[test]
+fn of_a_request_that_takes_little_cpu_fresh_jvms_are_to_be_compared() {
+    let with = |cpu_us| {
+        let mut made = document(10, 0.01).crossover;
+        made.periods.iter_mut().for_each(|it| it.cpu_us_per_request = Some(cpu_us));
+        cheap_requests(&made.into())
+    };
+    assert!(with(20.5).is_some_and(|it| it.starts_with("a request takes 20.5 µs of CPU, so fresh JVMs")));
+    assert_eq!(with(120.0), None);
+}
+
+#[test]
+fn what_was_left_out_and_why_it_ended_early_is_in_the_trust() {
+    let mut document = document(8, 0.01);
+    document.crossover.periods[3].left_out = Some(LeftOut::OtherThreads);
+    document.crossover.requests.failed = 3;
+    for why in ["the server stopped", "the server stopped."] {
+        document.crossover.ended_early = Some(why.to_owned());
+        let text = lines(&document, QUESTION).join("\n");
+        assert!(
+            text.replace("\n       ", "").lines().any(|it| it.ends_with(
+                "1 period in which requests ran on another kind of thread. Ended early: the server stopped."
+            )),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn blocks_that_lost_cpu_are_in_the_trust_with_what_took_it_and_whether_they_count() {
+    let trusted = |blocks: u32, marked: bool, stolen_cores: f64, other_processes_cores: f64| {
+        let mut made = document(blocks, 0.01).crossover;
+        for (at, period) in made.periods.iter_mut().enumerate() {
+            let is_hit = period.block < 3 && at % 4 == 1;
+            let hit = LostCpu { stolen_cores, other_processes_cores, of_cores: 2 };
+            period.lost_cpu = Some(if is_hit { hit } else { LostCpu { of_cores: 2, ..LostCpu::default() } });
+            period.left_out = (marked && period.block < 3).then_some(LeftOut::LostCpu);
+        }
+        trust(&made).split_once(". ").map_or_else(String::new, |(_, rest)| rest.to_owned())
+    };
+    assert_eq!(
+        trusted(14, true, 0.1, 0.64),
+        "3 of 14 blocks left out: other processes used up to 0.6 cores."
+    );
+    assert_eq!(trusted(14, true, 0.42, 0.1), "3 of 14 blocks left out: the hypervisor took up to 0.4 cores.");
+    assert_eq!(
+        trusted(8, false, 0.0, 0.64),
+        "No block left out, although other processes used up to 0.6 cores in 3 of 8: too few would remain."
+    );
+    assert_eq!(trusted(14, false, 0.0, 0.0), "");
+}
+
+#[test]
+fn cores_that_others_used_in_all_periods_are_in_the_trust_as_interference() {
+    let trusted = |stolen_cores, other_processes_cores| {
+        let mut made = document(8, 0.01).crossover;
+        let lost = LostCpu { stolen_cores, other_processes_cores, of_cores: 2 };
+        made.periods.iter_mut().for_each(|it| it.lost_cpu = Some(lost));
+        trust(&made).split_once(". ").map_or_else(String::new, |(_, rest)| rest.to_owned())
+    };
+    assert_eq!(trusted(0.0, 1.25), "Other processes used 1.25 of 2 cores; stop them and measure again.");
+    assert_eq!(trusted(0.25, 0.0), "CPU steal: 0.25 of 2 cores; measure again when the host is quieter.");
+    assert_eq!(trusted(0.15, 0.25), "");
+}
