@@ -19,6 +19,9 @@ use unit::Unit;
 /// Parts below this share of the whole are added up in the sentence.
 const WORTH_NAMING: f64 = 0.02;
 
+/// What is left of the whole below this share is not said: with more of it the parts would visibly not add up.
+const WORTH_ADDING: f64 = 0.01;
+
 /// Parts that a sentence in full names, and one in brief.
 const NAMED: usize = 5;
 const NAMED_IN_BRIEF: usize = 2;
@@ -160,7 +163,7 @@ fn brief(time: &RequestTime) -> String {
     let sum: f64 = terms.iter().map(|(ms, _)| ms).sum();
     let left_out = time.service_time_ms - sum;
     // What rounding leaves goes to the last part, where the parts are all there is.
-    let is_complete = left_out < WORTH_NAMING * time.service_time_ms;
+    let is_complete = left_out < WORTH_ADDING * time.service_time_ms;
     let whole = unit.rounded(time.service_time_ms);
     let mut left = whole;
     let word = |(place, (ms, what)): (usize, &(f64, String))| {
@@ -176,7 +179,7 @@ fn brief(time: &RequestTime) -> String {
 
 /// The largest kinds of time, what the others add up to, and the time without a thread.
 fn largest(time: &RequestTime) -> Vec<(f64, String)> {
-    let least = WORTH_NAMING * time.service_time_ms;
+    let share_ms = |share: f64| share * time.service_time_ms;
     let mut kinds: Vec<(f64, String)> = Vec::new();
     for part in &time.parts {
         let (ms, what) = (part.time.ms, what(&part.activity));
@@ -186,10 +189,11 @@ fn largest(time: &RequestTime) -> Vec<(f64, String)> {
         }
     }
     kinds.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let rest = kinds.split_off(kinds.len().min(NAMED_IN_BRIEF));
+    let named = kinds.iter().take(NAMED_IN_BRIEF).filter(|(ms, _)| *ms >= share_ms(WORTH_NAMING)).count();
+    let rest = kinds.split_off(named);
     let others: f64 = rest.iter().map(|(ms, _)| ms).sum();
     kinds.extend([(others, "other".to_owned()), (time.without_thread.ms, without_thread(time))]);
-    kinds.retain(|(ms, _)| *ms >= least);
+    kinds.retain(|(ms, _)| *ms >= share_ms(WORTH_ADDING));
     kinds
 }
 
@@ -299,6 +303,16 @@ mod tests {
         let expected = "80.0 ms per request = 30.0 ms sleeping + 15.0 ms running + 15.0 ms other + 20.0 ms waiting without \
                         a thread";
         assert_eq!(words(&time(parts, 80.0)).brief, expected);
+    }
+
+    #[test]
+    fn a_small_kind_of_time_is_other_where_the_brief_parts_would_not_add_up_without_it() {
+        let of = |state, ms| part(state, None, "a.A.a:1", ms);
+        let parts = vec![of(ThreadState::Sleep, 48.5), of(ThreadState::Running, 1.9)];
+        assert_eq!(
+            words(&RequestTime { queue: Some("the pool".to_owned()), ..time(parts, 100.8) }).brief,
+            "100.8 ms per request = 48.5 ms sleeping + 1.9 ms other + 50.4 ms queued for the pool"
+        );
     }
 
     #[test]
