@@ -88,8 +88,7 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
 /// Below this share of a full pool's threads, what the others do is not known.
 const NEARLY_ALL: f64 = 0.9;
 
-/// All threads of a full pool have a request, whatever few samples count: more are requests in its queue, and few less were seen
-/// between two of them.
+/// Each thread of a full pool has a request, and few samples count a few too many or too few: the parts are scaled to all threads.
 fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     let found: f64 = time.parts.iter().map(|part| part.threads).sum();
     if found < NEARLY_ALL * pool_threads {
