@@ -2,13 +2,16 @@
 //! where they came from: a daemon, or the child of a script that has ended.
 
 use super::cpu_account::ProcessKey;
-use procfs::process::{Process, all_processes};
-use std::fs;
-use std::process;
+use procfs::process::{Process, StatFlags, all_processes};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, process, thread};
 
 /// The name of the variable.
 pub const VARIABLE: &str = "THREADCOUNT_SERVER";
+
+/// An `exec` takes microseconds, and longer where the CPU is full.
+const EXEC_LIMIT: Duration = Duration::from_millis(200);
 
 /// The mark of one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,13 +46,38 @@ impl ProcessMark {
     pub fn processes(&self) -> Vec<ProcessKey> {
         let setting = self.setting();
         let has_it = |pid: i32| {
-            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-            environment.split(|&byte| byte == 0).any(|it| it == setting.as_bytes())
+            environment(pid).split(|&byte| byte == 0).any(|it| it == setting.as_bytes())
         };
         let all = all_processes().into_iter().flatten().flatten();
         let marked = all.filter(|it| has_it(it.pid())).filter_map(|it| it.stat().ok());
         marked.map(|stat| (stat.pid, stat.starttime)).collect()
     }
+}
+
+/// The environment of a process; empty where it is gone or may not be read.
+fn environment(pid: i32) -> Vec<u8> {
+    let read = || fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let give_up = Instant::now() + EXEC_LIMIT;
+    loop {
+        let environment = read();
+        if !environment.is_empty() {
+            return environment;
+        }
+        if !is_in_exec(pid) || Instant::now() >= give_up {
+            // It may have got one since.
+            return read();
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Whether a process has left its old program and does not have the environment of the new one yet. Its parent may run
+/// again by then: `exec_mmap` in the kernel's `fs/exec.c` ends a `vfork` before the new stack is made.
+fn is_in_exec(pid: i32) -> bool {
+    let Ok(stat) = Process::new(pid).and_then(|it| it.stat()) else { return false };
+    let has_none_for_ever = StatFlags::PF_KTHREAD | StatFlags::PF_EXITING;
+    let flags = StatFlags::from_bits_truncate(stat.flags);
+    stat.env_end == Some(0) && stat.state != 'Z' && !flags.intersects(has_none_for_ever)
 }
 
 impl Default for ProcessMark {
@@ -73,5 +101,17 @@ mod tests {
         sleeper.wait().unwrap();
         assert_eq!(found, [sleeper.id() as i32]);
         assert!(by_other.is_empty(), "{by_other:?}");
+    }
+
+    #[test]
+    fn a_process_has_its_environment_from_the_moment_on_that_its_parent_goes_on() {
+        let mark = ProcessMark::new();
+        for _ in 0..300 {
+            let mut sleeper = Command::new("sleep").arg("600").env(VARIABLE, mark.value()).spawn().unwrap();
+            let seen = environment(sleeper.id() as i32);
+            sleeper.kill().unwrap();
+            sleeper.wait().unwrap();
+            assert!(String::from_utf8_lossy(&seen).contains(&mark.setting()), "{seen:?}");
+        }
     }
 }
