@@ -29,6 +29,7 @@ pub mod loaded_classes;
 pub mod log_file;
 pub mod lost_cpu;
 pub mod machine;
+mod machine_sockets;
 pub mod native_memory;
 mod neighbour_connections;
 pub mod network;

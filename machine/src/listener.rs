@@ -11,7 +11,7 @@ pub fn listener(port: u16) -> Option<u32> {
 }
 
 /// All of them: what a process started before it listened has the socket too.
-pub(super) fn listeners(port: u16) -> impl Iterator<Item = u32> {
+fn listeners(port: u16) -> impl Iterator<Item = u32> {
     let entries = tcp().unwrap_or_default().into_iter().chain(tcp6().unwrap_or_default());
     let is_it = |entry: &TcpNetEntry| entry.state == TcpState::Listen && entry.local_address.port() == port;
     let inodes: Vec<u64> = entries.filter(is_it).map(|entry| entry.inode).collect();
