@@ -32,6 +32,8 @@ const BUDGET: Duration = Duration::from_secs(66);
 const WARMING_UP: Duration = Duration::from_secs(60);
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
+/// So often a line of the warm-up is printed.
+const WARMING_LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Flags about fresh JVMs, and about a result of several runs.
 const FRESH_JVMS_ONLY: [&str; 8] =
@@ -293,8 +295,34 @@ fn exit_code(document: &CrossoverDocument, fail_above: f64) -> ExitCode {
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.
 #[derive(Debug, Default)]
 struct CrossoverProgress {
-    warming_s: u32,
+    warming: Option<WarmingUp>,
     printed: Option<Instant>,
+}
+
+/// The warm-up so far: when it began, when its last line was printed, and the responses since.
+#[derive(Debug)]
+struct WarmingUp {
+    began: Instant,
+    printed: Instant,
+    ok: u64,
+}
+
+impl WarmingUp {
+    const fn new(now: Instant) -> Self {
+        Self { began: now, printed: now, ok: 0 }
+    }
+
+    /// More responses. Every five seconds: for how long the server has been warmed up, and the responses per second since the last time.
+    fn answered(&mut self, ok: u64, now: Instant) -> Option<(Duration, f64)> {
+        self.ok += ok;
+        let since = now - self.printed;
+        if since < WARMING_LINE_EVERY {
+            return None;
+        }
+        let rate_per_s = self.ok as f64 / since.as_secs_f64();
+        (self.printed, self.ok) = (now, 0);
+        Some((now - self.began, rate_per_s))
+    }
 }
 
 impl CrossoverProgress {
@@ -307,13 +335,10 @@ impl CrossoverProgress {
                 }
             }
             CrossoverEvent::WarmingUp(second) => {
-                self.warming_s += 1;
-                if self.warming_s.is_multiple_of(5) {
-                    note!(
-                        "warming up with few clients: {} s, {}",
-                        self.warming_s,
-                        figures::rate(second.counts.ok as f64 / second.length_s)
-                    );
+                let second_began = Instant::now() - Duration::from_secs(1);
+                let warming = self.warming.get_or_insert_with(|| WarmingUp::new(second_began));
+                if let Some((lasted, rate_per_s)) = warming.answered(second.counts.ok, Instant::now()) {
+                    note!("warming up: {:.0} s, {}", lasted.as_secs_f64(), figures::rate(rate_per_s));
                 }
             }
             CrossoverEvent::Warm(warm_up) => {
@@ -322,7 +347,7 @@ impl CrossoverProgress {
                     Some(false) => "still warming up",
                     None => "perhaps warm",
                 };
-                note!("{words} after {:.0} s with few clients; the periods begin", warm_up.few_clients_s);
+                note!("{words} after {:.0} s; the periods begin", warm_up.few_clients_s);
             }
             CrossoverEvent::Block(crossover) => self.block(crossover),
             CrossoverEvent::Observing(crossover) => {
@@ -343,5 +368,21 @@ impl CrossoverProgress {
             self.printed = Some(Instant::now());
             note!("{}", words::so_far(&document));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rate_of_a_warm_up_is_that_since_its_last_line_whatever_rounds_ended_meanwhile() {
+        let began = Instant::now();
+        let at = |seconds: f64| began + Duration::from_secs_f64(seconds);
+        let mut warming = WarmingUp::new(began);
+        assert_eq!(warming.answered(40, at(1.0)), None);
+        assert_eq!(warming.answered(1, at(1.1)), None, "the rest of a round");
+        assert_eq!(warming.answered(459, at(5.0)), Some((Duration::from_secs(5), 100.0)));
+        assert_eq!(warming.answered(1_000, at(10.0)), Some((Duration::from_secs(10), 200.0)));
     }
 }
