@@ -142,8 +142,8 @@ fn a_session_that_is_killed_at_any_moment_goes_on_and_is_as_one_without_a_break(
     assert!(
         names(&folder.path().join("here")).iter().all(|name| !name.ends_with(".partial") && name != ".room")
     );
-    // A result that is complete stays as it is.
-    done(&folder, &["run", "--resume", "here"], 0);
+    // A result that is complete stays as it is, and may be named by its file.
+    done(&folder, &["run", "--resume", "here/result.json"], 0);
     assert_eq!(runs(&schema::result_file(&folder.path().join("here"))), found);
 }
 

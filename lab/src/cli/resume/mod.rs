@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::{ResultFolder, latest};
+use threadcount_judge::result_folder::{ResultFile, ResultFolder, latest};
 use threadcount_load::command_line;
 use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
@@ -27,12 +27,12 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Of a result's folder, or the latest of a folder of results.
+    /// Of a result's folder or its file, or the latest of a folder of results.
     ///
     /// # Errors
     /// There is no result that can be read.
     pub fn read(folder: &Path) -> miette::Result<Self> {
-        let folder = latest(folder);
+        let folder = latest(&without_file(folder));
         let document = ResultFolder::read(&folder).into_diagnostic()?;
         Ok(Self { folder, document })
     }
@@ -114,6 +114,15 @@ impl Earlier {
             self.folder.display(),
             differing.join("\n  ")
         ))
+    }
+}
+
+/// The folder of a result, of which the file may be named.
+fn without_file(path: &Path) -> PathBuf {
+    let is_file = path.ends_with(ResultFile::Result.name()) && path.is_file();
+    match path.parent().filter(|_| is_file) {
+        Some(folder) => Path::new(".").join(folder),
+        None => path.to_owned(),
     }
 }
 
