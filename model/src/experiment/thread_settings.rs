@@ -48,6 +48,9 @@ impl Variant {
         alike.env.retain(|name, _| {
             ![SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE].contains(&name.as_str())
         });
+        if let Subject::Server(Server::Jetty(jetty)) = &mut alike.subject {
+            jetty.max_concurrent_tasks = None;
+        }
         if let Subject::Server(Server::Jar(jar)) = &mut alike.subject {
             let is_other =
                 |word: &&str| !word.starts_with(SPRING_ARGUMENT) && !word.starts_with(LIMIT_ARGUMENT);

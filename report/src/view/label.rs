@@ -62,7 +62,10 @@ pub fn request_threads(
     };
     Some(match variant.server().and_then(Server::threads) {
         Some(Threads::Platform(size)) => pool(configured(*size, load)),
-        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => RequestThreads::Virtual,
+        // A pool of Jetty's gives at most so many.
+        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => facts
+            .and_then(|it| it.pool_max_threads)
+            .map_or(RequestThreads::Virtual, RequestThreads::Limited),
         Some(Threads::Executor(DropIn::Cached)) => RequestThreads::Cached,
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
@@ -104,6 +107,7 @@ mod tests {
         assert_eq!(label_of("{threads: {platform: 1000}}", None), "pool of 1,000");
         assert_eq!(label_of("{threads: {platform: clients}}", None), "pool of 400");
         assert_eq!(label_of("{threads: virtual}", None), "virtual threads");
+        assert_eq!(label_of("{threads: virtual}", Some(200)), "virtual, at most 200");
         assert_eq!(label_of("{threads: virtual, label: as in production}", None), "as in production");
     }
 }

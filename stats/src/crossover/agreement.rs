@@ -1,6 +1,6 @@
 //! Do fresh JVMs, with the kind of thread set as a user would set it, confirm what periods inside one JVM showed?
 
-use super::CrossoverRatio;
+use super::{CrossoverRatio, LEAST_CHANGE};
 use crate::ratio::WIDEST;
 use threadcount_model::comparison::Ratio;
 use threadcount_model::interval::Interval;
@@ -18,7 +18,7 @@ pub enum Warmth {
 /// What fresh JVMs say of the ratio in one JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// The ratios differ by no more than their intervals allow.
+    /// The ratios differ by no more than their intervals allow, or by less than anyone would act on.
     Agrees,
     Differs(Warmth),
     /// One of them has no interval, or one that nearly everything lies in.
@@ -33,7 +33,7 @@ pub fn agreement(one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> Agr
         return Agreement::Unknown;
     };
     let difference = (one_jvm.ratio / fresh.ratio).ln().abs();
-    match difference <= one.hypot(other) {
+    match difference <= one.hypot(other).max(LEAST_CHANGE) {
         true if one.max(other) > WIDEST.ln_1p() => Agreement::Unknown,
         true => Agreement::Agrees,
         false => Agreement::Differs(warmth),
@@ -51,9 +51,14 @@ mod tests {
     }
 
     fn between(one: f64, fresh: f64, half_width: f64) -> Agreement {
+        with_widths((one, 0.03), (fresh, half_width))
+    }
+
+    /// Ratios with half the widths of their intervals.
+    fn with_widths((one, one_width): (f64, f64), (fresh, half_width): (f64, f64)) -> Agreement {
         let one = CrossoverRatio {
             ratio: one,
-            interval: Some(interval(one, 0.03)),
+            interval: Some(interval(one, one_width)),
             verdict: Verdict::Higher,
             p_value: None,
             blocks: 12,
@@ -75,6 +80,13 @@ mod tests {
     fn ratios_agree_within_the_width_of_both_intervals() {
         assert_eq!(between(1.10, 1.15, 0.04), Agreement::Agrees);
         assert_eq!(between(1.10, 1.20, 0.04), Agreement::Differs(Warmth::AllWarm));
+    }
+
+    #[test]
+    fn narrow_intervals_beside_each_other_agree_where_the_ratios_are_as_good_as_one() {
+        assert_eq!(with_widths((0.1008, 0.002), (0.1002, 0.001)), Agreement::Agrees);
+        let differs = with_widths((0.105, 0.002), (0.1, 0.001));
+        assert_eq!(differs, Agreement::Differs(Warmth::AllWarm));
     }
 
     #[test]
