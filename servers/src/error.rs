@@ -23,7 +23,7 @@ pub enum LaunchError {
     App(#[from] AppMissing),
     /// The probe has not been built.
     #[error("{0}; or leave it out with --no-probe")]
-    Probe(#[from] ProbeMissing),
+    Probe(ProbeMissing),
     #[error(transparent)]
     Distribution(#[from] DistributionError),
     #[error(

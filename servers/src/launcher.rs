@@ -73,7 +73,7 @@ impl Launcher {
     /// What is missing, and how to get it.
     pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
         if variant.target().is_none() && self.probe_of(variant) != ProbeChoice::Off {
-            jar::find()?;
+            jar::find().map_err(LaunchError::Probe)?;
         }
         if variant.target().is_none() {
             self.check(variant)?;
@@ -199,7 +199,7 @@ impl Launcher {
         let ready_backends = backends.addresses();
         let placeholders = Placeholders { port: 0, backends: &ready_backends, secret: &secret };
         let tear_down = own_commands::set_up(variant, &self.jdks, placeholders, folder, interrupted)?;
-        let probe = ProbeSession::new(self.probe_of(variant), folder)?;
+        let probe = ProbeSession::new(self.probe_of(variant), folder).map_err(LaunchError::Probe)?;
         let start =
             Start { clients, backends: &backends.addresses(), secret: &secret, new_port, interrupted };
         let started = self.start(variant, folder, &start, &mut backends);
