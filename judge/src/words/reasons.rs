@@ -81,7 +81,7 @@ pub fn in_short(reason: &DoubtReason) -> Cow<'static, str> {
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
         DoubtReason::NotSteady { .. } => "no steady state when measuring began",
         DoubtReason::UnequallyWarm { than, .. } => {
-            return format!("warmed up less than {}", figures::listed(than)).into();
+            return format!("a JVM less warm than that of {}", figures::listed(than)).into();
         }
         DoubtReason::CompilerBusy { .. } => "the compiler was busy while measuring",
         DoubtReason::WideSpread { .. } => "the runs differ a lot",
