@@ -111,9 +111,8 @@ impl Namespace {
     /// That of a process.
     fn of(process: &Process) -> Self {
         let entries = [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten();
-        let of_entry = |it: TcpNetEntry| {
-            Socket::new([it.local_address, it.remote_address], it.state, it.uid, it.inode)
-        };
+        let of_entry =
+            |it: TcpNetEntry| Socket::new([it.local_address, it.remote_address], it.state, it.uid, it.inode);
         Self::with(entries.map(of_entry).collect())
     }
 
@@ -182,7 +181,11 @@ mod tests {
         let of_jvm = connected(mapped, ["127.0.0.1:5432", "127.0.0.1:4000"], [0, 0]);
         for sockets in [connected_here(), of_jvm] {
             assert_eq!(serving(&sockets), [(DATABASE, 5432)]);
-            assert_eq!(sockets.serving(&BTreeSet::from([DATABASE, SESSION])), [], "its clients do not serve it");
+            assert_eq!(
+                sockets.serving(&BTreeSet::from([DATABASE, SESSION])),
+                [],
+                "its clients do not serve it"
+            );
         }
     }
 

@@ -45,9 +45,7 @@ impl ProcessMark {
     #[must_use]
     pub fn processes(&self) -> Vec<ProcessKey> {
         let setting = self.setting();
-        let has_it = |pid: i32| {
-            environment(pid).split(|&byte| byte == 0).any(|it| it == setting.as_bytes())
-        };
+        let has_it = |pid: i32| environment(pid).split(|&byte| byte == 0).any(|it| it == setting.as_bytes());
         let all = all_processes().into_iter().flatten().flatten();
         let marked = all.filter(|it| has_it(it.pid())).filter_map(|it| it.stat().ok());
         marked.map(|stat| (stat.pid, stat.starttime)).collect()

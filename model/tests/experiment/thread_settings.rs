@@ -44,6 +44,8 @@ fn an_application_stays_itself_with_other_threads_and_another_limit_and_with_not
     assert!(!is_same(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
     let jetty = |more: &str| variant(&format!("server: {{jetty: '12.1', app: servlets{more}}}"));
     let unlimited = jetty(", max_concurrent_tasks: unlimited");
-    assert!(unlimited.is_application_of(&jetty("")) && !unlimited.is_application_of(&jetty(", accept_count: 7")));
+    assert!(
+        unlimited.is_application_of(&jetty("")) && !unlimited.is_application_of(&jetty(", accept_count: 7"))
+    );
     assert!(!is_same(", jvm: [-Xmx64m]") && !is_same(", env: {A: b}") && !is_same(", jdk: 21"));
 }

@@ -63,9 +63,9 @@ pub fn request_threads(
     Some(match variant.server().and_then(Server::threads) {
         Some(Threads::Platform(size)) => pool(configured(*size, load)),
         // A pool of Jetty's gives at most so many.
-        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => facts
-            .and_then(|it| it.pool_max_threads)
-            .map_or(RequestThreads::Virtual, RequestThreads::Limited),
+        Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => {
+            facts.and_then(|it| it.pool_max_threads).map_or(RequestThreads::Virtual, RequestThreads::Limited)
+        }
         Some(Threads::Executor(DropIn::Cached)) => RequestThreads::Cached,
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
