@@ -3,7 +3,7 @@
 use super::experiment_outcome::ExperimentOutcome;
 use super::preparation::{prepare_loads, prepare_variants};
 use super::progress::Progress;
-use super::resume::{Earlier, command_of};
+use super::resume::{Earlier, command_of, folder_parser};
 use super::{crossover, interrupt};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
@@ -42,7 +42,7 @@ pub struct ExperimentArgs {
     #[arg(long, requires = "out")]
     replace: bool,
     /// Do the missing runs of the result in this folder, whose session was broken off
-    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    #[arg(long, value_name = "DIR", conflicts_with = "out", value_parser = folder_parser())]
     pub(super) resume: Option<PathBuf>,
     /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]

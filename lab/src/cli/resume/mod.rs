@@ -5,6 +5,7 @@ mod programs;
 use super::{Cli, Command};
 use crate::VERSION;
 use clap::Parser;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use serde_json::Value;
@@ -27,12 +28,12 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Of a result's folder or its file, or the latest of a folder of results.
+    /// Of a result's folder, or the latest of a folder of results.
     ///
     /// # Errors
     /// There is no result that can be read.
     pub fn read(folder: &Path) -> miette::Result<Self> {
-        let folder = latest(&without_file(folder));
+        let folder = latest(folder);
         let document = ResultFolder::read(&folder).into_diagnostic()?;
         Ok(Self { folder, document })
     }
@@ -117,13 +118,15 @@ impl Earlier {
     }
 }
 
-/// The folder of a result, of which the file may be named.
-fn without_file(path: &Path) -> PathBuf {
-    let is_file = path.ends_with(ResultFile::Result.name()) && path.is_file();
-    match path.parent().filter(|_| is_file) {
-        Some(folder) => Path::new(".").join(folder),
-        None => path.to_owned(),
-    }
+/// The value of `--resume`: the folder of a result, of which the file may be named.
+pub(super) fn folder_parser() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().map(|path| {
+        let is_file = path.ends_with(ResultFile::Result.name()) && path.is_file();
+        match path.parent().filter(|_| is_file) {
+            Some(folder) => Path::new(".").join(folder),
+            None => path,
+        }
+    })
 }
 
 /// The command that began a session: this one, where it goes on with none.
