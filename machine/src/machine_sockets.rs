@@ -72,17 +72,30 @@ impl MachineSockets {
         };
         let far_ends = self.namespaces.iter().enumerate().flat_map(|(at, namespace)| {
             let own = namespace.sockets.iter().filter(|it| is_own(it));
-            own.filter_map(move |it| Some((self.namespace_of_far_end(at, it)?, it.remote.port())))
+            own.filter_map(move |it| self.far_end(at, it))
         });
         let far_ends: BTreeSet<(usize, u16)> = far_ends.collect();
         far_ends.into_iter().filter_map(|(at, port)| Some((self.listener(at, port)?, port))).collect()
     }
 
-    /// `None`: the far end is on another machine, or may not be seen. Each namespace has a loopback of its own.
-    fn namespace_of_far_end(&self, at: usize, near: &Socket) -> Option<usize> {
+    /// Its namespace and its port. `None`: it is on another machine, or may not be seen. Each namespace has a loopback of its own.
+    fn far_end(&self, at: usize, near: &Socket) -> Option<(usize, u16)> {
         let has_it = |namespace: &Namespace| namespace.connections.contains(&(near.remote, near.local));
-        let others = || self.namespaces.iter().position(has_it).filter(|_| !near.remote.ip().is_loopback());
-        if has_it(&self.namespaces[at]) { Some(at) } else { others() }
+        if has_it(&self.namespaces[at]) {
+            return Some((at, near.remote.port()));
+        }
+        if near.remote.ip().is_loopback() {
+            return None;
+        }
+        let of_container = self.namespaces.iter().position(has_it).map(|at| (at, near.remote.port()));
+        of_container.or_else(|| self.translated_far_end(near))
+    }
+
+    /// That of a connection to a published port or a service of a cluster: the kernel has changed its destination (DNAT), not where it is from.
+    fn translated_far_end(&self, near: &Socket) -> Option<(usize, u16)> {
+        let is_it = |it: &&Socket| it.is_connected() && it.remote == near.local;
+        let mut all = self.namespaces.iter().enumerate();
+        all.find_map(|(at, namespace)| Some((at, namespace.sockets.iter().find(is_it)?.local.port())))
     }
 
     /// The first of the processes that listen at a port; those that it started do so too.
@@ -194,6 +207,14 @@ mod tests {
         let across = |near, far| serving(&connected([near, far], [far, near], [0, 1]));
         assert_eq!(across("172.17.0.1:4000", "172.17.0.2:5432"), [(DATABASE, 5432)]);
         assert_eq!(across("127.0.0.1:4000", "127.0.0.1:5432"), []);
+    }
+
+    #[test]
+    fn a_destination_that_the_kernel_has_changed_leads_to_the_database_and_another_machine_to_nothing() {
+        let from = "10.0.0.5:4000";
+        let published = |of_database| serving(&connected([from, "10.0.0.5:15432"], of_database, [0, 1]));
+        assert_eq!(published(["172.17.0.2:5432", from]), [(DATABASE, 5432)]);
+        assert_eq!(published(["172.17.0.2:5432", "10.0.0.9:4000"]), []);
     }
 
     #[test]
