@@ -6,6 +6,7 @@ use super::cpu_clock::{machine_ns, process_cpu_ns};
 use super::machine;
 use super::process_tree::ProcessTree;
 use super::serving_process::serving_processes;
+use std::iter;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::crossover::LostCpu;
 
@@ -30,12 +31,8 @@ impl LostCpuMeter {
     /// Of a server with the connections that it has now. It searches `/proc`, which takes some milliseconds of CPU.
     #[must_use]
     pub fn of_server(pid: u32) -> Self {
-        let roots = [pid].into_iter().chain(serving_processes(pid).into_iter().map(|it| it.pid));
-        let mut roots: Vec<u32> = roots.collect();
-        // One that listens at two ports.
-        roots.sort_unstable();
-        roots.dedup();
-        Self { trees: roots.into_iter().map(ProcessTree::rooted_at).collect() }
+        let serving = serving_processes(pid).into_iter().map(|it| it.pid);
+        Self { trees: iter::once(pid).chain(serving).map(ProcessTree::rooted_at).collect() }
     }
 
     /// The counters now.

@@ -23,21 +23,27 @@ pub struct ServingProcess {
 #[must_use]
 pub fn serving_processes(client: u32) -> Vec<ServingProcess> {
     let sockets = MachineSockets::read();
+    let tree = tree_of(client);
     let mut known = BTreeSet::from([std::process::id()]);
+    known.extend(&tree);
+    let mut clients = VecDeque::from([tree]);
     let mut found = Vec::new();
-    let mut clients = VecDeque::from([client]);
-    while let Some(client) = clients.pop_front() {
-        let tree = ProcessTree::rooted_at(client);
-        let members: BTreeSet<u32> = tree.members().iter().map(|&(pid, _)| pid.unsigned_abs()).collect();
-        known.extend(&members);
-        for (pid, port) in sockets.serving(&members) {
+    while let Some(tree) = clients.pop_front() {
+        for (pid, port) in sockets.serving(&tree) {
             if known.insert(pid) {
-                clients.push_back(pid);
+                let tree = tree_of(pid);
+                known.extend(&tree);
+                clients.push_back(tree);
                 found.push(ServingProcess { pid, name: name(pid), port });
             }
         }
     }
     found
+}
+
+/// A process and those that it has started.
+fn tree_of(root: u32) -> BTreeSet<u32> {
+    ProcessTree::rooted_at(root).members().iter().map(|&(pid, _)| pid.unsigned_abs()).collect()
 }
 
 fn name(pid: u32) -> String {
