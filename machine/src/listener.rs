@@ -2,25 +2,18 @@
 
 use super::process_sockets::socket_inodes;
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
-use procfs::process::all_processes;
+use procfs::process::{Process, all_processes};
 
-/// Its id; `None`: nobody listens there, or nobody whose files we may see.
+/// Its id, the first where several have the socket; `None`: nobody listens there, or nobody whose files we may see.
 #[must_use]
 pub fn listener(port: u16) -> Option<u32> {
-    listeners(port).next()
-}
-
-/// All of them: what a process started before it listened has the socket too.
-fn listeners(port: u16) -> impl Iterator<Item = u32> {
     let entries = tcp().unwrap_or_default().into_iter().chain(tcp6().unwrap_or_default());
     let is_it = |entry: &TcpNetEntry| entry.state == TcpState::Listen && entry.local_address.port() == port;
     let inodes: Vec<u64> = entries.filter(is_it).map(|entry| entry.inode).collect();
-    let processes = (!inodes.is_empty()).then(all_processes).and_then(Result::ok);
-    let holds = move |inode: u64| inodes.contains(&inode);
-    processes.into_iter().flatten().flatten().filter_map(move |process| {
-        let holds_one = socket_inodes(&process)?.any(&holds);
-        holds_one.then_some(process.pid.unsigned_abs())
-    })
+    let mut processes = (!inodes.is_empty()).then(all_processes)?.ok()?.flatten();
+    let holds_one =
+        |it: &Process| socket_inodes(it).is_some_and(|mut all| all.any(|inode| inodes.contains(&inode)));
+    processes.find(holds_one).map(|it| it.pid.unsigned_abs())
 }
 
 #[cfg(test)]

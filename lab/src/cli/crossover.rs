@@ -335,9 +335,10 @@ impl CrossoverProgress {
                 }
             }
             CrossoverEvent::WarmingUp(second) => {
-                let second_began = Instant::now() - Duration::from_secs(1);
-                let warming = self.warming.get_or_insert_with(|| WarmingUp::new(second_began));
-                if let Some((lasted, rate_per_s)) = warming.answered(second.counts.ok, Instant::now()) {
+                let now = Instant::now();
+                let begun = || WarmingUp::new(now - Duration::from_secs_f64(second.length_s));
+                let warming = self.warming.get_or_insert_with(begun);
+                if let Some((lasted, rate_per_s)) = warming.answered(second.counts.ok, now) {
                     note!("warming up: {:.0} s, {}", lasted.as_secs_f64(), figures::rate(rate_per_s));
                 }
             }

@@ -18,7 +18,7 @@ pub enum Warmth {
 /// What fresh JVMs say of the ratio in one JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
-    /// The ratios differ by no more than their intervals allow, or by less than anyone would act on.
+    /// The ratios differ by no more than their intervals allow, or by less than `LEAST_CHANGE`.
     Agrees,
     Differs(Warmth),
     /// One of them has no interval, or one that nearly everything lies in.
