@@ -34,6 +34,7 @@ pub mod native_memory;
 mod neighbour_connections;
 pub mod network;
 pub mod open_files;
+pub mod other_processes;
 pub mod other_session;
 pub mod own_cores;
 pub mod perf_data;

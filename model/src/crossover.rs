@@ -1,6 +1,7 @@
 //! A crossover inside one JVM: what was switched, and what each period measured.
 
 use crate::record::Record;
+use crate::record::interference::BusiestProcess;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -98,6 +99,9 @@ pub struct Crossover {
     pub warm_up: CrossoverWarmUp,
     /// In the order in which they ran, those that count and those that do not.
     pub periods: Vec<CrossoverPeriod>,
+    /// Of the processes that are no part of it, who used the most CPU during the periods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_other_process: Option<BusiestProcess>,
     /// Of the whole load, the time between periods included.
     pub requests: CrossoverRequests,
     /// Why the load generator was the bottleneck; `None`: it was not.

@@ -333,9 +333,12 @@ fn lost_cpu(crossover: &Crossover) -> Option<String> {
     let uneven = uneven_blocks(crossover);
     let largest = uneven.largest?;
     let (cores, by) = if largest.stolen_cores > largest.other_processes_cores {
-        (largest.stolen_cores, "the hypervisor took")
+        (largest.stolen_cores, "the hypervisor took".to_owned())
     } else {
-        (largest.other_processes_cores, "other processes used")
+        let busiest = crossover.busiest_other_process.as_ref();
+        let mostly =
+            busiest.map_or_else(String::new, |it| format!(", mostly {},", reasons::busiest_process(it)));
+        (largest.other_processes_cores, format!("other processes{mostly} used"))
     };
     let (count, all) = (uneven.blocks.len(), uneven.of_blocks);
     let is_left_out = crossover.periods.iter().any(|it| it.left_out == Some(LeftOut::LostCpu));

@@ -84,6 +84,7 @@ pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
         rate_per_s: None,
         warm_up: CrossoverWarmUp { few_clients_s: 12.0, load_s: 6.0, steady: Some(true) },
         periods: (0..blocks).flat_map(of).collect(),
+        busiest_other_process: None,
         requests: CrossoverRequests { ok: 175_130, failed: 0 },
         generator_limit: None,
         ended_early: None,

@@ -2,7 +2,7 @@
 
 use threadcount_model::crossover::{Crossover, LostCpu};
 use threadcount_model::record::Record;
-use threadcount_model::record::interference::Interference;
+use threadcount_model::record::interference::{BusiestProcess, Interference};
 use threadcount_model::record::resource_limits::ResourceLimits;
 
 /// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
@@ -26,19 +26,26 @@ pub fn of_crossover(crossover: &Crossover) -> Option<Interference> {
     let lost: Vec<LostCpu> = counted.filter_map(|it| it.lost_cpu).collect();
     let of_cores = lost.first()?.of_cores;
     let mean = |cores: fn(&LostCpu) -> f64| lost.iter().map(cores).sum::<f64>() / lost.len() as f64;
-    by_hypervisor(mean(|it| it.stolen_cores), of_cores)
-        .or_else(|| by_others(mean(|it| it.other_processes_cores), of_cores, None))
+    by_hypervisor(mean(|it| it.stolen_cores), of_cores).or_else(|| {
+        by_others(mean(|it| it.other_processes_cores), of_cores, None, &crossover.busiest_other_process)
+    })
 }
 
 fn by_hypervisor(cores: f64, of_cores: u32) -> Option<Interference> {
     (cores > STOLEN * f64::from(of_cores)).then_some(Interference::Steal { cores, of_cores })
 }
 
-fn by_others(cores: f64, of_cores: u32, session: Option<u32>) -> Option<Interference> {
-    (cores > DISTURBED * f64::from(of_cores)).then_some(Interference::OtherProcesses {
+fn by_others(
+    cores: f64,
+    of_cores: u32,
+    session: Option<u32>,
+    busiest: &Option<BusiestProcess>,
+) -> Option<Interference> {
+    (cores > DISTURBED * f64::from(of_cores)).then(|| Interference::OtherProcesses {
         cores,
         of_cores,
         session,
+        busiest: busiest.clone(),
     })
 }
 
@@ -53,7 +60,7 @@ fn shared(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
     let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
     let others = cost.machine_cpu_cores - cost.cpu_cores - cost.backend_cpu_cores - generator;
-    by_others(others, cost.machine_cores, record.other_session)
+    by_others(others, cost.machine_cores, record.other_session, &record.busiest_other_process)
 }
 
 /// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,

@@ -6,7 +6,7 @@ use threadcount_model::claim_result::NotTried;
 use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_model::record::interference::Interference;
+use threadcount_model::record::interference::{BusiestProcess, Interference};
 use threadcount_model::record::{SteadyBy, WarmUpFigure};
 use threadcount_model::rounds::RoundsEnd;
 
@@ -203,17 +203,30 @@ pub fn interference(by: &Interference) -> String {
             "CPU steal: {cores:.2} of {}; measure again when the host is quieter",
             figures::plural(*of_cores as usize, "core")
         ),
-        Interference::OtherProcesses { cores, of_cores, session } => {
+        Interference::OtherProcesses { cores, of_cores, session, busiest } => {
             let used =
                 format!("other processes used {cores:.2} of {}", figures::plural(*of_cores as usize, "core"));
-            match session {
-                Some(pid) => format!(
+            match (session, busiest) {
+                (Some(pid), _) => format!(
                     "{used}, another threadcount session (process {pid}) among them; measure again after its end"
                 ),
-                None => format!("{used}; stop them and measure again"),
+                (None, Some(busiest)) => {
+                    let most = busiest.cores.min(*cores);
+                    format!(
+                        "{used}, {most:.2} of it {}; stop them and measure again",
+                        busiest_process(busiest)
+                    )
+                }
+                (None, None) => format!("{used}; stop them and measure again"),
             }
         }
     }
+}
+
+/// A process that is no part of a run, by its name and id.
+#[must_use]
+pub fn busiest_process(busiest: &BusiestProcess) -> String {
+    format!("`{}` (process {})", busiest.name, busiest.pid)
 }
 
 /// What had not settled when a warm-up ended.
@@ -304,12 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn another_session_is_named_with_its_process_where_one_ran() {
-        let said = |session| {
-            let by = Interference::OtherProcesses { cores: 0.9, of_cores: 2, session };
+    fn another_session_or_the_busiest_process_is_named_where_one_ran() {
+        let said = |session, busiest| {
+            let by = Interference::OtherProcesses { cores: 0.9, of_cores: 2, session, busiest };
             (interference(&by), in_short(&DoubtReason::Interference { by, kept: false }).into_owned())
         };
-        let (long, short) = said(Some(4242));
+        let busiest = |cores| Some(BusiestProcess { name: "postgres".to_owned(), pid: 4711, cores });
+        let (long, short) = said(Some(4242), busiest(0.5));
         let used = "other processes used 0.90 of 2 cores";
         assert_eq!(
             long,
@@ -319,6 +333,10 @@ mod tests {
         );
         assert_eq!(short, "another threadcount session, process 4242, used the same cores");
         let alone = (format!("{used}; stop them and measure again"), "a run with interference".to_owned());
-        assert_eq!(said(None), alone);
+        assert_eq!(said(None, None), alone);
+        let named = format!("{used}, 0.50 of it `postgres` (process 4711); stop them and measure again");
+        assert_eq!(said(None, busiest(0.5)).0, named);
+        let more = "its children had used some before";
+        assert!(said(None, busiest(1.2)).0.contains("0.90 of it `postgres`"), "{more}");
     }
 }

@@ -22,6 +22,7 @@ use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::lost_cpu::LostCpuMeter;
+use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
 use threadcount_model::crossover::{Crossover, CrossoverRequests, CrossoverWarmUp, Treatment};
@@ -145,6 +146,7 @@ pub fn run(
         rate_per_s: rate_per_s(order.plan),
         warm_up: few_clients::warm_up(order, session, stop, watch)?,
         periods: Vec::new(),
+        busiest_other_process: None,
         requests: CrossoverRequests::default(),
         generator_limit: None,
         ended_early: None,
@@ -331,6 +333,7 @@ impl Alternation<'_> {
         let (began, mut block, mut open) = (Instant::now(), 0, Vec::new());
         let mut longest_block = Duration::ZERO;
         let (mut is_warm, mut is_late) = (false, false);
+        let others = OtherProcesses::from_now();
         let ended = loop {
             let block_began = Instant::now();
             let order = block_order(self.order.treatments.len(), &mut random);
@@ -355,6 +358,7 @@ impl Alternation<'_> {
                 break Ok(());
             }
         };
+        crossover.busiest_other_process = others.busiest(Some(self.order.pid));
         // Others may have had no response since.
         thread::sleep(HAND_OVER);
         crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use threadcount_load::plan::LoadPlan;
 use threadcount_machine::jvm_log::stops::Stops;
+use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::other_session::other_session;
 use threadcount_machine::{jvm_flags, jvm_log};
 use threadcount_model::experiment::Variant;
@@ -41,7 +42,9 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     let plan = measured_plan(run, &server.url)?;
     runner.warm_up(run.record, load, &plan, &mut server, run.watch)?;
     let before = other_session();
+    let others = OtherProcesses::from_now();
     let measured = workload.measure(run, &plan, &mut server);
+    run.record.busiest_other_process = others.busiest(server.pid());
     run.record.other_session = before.or_else(other_session);
     let measured = measured?;
 

@@ -54,6 +54,9 @@ pub struct Record {
     /// The process id of another session of this program that ran when measuring began or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_session: Option<u32>,
+    /// Of the processes that are no part of it, who used the most CPU while it was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_other_process: Option<interference::BusiestProcess>,
     /// `None`: no warm-up.
     pub warm_up: Option<WarmUp>,
     /// Per second of the warm-up.

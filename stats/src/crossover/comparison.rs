@@ -324,6 +324,7 @@ pub(super) mod tests {
             rate_per_s: None,
             warm_up: CrossoverWarmUp::default(),
             periods: (0..blocks).flat_map(of).collect(),
+            busiest_other_process: None,
             requests: CrossoverRequests::default(),
             generator_limit: None,
             ended_early: None,
