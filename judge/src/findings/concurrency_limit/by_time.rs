@@ -63,8 +63,10 @@ pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> O
     }
     let placed = blocked.iter().filter(|group| group.activity.has_place());
     let most = placed.map(|group| (profile.mean_threads(group), *group)).max_by(|a, b| a.0.total_cmp(&b.0));
-    let waits = most.filter(|(threads, _)| *threads >= AT_ONE_PLACE * others);
-    let are_on_threads = mean(&blocked) >= MOST * others;
+    // Those that run may be on threads, too: as many of them wait for nobody.
+    let beyond = mean(&blocked) - at_once;
+    let waits = most.filter(|(threads, _)| threads.min(beyond) >= AT_ONE_PLACE * others);
+    let are_on_threads = beyond >= MOST * others;
     let is_known = if are_on_threads { waits.is_some() } else { is_median_longer(record) };
     let is_named = waits.is_some_and(|(_, group)| is_full_pool(record, group));
     (is_known && !is_named).then(|| ConcurrencyLimit {
@@ -226,6 +228,34 @@ mod tests {
             Limiter.acquire:12"
         );
         assert_eq!(advice(&finding), "a higher rate at Limiter.acquire:12");
+    }
+
+    #[test]
+    fn as_many_threads_as_requests_run_at_once_are_those_that_run_and_not_those_that_wait() {
+        let running = group(ThreadState::Sleep, "Shop.page:9", 40.0);
+        let finding = found(&alone(record(vec![], vec![running]), 100.0, 1.0)).expect("a finding");
+        assert_eq!(
+            sentence(&finding),
+            "never more than about 40 requests run at once while 100 are in flight. 40 / 100 ms = 400/s. The others \
+             wait without a thread"
+        );
+    }
+
+    #[test]
+    fn few_samples_of_threads_that_are_alike_are_a_limit_where_the_time_of_a_request_alone_is_too() {
+        let few = |alone_ms: f64| {
+            let mut pool = family("exec-*", &[3.0], Some(("ThreadPoolExecutor", 200, 200)));
+            pool.samples.truncate(3);
+            pool.request_share = 1.0;
+            found(&alone(record(vec![pool], vec![]), alone_ms, 0.2))
+        };
+        let named = few(8.0).expect("a finding");
+        assert!(
+            sentence(&named).starts_with("never more than 3 requests run at once (`exec-*`"),
+            "{named:?}"
+        );
+        let by_time_alone = few(100.0).expect("a finding");
+        assert!(sentence(&by_time_alone).contains("about 40"), "{by_time_alone:?}");
     }
 
     /// Of a pool of 200 threads a draw is an estimate.

@@ -179,7 +179,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
     if may_be_reader(family) {
         return None;
     }
-    let at_once = steady(family, demand.in_flight)?;
+    let at_once = steady(family, demand)?;
     let waiting = waiting(profile, demand.in_flight - at_once);
     let has_full_executor = family.executor.as_ref().is_some_and(|it| is_full(it, at_once));
     let is_of_requests = family.is_virtual || family.request_share >= MOST;
@@ -222,14 +222,17 @@ fn may_be_reader(family: &ThreadFamily) -> bool {
 }
 
 /// As many work in nearly all samples; `None`: they do not, or as many as it happens to be.
-fn steady(family: &ThreadFamily, in_flight: f64) -> Option<f64> {
+fn steady(family: &ThreadFamily, demand: Demand) -> Option<f64> {
     let working = counts(family);
     let median = *working.get(working.len() / 2)?;
     let alike = working.iter().filter(|it| (*it - median).abs() <= (SPREAD * median).max(0.5)).count();
     let is_steady = alike as f64 >= STEADY * working.len() as f64;
     let size = family.executor.as_ref().filter(|it| is_full(it, median)).map(|it| f64::from(it.size));
-    let chance = probability_of_so_little_variance(&working, in_flight);
-    let is_limit = size.is_some() || median <= 1.0 || chance.is_some_and(|it| it < SELDOM);
+    let chance = probability_of_so_little_variance(&working, demand.in_flight);
+    let is_seldom = chance.is_some_and(|it| it < SELDOM);
+    // A few samples may all be alike by chance: as many by the time of a request alone are not.
+    let is_by_time = demand.by_time.is_some_and(|it| (it - median).abs() <= (2.0 * SPREAD * median).max(1.0));
+    let is_limit = size.is_some() || median <= 1.0 || is_seldom || is_by_time;
     if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_limit {
         return None;
     }
