@@ -88,13 +88,13 @@ final class Pools {
     /** Requests that fail do not close their connection. */
     static final class OwnLeakyPool implements Service.Work {
         private final Pool pool = new Pool(2);
+        private final Service.FirstTwo firstTwo = new Service.FirstTwo();
 
         @Override
         public void run(int number) {
+            firstTwo.let(number);
             Connection connection = pool.connection();
-            if (number <= 2) {
-                throw new IllegalStateException("failed");
-            }
+            firstTwo.fail(number);
             connection.query(1);
             connection.close();
         }
@@ -103,9 +103,11 @@ final class Pools {
     /** The same, in two branches of one method: who is in the second has not been in the first. */
     static final class TwoBranches implements Service.Work {
         private final Pool pool = new Pool(2);
+        private final Service.FirstTwo firstTwo = new Service.FirstTwo();
 
         @Override
         public void run(int number) {
+            firstTwo.let(number);
             if (number % 2 == 0) {
                 Connection connection = pool.connection();
                 query(connection, number);
@@ -117,24 +119,22 @@ final class Pools {
             }
         }
 
-        private static void query(Connection connection, int number) {
-            if (number <= 2) {
-                throw new IllegalStateException("failed");
-            }
+        private void query(Connection connection, int number) {
+            firstTwo.fail(number);
             connection.query(1);
         }
     }
 
     /** A throttle by {@code wait}, as Spring's, whose turns are not given back. */
     static final class LeakyThrottle implements Service.Work {
+        private final Service.FirstTwo firstTwo = new Service.FirstTwo();
         private int running;
 
         @Override
         public void run(int number) {
+            firstTwo.let(number);
             enter();
-            if (number <= 2) {
-                throw new IllegalStateException("failed");
-            }
+            firstTwo.fail(number);
             leave();
         }
 

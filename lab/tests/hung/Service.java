@@ -497,14 +497,32 @@ class Service {
     /** Whoever takes a permit and fails does not give it back. */
     static final class LostPermit implements Work {
         private final Semaphore permits = new Semaphore(2);
+        private final FirstTwo firstTwo = new FirstTwo();
 
         @Override
         public void run(int number) throws Exception {
+            firstTwo.let(number);
             permits.acquire();
+            firstTwo.fail(number);
+            permits.release();
+        }
+    }
+
+    /** Two requests fail, and the others come after them. */
+    static final class FirstTwo {
+        private final CountDownLatch failed = new CountDownLatch(2);
+
+        void let(int number) {
+            if (number > 2) {
+                await(failed);
+            }
+        }
+
+        void fail(int number) {
             if (number <= 2) {
+                failed.countDown();
                 throw new IllegalStateException("failed");
             }
-            permits.release();
         }
     }
 
