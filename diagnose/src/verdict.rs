@@ -128,6 +128,22 @@ pub struct StandingThread {
     pub thread: ThreadAt,
     /// `waiting for a result`.
     pub what: String,
+    /// Who has what it waits for; `None`: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub giver: Option<StandingGiver>,
+    /// It waits for a notification of the object for whose notification requests wait.
+    pub is_notified_with_requests: bool,
+}
+
+/// A thread that has what a thread that stood still waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StandingGiver {
+    pub bond: Bond,
+    pub thread: ThreadAt,
+    /// `reading from a socket`; `None`: it runs, sleeps, or it is not known.
+    pub what: Option<String>,
+    /// The address that it reads from.
+    pub peer: Option<String>,
 }
 
 /// Requests that stood at one place.

@@ -1,11 +1,13 @@
 //! Threads that have a request.
 
 use super::wait::{self, Wait};
+use super::wait_graph::WaitGraph;
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
 use crate::libraries;
 use crate::server_use::ServerUse;
-use crate::verdict::StandingThread;
+use crate::verdict::{StandingGiver, StandingThread};
+use std::collections::HashSet;
 
 /// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
 /// application code in a thread of a server that we do not know.
@@ -53,11 +55,15 @@ fn standing_threads(
     is_with_outside: bool,
 ) -> Vec<StandingThread> {
     const MOST: usize = 3;
-    let waits = evidence.threads.iter().filter_map(|thread| {
+    let graph = WaitGraph::of(evidence);
+    let notifies_requests = notifies_requests(evidence);
+    let waits = evidence.threads.iter().enumerate().filter_map(|(at, thread)| {
+        let lock = thread.waits_for.as_deref().filter(|_| is_for_notification(thread));
+        let is_notified_with_requests = lock.is_some_and(|it| notifies_requests.contains(it));
         let is_meant = (thread.stands_still() || thread.stood_still && wait::has_no_end(thread))
             && thread.application().is_some()
             && !is_left_out(thread)
-            && !waits_for_work(thread);
+            && (is_notified_with_requests || !waits_for_work(thread));
         let wait = wait::of(thread).filter(|_| is_meant)?;
         let is_for_others = match wait {
             Wait::Item => false,
@@ -65,7 +71,98 @@ fn standing_threads(
             Wait::Signal => !wait::is_timed(thread) || wait::has_no_end(thread),
             _ => true,
         };
-        is_for_others.then(|| StandingThread { thread: thread.at(), what: wait::phrase(thread, wait) })
+        (is_for_others || is_notified_with_requests).then(|| StandingThread {
+            thread: thread.at(),
+            what: wait::phrase(thread, wait),
+            giver: giver(&graph, at),
+            is_notified_with_requests,
+        })
     });
     waits.take(MOST).collect()
+}
+
+fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
+    let (giver, bond) = graph.next(at).zip(graph.thing(at).map(|it| it.bond.clone()))?;
+    let giver = graph.thread(giver);
+    let what = wait::of(giver).map(|it| wait::phrase(giver, it));
+    Some(StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() })
+}
+
+/// Objects for whose notification requests wait.
+fn notifies_requests(evidence: &Evidence) -> HashSet<&str> {
+    let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
+    all.filter(|it| is_for_notification(it)).filter_map(|it| it.waits_for.as_deref()).collect()
+}
+
+fn is_for_notification(thread: &Thread) -> bool {
+    thread.is_in(&["Object.wait", "Object.wait0"])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+    use crate::locks::QueueSide;
+    use crate::verdict::Bond;
+
+    const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
+    const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
+    const SERVER: &str = "jdk.httpserver/com.sun.net.httpserver.Filter$Chain.doFilter(Filter.java:95)";
+
+    fn thread(tid: u64, frames: &[&str]) -> Thread {
+        Thread {
+            tid,
+            name: format!("t{tid}"),
+            frames: frames.iter().map(|it| Frame::parse(it)).collect(),
+            stood_still: true,
+            state: Some("WAITING".to_owned()),
+            ..Thread::default()
+        }
+    }
+
+    fn others(threads: Vec<Thread>) -> Vec<StandingThread> {
+        let evidence = Evidence { threads, knows_server: true, has_locks: true, ..Evidence::default() };
+        others_that_stand(&evidence, |it| has_request(&evidence, it))
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_monitor_stands_with_who_has_it_and_what_that_one_does() {
+        let cleaner = Thread {
+            state: Some("BLOCKED".to_owned()),
+            waits_for: Some("Connection@1".to_owned()),
+            ..thread(1, &["db.Connection.close(Connection.java:9)"])
+        };
+        let loader = |monitors: &[&str]| Thread {
+            monitors: monitors.iter().map(|it| (*it).to_owned()).collect(),
+            peer: Some("10.0.0.7:5432".to_owned()),
+            ..thread(2, &[READ, "db.Connection.load(Connection.java:5)"])
+        };
+        let found = others(vec![cleaner.clone(), loader(&["Connection@1"])]);
+        let giver = found[0].giver.as_ref().expect("a giver");
+        assert_eq!(
+            (giver.thread.thread.id, &giver.bond, giver.peer.as_deref()),
+            (2, &Bond::Holds, Some("10.0.0.7:5432"))
+        );
+        assert!(giver.what.is_some(), "{giver:?}");
+        assert_eq!(others(vec![cleaner, loader(&[])])[0].giver, None, "it has another one");
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_the_notification_of_requests_stands_with_them_and_one_of_its_own_is_idle() {
+        let request = Thread {
+            waits_for: Some("Pool@1".to_owned()),
+            ..thread(1, &[WAIT, "shop.Pool.get(Pool.java:3)", SERVER])
+        };
+        let trimmer = |lock: &str| Thread {
+            waits_for: Some(lock.to_owned()),
+            queue_side: Some(QueueSide::Item),
+            ..thread(2, &[WAIT, "shop.Pool.trim(Pool.java:9)"])
+        };
+        let found = others(vec![request.clone(), trimmer("Pool@1")]);
+        assert!(
+            matches!(found.as_slice(), [it] if it.is_notified_with_requests && it.thread.thread.id == 2),
+            "{found:?}"
+        );
+        assert_eq!(others(vec![request, trimmer("Pool@2")]), []);
+    }
 }

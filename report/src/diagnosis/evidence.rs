@@ -4,8 +4,8 @@ use super::{address, busy, has, more, name, place, waits};
 use crate::figures::{count, plural};
 use threadcount_diagnose::frame::Frame;
 use threadcount_diagnose::verdict::{
-    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGroup, StandingThread, ThreadAt, ThreadName,
-    Verdict,
+    Bond, DeadEnd, Group, HolderAt, Link, LostOwner, StandingGiver, StandingGroup, StandingThread, ThreadAt,
+    ThreadName, Verdict,
 };
 
 /// More threads than this are counted.
@@ -187,7 +187,13 @@ fn bond(bond: &Bond) -> String {
 }
 
 fn other(it: &StandingThread) -> String {
-    format!("stands as well: {}, {}", place(&it.thread), it.what)
+    let has = |giver: &StandingGiver| {
+        let what = giver.what.as_ref().map(|it| format!(", {it}{}", address(giver.peer.as_deref())));
+        format!(", {} {}{}", bond(&giver.bond), place(&giver.thread), what.unwrap_or_default())
+    };
+    let giver = it.giver.as_ref().map(has).unwrap_or_default();
+    let same = if it.is_notified_with_requests { "; notify() wakes it or a request, not both" } else { "" };
+    format!("stands as well: {}, {}{giver}{same}", place(&it.thread), it.what)
 }
 
 fn standing(group: &StandingGroup) -> String {
