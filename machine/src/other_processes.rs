@@ -8,7 +8,7 @@ use super::serving_process::serving_processes;
 use procfs::process::{Stat, all_processes};
 use std::collections::{HashMap, HashSet};
 use std::process;
-use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
+use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::record::interference::BusiestProcess;
 
 /// Who used less is not worth a name.
@@ -99,6 +99,7 @@ mod tests {
     use rustix::process::{Pid, Signal, kill_process};
     use std::process::Command;
     use std::thread;
+    use threadcount_load::clock::NANOS_PER_S;
 
     fn used(pid: i32, parent: i32, name: &str, cpu_ms: u64) -> Used {
         Used { key: (pid, 1), parent, name: name.to_owned(), cpu_ns: cpu_ms * 1_000_000 }
