@@ -1,6 +1,7 @@
 //! The complete runs of one variant under one load.
 
 use super::disturbance::disturbance;
+use std::collections::HashSet;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::SearchEnd;
@@ -34,14 +35,34 @@ pub fn is_healthy(record: &Record) -> bool {
 pub const FEWEST_UNDISTURBED: usize = 2;
 
 /// The complete runs of a variant under a load on which its figures rest, in their order: without the first rounds that
-/// the experiment's protocol drops, and without disturbed runs where [`FEWEST_UNDISTURBED`] others stay.
+/// the experiment's protocol drops, and without disturbed runs where [`FEWEST_UNDISTURBED`] others stay,
+/// and as many rounds with each other variant.
 #[must_use]
 pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a Record> {
-    let of_both = |record: &&Record| record.variant == variant && record.load == load;
-    let counts = |record: &&Record| is_complete(record) && !record.dropped;
-    let all: Vec<&Record> = records.iter().filter(of_both).filter(counts).collect();
-    let undisturbed: Vec<&Record> = all.iter().copied().filter(|run| disturbance(run).is_none()).collect();
-    if undisturbed.len() < FEWEST_UNDISTURBED { all } else { undisturbed }
+    let counts = |record: &&Record| record.load == load && is_complete(record) && !record.dropped;
+    let of_load: Vec<&Record> = records.iter().filter(counts).collect();
+    let of_variant =
+        |name: &str| -> Vec<&Record> { of_load.iter().copied().filter(|it| it.variant == name).collect() };
+    let all = of_variant(variant);
+    let rest = undisturbed(&all);
+    let others: HashSet<&str> =
+        of_load.iter().map(|it| it.variant.as_str()).filter(|it| *it != variant).collect();
+    let parts = |other: &str| {
+        let other = of_variant(other);
+        let is_compared = rounds_of_both(&all, &other) >= FEWEST_UNDISTURBED;
+        let other = if undisturbed(&other).len() < FEWEST_UNDISTURBED { other } else { undisturbed(&other) };
+        is_compared && rounds_of_both(&rest, &other) < FEWEST_UNDISTURBED
+    };
+    if rest.len() < FEWEST_UNDISTURBED || others.into_iter().any(parts) { all } else { rest }
+}
+
+fn undisturbed<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
+    runs.iter().copied().filter(|run| disturbance(run).is_none()).collect()
+}
+
+/// Variants are compared by the rounds that both have.
+fn rounds_of_both(one: &[&Record], other: &[&Record]) -> usize {
+    one.iter().filter(|run| other.iter().any(|it| it.round == run.round)).count()
 }
 
 /// The figure of each run that has it. A figure that is no number is one the run does not have.
@@ -87,5 +108,20 @@ mod tests {
         assert_eq!(rates(&[robbed(), busy()]), [50.0, 60.0], "better than nothing, and said by the trust");
         let dropped = Record { dropped: true, ..fine(99.0) };
         assert_eq!(rates(&[dropped, robbed(), fine(100.0)]), [50.0, 100.0], "a dropped run is no other");
+    }
+    #[test]
+    fn disturbed_runs_stay_where_two_variants_would_have_too_few_rounds_in_common() {
+        let session = |disturbed_of_b: &[u32]| -> Vec<Record> {
+            let of = |variant: &str, round: u32, is_disturbed: bool| {
+                let run = Record { round, ..run(variant, "c4", f64::from(round), 5.0) };
+                let stolen_cores = if is_disturbed { 0.5 } else { 0.0 };
+                with_cost(run, |cost| cost.stolen_cores = stolen_cores)
+            };
+            let both = |round| [of("a", round, round > 2), of("b", round, disturbed_of_b.contains(&round))];
+            (1..=5).flat_map(both).collect()
+        };
+        assert_eq!(rates(&session(&[1, 2])), [1.0, 2.0, 3.0, 4.0, 5.0], "no round has both");
+        assert_eq!(rates(&session(&[2])), [1.0, 2.0, 3.0, 4.0, 5.0], "one has");
+        assert_eq!(rates(&session(&[3, 4, 5])), [1.0, 2.0]);
     }
 }

@@ -125,7 +125,7 @@ pub fn reason(doubt: &Doubt) -> String {
         ),
         DoubtReason::Interference { by, kept: false } => interference(by),
         DoubtReason::Interference { by, kept: true } => {
-            format!("{} (kept: otherwise fewer than 2 runs remain)", interference(by))
+            format!("{} (kept: otherwise too few runs remain)", interference(by))
         }
         DoubtReason::SharedMachine { by } => {
             format!("{}; a quarter of the machine or more stayed idle", interference(by))

@@ -284,7 +284,7 @@ fn a_robbed_run_beside_one_healthy_run_counts_ends_the_trust_and_is_said() {
     let robbed = Record { cost: Some(cost), ..run("a", "c4", 50.0, 5.0) };
     let (trusted, sentences) = judged(&[run("a", "c4", 100.0, 5.0), robbed]);
     assert!(!trusted, "{sentences}");
-    let expected = "(kept: otherwise fewer than 2 runs remain)";
+    let expected = "(kept: otherwise too few runs remain)";
     assert!(sentences.lines().next().is_some_and(|line| line.ends_with(expected)), "{sentences}");
     assert!(sentences.contains("the rates of its 2 runs differ by"), "{sentences}");
 }
