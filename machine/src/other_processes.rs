@@ -2,6 +2,7 @@
 //!
 //! A server, what serves it, this process and what it has started are no other processes.
 
+use super::cpu_account::ProcessKey;
 use super::cpu_clock::ticks_to_ns;
 use super::process_tree::ProcessTree;
 use super::serving_process::serving_processes;
@@ -23,8 +24,7 @@ pub struct OtherProcesses {
 /// What a process has used in its life.
 #[derive(Clone, Debug)]
 struct Used {
-    /// Process id and start time: an id is given again.
-    key: (i32, u64),
+    key: ProcessKey,
     parent: i32,
     name: String,
     /// With that of its children that have ended and were waited for.

@@ -44,20 +44,21 @@ pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a
     let of_variant =
         |name: &str| -> Vec<&Record> { of_load.iter().copied().filter(|it| it.variant == name).collect() };
     let all = of_variant(variant);
-    let rest = undisturbed(&all);
+    let rest = preferred(&all);
     let others: HashSet<&str> =
         of_load.iter().map(|it| it.variant.as_str()).filter(|it| *it != variant).collect();
-    let parts = |other: &str| {
+    let loses_its_pairs = |other: &str| {
         let other = of_variant(other);
-        let is_compared = rounds_of_both(&all, &other) >= FEWEST_UNDISTURBED;
-        let other = if undisturbed(&other).len() < FEWEST_UNDISTURBED { other } else { undisturbed(&other) };
-        is_compared && rounds_of_both(&rest, &other) < FEWEST_UNDISTURBED
+        rounds_of_both(&all, &other) >= FEWEST_UNDISTURBED
+            && rounds_of_both(&rest, &preferred(&other)) < FEWEST_UNDISTURBED
     };
-    if rest.len() < FEWEST_UNDISTURBED || others.into_iter().any(parts) { all } else { rest }
+    if others.into_iter().any(loses_its_pairs) { all } else { rest }
 }
 
-fn undisturbed<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
-    runs.iter().copied().filter(|run| disturbance(run).is_none()).collect()
+/// The undisturbed ones, or all where too few are.
+fn preferred<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
+    let undisturbed: Vec<&Record> = runs.iter().copied().filter(|run| disturbance(run).is_none()).collect();
+    if undisturbed.len() < FEWEST_UNDISTURBED { runs.to_vec() } else { undisturbed }
 }
 
 /// Variants are compared by the rounds that both have.
@@ -109,6 +110,7 @@ mod tests {
         let dropped = Record { dropped: true, ..fine(99.0) };
         assert_eq!(rates(&[dropped, robbed(), fine(100.0)]), [50.0, 100.0], "a dropped run is no other");
     }
+
     #[test]
     fn disturbed_runs_stay_where_two_variants_would_have_too_few_rounds_in_common() {
         let session = |disturbed_of_b: &[u32]| -> Vec<Record> {

@@ -56,10 +56,10 @@ fn standing_threads(
 ) -> Vec<StandingThread> {
     const MOST: usize = 3;
     let graph = WaitGraph::of(evidence);
-    let notifies_requests = notifies_requests(evidence);
+    let of_requests = objects_of_requests(evidence);
     let waits = evidence.threads.iter().enumerate().filter_map(|(at, thread)| {
         let lock = thread.waits_for.as_deref().filter(|_| is_for_notification(thread));
-        let is_notified_with_requests = lock.is_some_and(|it| notifies_requests.contains(it));
+        let is_notified_with_requests = lock.is_some_and(|it| of_requests.contains(it));
         let is_meant = (thread.stands_still() || thread.stood_still && wait::has_no_end(thread))
             && thread.application().is_some()
             && !is_left_out(thread)
@@ -89,7 +89,7 @@ fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
 }
 
 /// Objects for whose notification requests wait.
-fn notifies_requests(evidence: &Evidence) -> HashSet<&str> {
+fn objects_of_requests(evidence: &Evidence) -> HashSet<&str> {
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     all.filter(|it| is_for_notification(it)).filter_map(|it| it.waits_for.as_deref()).collect()
 }

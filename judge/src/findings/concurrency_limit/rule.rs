@@ -231,7 +231,7 @@ fn steady(family: &ThreadFamily, demand: Demand) -> Option<f64> {
     let chance = probability_of_so_little_variance(&working, demand.in_flight);
     let is_seldom = chance.is_some_and(|it| it < SELDOM);
     // A few samples may all be alike by chance: as many by the time of a request alone are not.
-    let is_by_time = demand.by_time.is_some_and(|it| (it - median).abs() <= (2.0 * SPREAD * median).max(1.0));
+    let is_by_time = demand.by_time.is_some_and(|it| is_about(it, median));
     let is_limit = size.is_some() || median <= 1.0 || is_seldom || is_by_time;
     if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_limit {
         return None;
@@ -331,11 +331,16 @@ fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
     (working.len() >= FEWEST_SAMPLES).then(|| inside(&working).to_vec())
 }
 
+/// Counts of requests that begin and end meanwhile differ by one, or by a part of them.
+fn is_about(count: f64, median: f64) -> bool {
+    (count - median).abs() <= (2.0 * SPREAD * median).max(1.0)
+}
+
 /// As many requests run in nearly all samples, and not by chance.
 fn steady_running(mut counts: Vec<f64>, in_flight: f64) -> Option<f64> {
     counts.sort_by(f64::total_cmp);
     let median = *counts.get(counts.len() / 2)?;
-    let alike = counts.iter().filter(|it| (*it - median).abs() <= (2.0 * SPREAD * median).max(1.0)).count();
+    let alike = counts.iter().filter(|it| is_about(**it, median)).count();
     let is_steady = median >= 1.0 && alike as f64 >= STEADY * counts.len() as f64;
     let chances = [
         probability_of_so_little_variance(&counts, in_flight),
