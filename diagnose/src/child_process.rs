@@ -158,7 +158,8 @@ mod tests {
         let child = begin("exec cat /dev/zero");
         let found = until(&child, |it| {
             let rests = ChildProcess { is_busy: false, ..it.clone() };
-            waited_for(&[rests]).filter(|it| it.contains("writes to"))
+            // It was still the shell when its name was read.
+            waited_for(&[rests]).filter(|says| it.name == "cat" && says.contains("writes to"))
         });
         end(child);
         assert!(found.starts_with("cat (") && found.contains("standard output, a pipe to"), "{found}");
@@ -169,7 +170,10 @@ mod tests {
     fn a_child_that_computes_is_busy_for_as_long_as_it_does_and_one_that_sleeps_is_not() {
         let computes = begin("while :; do :; done");
         let sleeps = begin("exec sleep 100");
-        until(&sleeps, |it| (it.name == "sleep").then_some(()));
+        // It has its name before it has been loaded.
+        let is_asleep =
+            |pid| std::fs::read_to_string(format!("/proc/{pid}/wchan")).unwrap().contains("nanosleep");
+        until(&sleeps, |it| (it.name == "sleep" && is_asleep(it.pid)).then_some(()));
         let before = times(of_us());
         let ran = |since: &ChildTimes, pid| sum(&family(pid)).since(since[&pid]).on_cpu_ns;
         // Whatever else runs here: until it has used 50 ms.

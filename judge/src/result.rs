@@ -7,9 +7,10 @@ use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure}
 use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
-use super::finding::Finding;
+use super::finding::{Fact, Finding};
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::comparison::Comparison;
+use threadcount_model::crossover::Treatment;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
 use threadcount_model::request_time::RequestTime;
@@ -68,6 +69,14 @@ pub struct FailedRequests<'a> {
     pub cause: Option<FailureReason<'a>>,
 }
 
+/// Was a pool with so many threads compared?
+fn has_pool_of(requests: u32, found: &CrossoverDocument) -> bool {
+    found.comparisons.iter().any(|it| {
+        let is_sized = matches!(it.treatment, Treatment::Platform { threads } if threads >= requests);
+        is_sized && it.rate.interval.is_some()
+    })
+}
+
 impl ResultDocument {
     /// Those of [`Self::comparisons_under`] with the baseline; `false`: those with another variant.
     pub fn comparisons_with_baseline<'a>(
@@ -83,6 +92,20 @@ impl ResultDocument {
     /// The comparisons under a load, in the order of the variants.
     pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
+    }
+
+    /// With kinds of thread compared inside one JVM before the runs, and without the questions that this answered.
+    #[must_use]
+    pub fn with_crossover(mut self, crossover: Option<CrossoverDocument>) -> Self {
+        let first = self.experiment.loads.first().map(|load| load.name.clone());
+        let tells = |finding: &Finding, found: &CrossoverDocument| match &finding.fact {
+            Fact::KindAndNumber(it) => finding.load == first && has_pool_of(it.requests_in_flight, found),
+            _ => false,
+        };
+        if let Some(found) = &crossover {
+            self.findings.retain(|finding| !tells(finding, found));
+        }
+        Self { crossover, ..self }
     }
 
     /// What was compared inside one JVM, where no session of runs in fresh ones has ended.

@@ -19,10 +19,13 @@ pub struct ProcessCpu {
 ///
 /// A child's time moves to its parent's `reaped_ns` when the parent waits for it. What was counted of the child while it
 /// lived is therefore taken off what the parents gained, so that nothing counts twice; the work of a child that
-/// was born and ended between two readings is in what remains.
+/// was born and ended between two readings is in what remains. A child that ends after its parent was read is in what the parent gained by
+/// the next reading only, and is taken off there; where nobody waits for it, it never is.
 #[derive(Debug, Default)]
 pub struct CpuAccount {
     total_ns: u64,
+    /// Counted of children that ended before the last reading, and in no parent's time then.
+    not_reaped_ns: u64,
     last: HashMap<ProcessKey, ProcessCpu>,
 }
 
@@ -39,7 +42,9 @@ impl CpuAccount {
             self.last.insert(process.key, *process);
         }
         let counted_while_alive: u64 = ended.values().map(|it| it.own_ns + it.reaped_ns).sum();
-        self.total_ns += own_gained + reaped_gained.saturating_sub(counted_while_alive);
+        let reaped_now = reaped_gained.saturating_sub(std::mem::take(&mut self.not_reaped_ns));
+        self.not_reaped_ns = counted_while_alive.saturating_sub(reaped_now);
+        self.total_ns += own_gained + reaped_now.saturating_sub(counted_while_alive);
         self.total_ns
     }
 }
@@ -72,6 +77,24 @@ mod tests {
         let mut account = CpuAccount::default();
         let start = account.add(&[cpu(1, 100, 0)]);
         assert_eq!(account.add(&[cpu(1, 110, 40)]) - start, 50);
+    }
+
+    #[test]
+    fn a_child_that_ends_while_the_tree_is_read_is_counted_once() {
+        let mut account = CpuAccount::default();
+        let start = account.add(&[cpu(1, 100, 0), cpu(2, 300, 0)]);
+        // Its parent was read before it had waited for the child, and the child could not be read any more.
+        assert_eq!(account.add(&[cpu(1, 100, 0)]) - start, 0);
+        assert_eq!(account.add(&[cpu(1, 100, 350)]) - start, 50);
+    }
+
+    #[test]
+    fn a_child_that_nobody_waited_for_hides_no_work_of_later_ones() {
+        let mut account = CpuAccount::default();
+        let start = account.add(&[cpu(1, 100, 0), cpu(2, 900, 0)]);
+        assert_eq!(account.add(&[cpu(1, 100, 0)]) - start, 0);
+        assert_eq!(account.add(&[cpu(1, 100, 0)]) - start, 0);
+        assert_eq!(account.add(&[cpu(1, 100, 40)]) - start, 40);
     }
 
     #[test]

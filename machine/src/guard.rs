@@ -10,14 +10,18 @@ use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Reads the group's id and the mark, then waits for the end of its input. A process that has the mark may have left the group.
+/// Reads the group's id and the mark, then waits for the end of its input. A process that has the mark may have left the group,
+/// and one that is just starting a program shows it a moment later.
 const WATCH: &str = r#"
     trap '' HUP INT TERM
     read -r group mark || exit 0
     read -r never
     kill -s KILL -- "-$group"
-    for process in /proc/[0-9]*; do
-        grep -qsF -e "$mark" "$process/environ" && kill -s KILL "${process#/proc/}"
+    for pause in 0 1; do
+        sleep "$pause"
+        for process in /proc/[0-9]*; do
+            grep -qsF -e "$mark" "$process/environ" && kill -s KILL "${process#/proc/}"
+        done
     done
 "#;
 

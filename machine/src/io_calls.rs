@@ -31,10 +31,12 @@ fn parse(io: &str) -> Option<IoCalls> {
 }
 
 /// Adds up the calls of a changing set of processes as counters that only grow. Those of a child move to its parent when that
-/// waits for it, so what was counted while the child lived is taken off.
+/// waits for it, so what was counted while the child lived is taken off, as [`CpuAccount`](super::cpu_account::CpuAccount) does it.
 #[derive(Debug, Default)]
 pub struct IoAccount {
     total: IoCalls,
+    /// Counted of children that ended before the last reading, and in no parent's calls then.
+    not_reaped: IoCalls,
     last: HashMap<ProcessKey, IoCalls>,
 }
 
@@ -46,6 +48,8 @@ impl IoAccount {
         let gained = now.iter().fold(IoCalls::default(), |sum, (key, calls)| {
             sum.plus(calls.since(self.last.get(key).copied().unwrap_or_default()))
         });
+        let gained = gained.since(std::mem::take(&mut self.not_reaped));
+        self.not_reaped = counted.since(gained);
         self.total = self.total.plus(gained.since(counted));
         self.last = now;
         self.total

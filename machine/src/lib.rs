@@ -50,6 +50,7 @@ pub mod resource_limits;
 pub mod sample;
 pub mod sampler;
 pub mod samples;
+pub mod scheduling_group;
 mod segment_count;
 pub mod server_sockets;
 pub mod serving_process;

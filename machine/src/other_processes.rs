@@ -38,6 +38,12 @@ impl OtherProcesses {
         Self { began_ns: now_ns(), before: read() }
     }
 
+    /// Seconds of the span so far.
+    #[must_use]
+    pub fn lasted_s(&self) -> f64 {
+        now_ns().saturating_sub(self.began_ns) as f64 / 1e9
+    }
+
     /// The processes of one name that used the most since, apart from those of `server`; `None`: none of them used much. It searches `/proc`.
     #[must_use]
     pub fn busiest(&self, server: Option<u32>) -> Option<BusiestProcess> {

@@ -5,7 +5,7 @@ use super::cpu_account::ProcessKey;
 use procfs::process::{Process, StatFlags, all_processes};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use std::{fs, process, thread};
+use std::{fs, io, process, thread};
 
 /// The name of the variable.
 pub const VARIABLE: &str = "THREADCOUNT_SERVER";
@@ -54,19 +54,23 @@ impl ProcessMark {
 
 /// The environment of a process; empty where it is gone or may not be read.
 fn environment(pid: i32) -> Vec<u8> {
-    let read = || fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let read = || fs::read(format!("/proc/{pid}/environ"));
     let give_up = Instant::now() + EXEC_LIMIT;
-    loop {
-        let environment = read();
-        if !environment.is_empty() {
-            return environment;
-        }
-        if !is_in_exec(pid) || Instant::now() >= give_up {
-            // It may have got one since.
-            return read();
-        }
+    let mut environment = read();
+    while may_get_one(&environment, pid) && Instant::now() < give_up {
         thread::sleep(Duration::from_millis(1));
+        environment = read();
     }
+    match environment {
+        // It may have got one since.
+        Ok(none) if none.is_empty() => read().unwrap_or_default(),
+        environment => environment.unwrap_or_default(),
+    }
+}
+
+/// One that may not be read is no empty one: of a process of another user `env_end` is 0 too.
+fn may_get_one(environment: &io::Result<Vec<u8>>, pid: i32) -> bool {
+    environment.as_ref().is_ok_and(Vec::is_empty) && is_in_exec(pid)
 }
 
 /// Whether a process has left its old program and does not have the environment of the new one yet. Its parent may run
@@ -111,5 +115,16 @@ mod tests {
             sleeper.wait().unwrap();
             assert!(String::from_utf8_lossy(&seen).contains(&mark.setting()), "{seen:?}");
         }
+    }
+    #[test]
+    fn a_process_of_another_user_is_not_waited_for() {
+        const NOBODY: libc::c_long = 65_534;
+        let seen = thread::spawn(|| {
+            // SAFETY: a system call on numbers; unlike libc's function it concerns this thread alone. Who is not root is another user
+            // than that of process 1 already.
+            unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) };
+            (is_in_exec(1), may_get_one(&fs::read("/proc/1/environ"), 1))
+        });
+        assert_eq!(seen.join().unwrap(), (true, false), "it looks like one in `exec`, and is none");
     }
 }

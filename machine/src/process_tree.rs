@@ -26,10 +26,14 @@ pub struct TreeReading {
     pub processes: u32,
 }
 
+/// When it was started, in ticks after boot, and its id. A parent is read before its children: what a child used is then in the parent's
+/// time only if the child can no longer be read.
+type Member = (u64, i32);
+
 /// The processes of one server, followed over time.
 pub struct ProcessTree {
     root: i32,
-    members: BTreeMap<i32, Process>,
+    members: BTreeMap<Member, Process>,
     cpu: CpuAccount,
     kernel: CpuAccount,
     switches: SwitchAccount,
@@ -57,12 +61,16 @@ impl ProcessTree {
     /// Searches /proc for new members. A member stays one when its parent ends.
     pub fn find_members(&mut self) {
         let mut family = Family::read();
-        let known = self.members.keys().copied().chain([self.root]);
+        let known = self.pids().chain([self.root]);
         for pid in family.members(known, self.root) {
-            if let Some(process) = family.processes.remove(&pid) {
-                self.members.entry(pid).or_insert(process);
+            if let Some((started_ticks, process)) = family.processes.remove(&pid) {
+                self.members.entry((started_ticks, pid)).or_insert(process);
             }
         }
+    }
+
+    fn pids(&self) -> impl Iterator<Item = i32> {
+        self.members.keys().map(|&(_, pid)| pid)
     }
 
     /// Reads the known members; cheap. Members that have ended are removed.
@@ -71,7 +79,7 @@ impl ProcessTree {
         let mut cpu = Vec::with_capacity(self.members.len());
         let mut kernel = Vec::with_capacity(self.members.len());
         let mut jvms = Vec::new();
-        self.members.retain(|&pid, process| {
+        self.members.retain(|&(_, pid), process| {
             let Ok(stat) = process.stat() else { return false };
             cpu.push(process_cpu(pid, &stat));
             kernel.push(kernel_cpu(&stat));
@@ -105,7 +113,7 @@ impl ProcessTree {
     /// Reads the context switches of every thread: one file for each thread.
     pub fn context_switches(&mut self) -> Switches {
         let mut threads = HashMap::new();
-        for &pid in self.members.keys() {
+        for pid in self.pids() {
             context_switches::read_threads(pid, &mut threads);
         }
         self.switches.add(threads)
@@ -167,7 +175,8 @@ fn kernel_cpu(stat: &Stat) -> ProcessCpu {
 
 /// Parents and process groups at one moment.
 struct Family {
-    processes: HashMap<i32, Process>,
+    /// By id, with when it was started, in ticks after boot.
+    processes: HashMap<i32, (u64, Process)>,
     /// (pid, parent, group)
     kinship: Vec<(i32, i32, i32)>,
 }
@@ -178,7 +187,7 @@ impl Family {
         for process in all_processes().into_iter().flatten().flatten() {
             if let Ok(stat) = process.stat() {
                 family.kinship.push((stat.pid, stat.ppid, stat.pgrp));
-                family.processes.insert(stat.pid, process);
+                family.processes.insert(stat.pid, (stat.starttime, process));
             }
         }
         family

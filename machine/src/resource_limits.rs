@@ -4,7 +4,7 @@ use super::cgroup::cpu::{self, Quota, ThrottleCounters};
 use super::cgroup::membership::Levels;
 use super::cgroup::pressure::StallTotals;
 use super::cgroup::{Membership, memory};
-use super::{machine, own_cores};
+use super::{machine, own_cores, scheduling_group};
 use std::path::PathBuf;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::record::resource_limits::{
@@ -55,6 +55,7 @@ impl LimitsReading {
             generator_shares_quota: self.throttled.as_ref().is_some_and(|(folder, ..)| {
                 own.cpu.as_ref().is_some_and(|levels| levels.folders.contains(folder))
             }),
+            shared_group: scheduling_group::shared(self.server_pid, std::process::id()),
             memory_limit_bytes: self.groups.memory.as_ref().and_then(memory::limit_bytes),
             memory_events: self.memory_events.zip(after.memory_events).map(|(a, b)| memory::grown(a, b)),
             machine_pressure: pressure(self.machine, after.machine),

@@ -2,6 +2,7 @@
 
 use crate::record::Record;
 use crate::record::interference::BusiestProcess;
+use crate::record::resource_limits::SharedGroup;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -106,6 +107,9 @@ pub struct Crossover {
     pub requests: CrossoverRequests,
     /// Why the load generator was the bottleneck; `None`: it was not.
     pub generator_limit: Option<String>,
+    /// Where each thread of the server competed with the load generator for the CPU; `None`: nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_group: Option<SharedGroup>,
     /// Why it ended before its time, as a sentence; `None`: it did not.
     pub ended_early: Option<String>,
     /// After the periods, a run of some seconds per treatment with the probe in the JVM: reasons, and no figures to compare.

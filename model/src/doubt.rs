@@ -3,6 +3,7 @@
 use crate::backend_limit::BackendLimit;
 use crate::metric::Metric;
 use crate::record::interference::Interference;
+use crate::record::resource_limits::SharedGroup;
 use crate::record::{SteadyBy, WarmUpFigure};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,8 @@ pub enum DoubtReason {
     Interference { by: Interference, kept: bool },
     /// A run beside other processes that left at least a quarter of the machine idle. The figures include it.
     SharedMachine { by: Interference },
+    /// A server that uses half of the CPU or more, in one scheduling group with the load generator: many threads gain by it.
+    SharedSchedulingGroup { group: SharedGroup },
     /// A run with interference that the figures exclude.
     LeftOut { by: Interference },
     /// More was to be asked for than the servers can do, and every one of them did it.
@@ -92,13 +95,14 @@ impl DoubtReason {
             Self::NeverRan => 8,
             Self::NoOverload => 9,
             Self::SharedMachine { .. } => 10,
-            Self::LeftOut { .. } => 11,
-            Self::RateMissed { .. } => 12,
-            Self::NotSteady { .. } => 13,
-            Self::UnequallyWarm { .. } => 14,
-            Self::WideSpread { .. } => 15,
-            Self::SingleRun => 16,
-            Self::CompilerBusy { .. } => 17,
+            Self::SharedSchedulingGroup { .. } => 11,
+            Self::LeftOut { .. } => 12,
+            Self::RateMissed { .. } => 13,
+            Self::NotSteady { .. } => 14,
+            Self::UnequallyWarm { .. } => 15,
+            Self::WideSpread { .. } => 16,
+            Self::SingleRun => 17,
+            Self::CompilerBusy { .. } => 18,
         }
     }
 

@@ -17,6 +17,7 @@ use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
+use threadcount_model::record::resource_limits::SharedGroup;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 use threadcount_stats::crossover::lost_cpu::uneven_blocks;
@@ -59,8 +60,7 @@ pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     head.push(String::new());
     let of_kinds =
         document.comparisons.iter().filter_map(|it| cautions(it, crossover, &name).into_iter().next());
-    let of_jvm = cold_jvm(crossover).into_iter().chain(cheap_requests(document));
-    let mut open: Vec<String> = of_jvm.chain(of_kinds).take(MOST_KINDS).collect();
+    let mut open: Vec<String> = of_all_kinds(document).chain(of_kinds).take(MOST_KINDS).collect();
     let mut why: Vec<String> = why(document, &name).into_iter().take(MOST_REASONS).collect();
     let least_rows = 1 + document.figures.len().min(MOST_KINDS);
     // The table has the interval of the throughput.
@@ -177,7 +177,8 @@ pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String>
     let costs = document.comparisons.iter().filter_map(|it| {
         let cpu = it.cpu_per_request.as_ref()?;
         let is_different = matches!(cpu.verdict, Verdict::Higher | Verdict::Lower);
-        is_different.then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
+        (is_different && readable(cpu).is_some())
+            .then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
     let pool = own_pool(crossover, name).into_iter().chain(times.take(MOST_KINDS));
@@ -253,8 +254,13 @@ fn row(cells: &[String; 7]) -> String {
     format!("{name:<14}  {label:<20}{rate:>10}  {ratio:<18}{p50:>9}{p99:>10}{cpu:>13}").trim_end().to_owned()
 }
 
+/// What makes all ratios less than they seem.
+pub(crate) fn of_all_kinds(document: &CrossoverDocument) -> impl Iterator<Item = String> {
+    [cold_jvm(&document.crossover), shared_group(document), cheap_requests(document)].into_iter().flatten()
+}
+
 /// That ratios may be those of a JVM that compiles.
-pub(crate) fn cold_jvm(crossover: &Crossover) -> Option<String> {
+fn cold_jvm(crossover: &Crossover) -> Option<String> {
     let words = match crossover.warm_up.steady {
         Some(true) => return None,
         Some(false) => "the JVM was still warming up during the periods",
@@ -264,12 +270,26 @@ pub(crate) fn cold_jvm(crossover: &Crossover) -> Option<String> {
 }
 
 /// That one JVM with several kinds of thread may run a short request otherwise than one with a single kind.
-pub(crate) fn cheap_requests(document: &CrossoverDocument) -> Option<String> {
+fn cheap_requests(document: &CrossoverDocument) -> Option<String> {
     let cpu_us = document.figures.iter().find_map(|it| it.cpu_us_per_request)?;
     let cpu = figures::milliseconds(cpu_us / 1e3);
     (cpu_us < CHEAP_US).then(|| {
         format!("a request takes {cpu} of CPU, so fresh JVMs, with one kind of thread each, may differ; compare them.")
     })
+}
+
+/// That the CPU was not shared as with a client on another machine.
+fn shared_group(document: &CrossoverDocument) -> Option<String> {
+    let group = document.crossover.shared_group?;
+    fills_the_cpu(document).then(|| reasons::shared_group(group) + ".")
+}
+
+/// Does the server use half of the cores, or more, under a kind of thread? True where it is not known.
+fn fills_the_cpu(document: &CrossoverDocument) -> bool {
+    let of_cores = document.crossover.periods.iter().find_map(|it| Some(it.lost_cpu?.of_cores));
+    let Some(of_cores) = of_cores else { return true };
+    let cores = |it: &TreatmentFigures| Some(it.cpu_us_per_request? * it.rate_per_s / 1e6);
+    document.figures.iter().any(|it| cores(it).is_none_or(|it| SharedGroup::matters(it, of_cores)))
 }
 
 /// What makes a ratio less than it seems.

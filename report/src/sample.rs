@@ -87,6 +87,7 @@ pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
         busiest_other_process: None,
         requests: CrossoverRequests { ok: 175_130, failed: 0 },
         generator_limit: None,
+        shared_group: None,
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,

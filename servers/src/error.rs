@@ -65,6 +65,8 @@ pub enum LaunchError {
          Stop it, or write {{port}} in the command and the URL for a free port"
     )]
     PortInUse { host: String, port: u16, variant: String },
+    #[error("The server could not start the application of variant `{variant}`. {why}. Its log is {log}")]
+    NotDeployed { variant: String, why: String, log: String },
     #[error("The system has no free port: {0}")]
     NoPort(io::Error),
     #[error("Cannot create {path}: {source}")]

@@ -6,6 +6,7 @@ use super::http_get::BaseUrl;
 use super::keys::Keys;
 use super::launch_spec::{LaunchContext, LaunchSpec};
 use super::request_thread;
+use std::path::Path;
 use std::time::Duration;
 use threadcount_model::experiment::ThreadKind;
 use threadcount_model::record::RequestThread;
@@ -42,6 +43,11 @@ pub trait ServerKind {
     /// # Errors
     /// What is missing, and how to get it.
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError>;
+
+    /// Why its application did not start although the server responds, by its log; `None`: it did.
+    fn deployment_failure(&self, _log: &Path) -> Option<String> {
+        None
+    }
 
     /// The kind of thread that has to serve requests, where the configuration decides it.
     fn thread_kind(&self) -> Option<ThreadKind> {

@@ -30,7 +30,7 @@ use threadcount_model::record::{BackendFacts, RequestThread, ServerFacts};
 /// A server that is not ready after this time has failed to start.
 pub const READY_LIMIT: Duration = Duration::from_secs(180);
 
-/// A server that is not ready after this time is looked into, once.
+/// A server that is not ready after this time is looked into, and again whenever it has taken twice as long.
 const LOOKED_INTO_AFTER: Duration = Duration::from_secs(20);
 
 /// Looks into the process with this id: the diagnosis by line where it hangs, `None` where it does not, or nothing can be said.
@@ -254,17 +254,23 @@ impl Launcher {
         }
         let log = folder.join("server.log");
         let mut process = start_pinned(variant, &spec, &log)?;
-        let mut hang_check = self.hang_check;
+        let mut look_after = LOOKED_INTO_AFTER;
         let looked_into = &mut |pid: u32, after: Duration| {
             if behind.has_exited().is_some() {
                 return Some(WillNotBeReady::InVain);
             }
-            let check = hang_check.take_if(|_| after >= LOOKED_INTO_AFTER)?;
+            let check = self.hang_check.filter(|_| after >= look_after)?;
+            // It may come to hang later, or could not be looked into.
+            look_after = after * 2;
             check(pid).map(WillNotBeReady::Hangs)
         };
         let question = Question { path: &spec.ready, is_of_health: self.health_paths.contains(&spec.ready) };
         let ready =
             process.wait_until_ready(&url, question, self.ready_within, start.interrupted, looked_into)?;
+        if let Some(why) = kind_of(variant)?.deployment_failure(&log) {
+            let (variant, log) = (variant.name.clone(), log.display().to_string());
+            return Err(LaunchError::NotDeployed { variant, why, log });
+        }
         let command = spec.command.words().iter().map(|word| placeholders.without_secret(word)).collect();
         Ok(Started { spec, process, url, ready, log, command })
     }

@@ -108,7 +108,7 @@ pub struct Stopped {
     pub was_killed: bool,
 }
 
-/// A server in its own process group. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills it if Threadcount itself is
+/// A server in a session and a process group of its own. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills it if Threadcount itself is
 /// killed.
 pub struct ServerProcess {
     child: Child,
@@ -146,8 +146,12 @@ impl ServerProcess {
         if let Some(folder) = &command.folder {
             starting.current_dir(folder);
         }
+        // With it, it has a scheduling group of its own (sched(7), "The autogroup feature"). In one group with the load generator each of
+        // its threads would compete with that, and a server of many threads gain by it.
+        // SAFETY: `setsid` may be called between fork and exec.
+        unsafe { starting.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) };
         let started = Instant::now();
-        let child = starting.process_group(0).spawn().map_err(not_started)?;
+        let child = starting.spawn().map_err(not_started)?;
         let watched = guard.watch(child.id(), &mark);
         let process =
             Self { group: Pid::from_child(&child), child, mark, _guard: guard, log: log.to_owned(), started };
@@ -291,6 +295,7 @@ fn is_alive((pid, started_ticks): (i32, u64)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_java_that_a_refused_class_needs_is_read_from_the_log() {
@@ -300,5 +305,16 @@ mod tests {
         let log: Vec<String> = line.lines().map(str::to_owned).collect();
         assert_eq!(needed_java(&log), Some(25));
         assert_eq!(needed_java(&["Started App, class file version 69.0 is fine".to_owned()]), None);
+    }
+
+    #[test]
+    fn a_server_begins_a_session_and_so_a_scheduling_group_of_its_own() {
+        let arguments = vec!["600".to_owned()];
+        let sleep = ServerCommand { program: "sleep".into(), arguments, env: BTreeMap::new(), folder: None };
+        let folder = tempfile::tempdir().unwrap();
+        let server = ServerProcess::start(&sleep, &folder.path().join("server.log")).unwrap();
+        let pid = server.group.as_raw_pid();
+        let session = procfs::process::Process::new(pid).and_then(|it| it.stat()).unwrap().session;
+        assert_eq!(session, pid);
     }
 }

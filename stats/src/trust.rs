@@ -8,6 +8,7 @@ use super::no_overload::no_overload;
 use super::runs::{complete, is_complete};
 use super::spread::{Spread, spreads};
 use super::unequally_warm::unequally_warm;
+use super::warmth::was_warm;
 use std::collections::BTreeSet;
 use threadcount_load::health::RATE_REACHED;
 use threadcount_load::report::{LoadReport, most_frequent_failure};
@@ -17,6 +18,7 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::SearchEnd;
+use threadcount_model::record::resource_limits::SharedGroup;
 
 /// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
 const WIDE_SPREAD: f64 = 0.10;
@@ -54,6 +56,7 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
         if !may_lose {
             doubts.extend(record.measured.as_ref().and_then(missed_rate).map(about(record)));
         }
+        doubts.extend(shared_group(record).map(about(record)));
         doubts.extend(not_steady(record).map(about(record)));
         let compiler = busy_compiler(record).map(|share| DoubtReason::CompilerBusy { share });
         doubts.extend(compiler.map(about(record)));
@@ -215,8 +218,17 @@ fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
     })
 }
 
+/// Cores of their own keep a server and a load generator apart in one group too.
+fn shared_group(record: &Record) -> Option<DoubtReason> {
+    let (limits, cost) = (record.resource_limits.as_ref()?, record.cost?);
+    let group = limits.shared_group?;
+    let are_apart = limits.server.affinity_cpus + limits.generator.affinity_cpus <= limits.machine_cpus;
+    (!are_apart && SharedGroup::matters(cost.cpu_cores, cost.machine_cores))
+        .then_some(DoubtReason::SharedSchedulingGroup { group })
+}
+
 fn not_steady(record: &Record) -> Option<DoubtReason> {
-    let warm_up = record.warm_up.as_ref().filter(|warm_up| warm_up.levelled == Some(false))?;
+    let warm_up = record.warm_up.as_ref().filter(|_| was_warm(record) == Some(false))?;
     Some(DoubtReason::NotSteady {
         judged_by: warm_up.judged_by,
         after_s: warm_up.lasted_s,

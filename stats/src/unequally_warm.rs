@@ -1,6 +1,7 @@
 //! Variants that are compared, of which one was warm when measuring began and the other was not.
 
 use super::runs::complete;
+use super::warmth::was_warm;
 use std::cmp::Ordering;
 use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::{Experiment, LoadSpec};
@@ -11,13 +12,13 @@ struct WarmUps<'a> {
     variant: &'a str,
     /// Runs whose warm-up was long enough to tell.
     judged: usize,
-    level: usize,
+    warm: usize,
 }
 
 impl WarmUps<'_> {
     /// In more than half of its runs; `None`: not known, or neither.
     fn is_warm(&self) -> Option<bool> {
-        match (2 * self.level).cmp(&self.judged) {
+        match (2 * self.warm).cmp(&self.judged) {
             _ if self.judged == 0 => None,
             Ordering::Equal => None,
             ordering => Some(ordering.is_gt()),
@@ -48,17 +49,15 @@ fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Do
             than: vec![warm.variant.to_owned()],
             judged_runs: cold.judged as u32,
         };
-        let runs = (cold.judged - cold.level) as u32;
+        let runs = (cold.judged - cold.warm) as u32;
         doubts.push(Doubt { variant: cold.variant.to_owned(), load: load.name.clone(), runs, reason });
     }
     doubts
 }
 
 fn warm_ups<'a>(variant: &'a str, load: &LoadSpec, records: &[Record]) -> WarmUps<'a> {
-    let levelled = |run: &Record| run.warm_up.as_ref()?.levelled;
-    let levelled = complete(records, variant, &load.name).into_iter().filter_map(levelled);
-    let levelled: Vec<bool> = levelled.collect();
-    WarmUps { variant, judged: levelled.len(), level: levelled.iter().filter(|level| **level).count() }
+    let warm: Vec<bool> = complete(records, variant, &load.name).into_iter().filter_map(was_warm).collect();
+    WarmUps { variant, judged: warm.len(), warm: warm.iter().filter(|is_warm| **is_warm).count() }
 }
 
 #[cfg(test)]

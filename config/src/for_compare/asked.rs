@@ -80,4 +80,6 @@ pub struct Surroundings {
     pub workdir: Option<PathBuf>,
     pub before: Option<String>,
     pub after: Option<String>,
+    /// Requests at once of a further variant on virtual threads; `None`: there is no such variant, but of Helidon.
+    pub limit: Option<u32>,
 }

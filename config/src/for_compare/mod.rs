@@ -42,8 +42,8 @@ pub fn document(asked: &CompareAsked) -> Result<CompareDocument, CompareError> {
     let Variants { mut server, port_variable, each } = match &asked.compared {
         Compared::Commands(commands) => commands::variants(commands, asked)?,
         Compared::Targets(targets) => targets::variants(targets, asked)?,
-        Compared::SpringBoot(jar) => service::spring_boot(jar, around)?,
-        Compared::War(war) => service::war(war, asked.ready.is_some(), around)?,
+        Compared::SpringBoot(jar) => service::spring_boot(jar, around, asked.load.clients())?,
+        Compared::War(war) => service::war(war, asked.ready.is_some(), around, asked.load.clients())?,
         Compared::Quarkus(builds) => other_frameworks::quarkus(builds, around)?,
         Compared::Helidon(jar) => other_frameworks::helidon(jar, around)?,
     };

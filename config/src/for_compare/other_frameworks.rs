@@ -4,10 +4,13 @@ use super::asked::Surroundings;
 use super::check_distinct;
 use super::error::CompareError;
 use super::flow::entry;
-use super::variant_keys::{BOUND, VariantKeys, Variants, arguments, jar};
+use super::variant_keys::{VariantKeys, Variants, arguments, jar};
 use std::path::{Path, PathBuf};
 use threadcount_machine::framework::Framework;
 use threadcount_model::experiment::thread_settings::HELIDON_LIMIT_VARIABLE;
+
+/// Requests at once of Helidon's variant with a limit: as many as Tomcat's own pool has threads.
+const USUAL_LIMIT: u32 = 200;
 
 /// Each build is a variant; which threads it has was chosen when it was built.
 pub(super) fn quarkus(
@@ -36,9 +39,9 @@ pub(super) fn quarkus(
 /// Without a limit of the requests at once, which is how it comes, and with one; by its configuration, which reads the environment.
 pub(super) fn helidon(archive: &Path, surroundings: &Surroundings) -> Result<Variants, CompareError> {
     check(Framework::Helidon, "--helidon", archive)?;
-    let note = "the same, at most 200 requests at once (server.max-concurrent-requests)";
-    let mut bounded = VariantKeys::new("virtual-bounded", note);
-    bounded.env.push(entry(HELIDON_LIMIT_VARIABLE, BOUND.to_string()));
+    let limit = surroundings.limit.unwrap_or(USUAL_LIMIT);
+    let mut bounded = VariantKeys::limited(limit, "server.max-concurrent-requests");
+    bounded.env.push(entry(HELIDON_LIMIT_VARIABLE, limit.to_string()));
     Ok(Variants {
         server: std::iter::once(jar(archive)).chain(arguments(surroundings)).collect(),
         port_variable: Some("SERVER_PORT"),

@@ -3,19 +3,27 @@
 use super::asked::{Compared, Surroundings};
 use super::error::CompareError;
 use super::flow::{entry, list, scalar};
-use super::variant_keys::{BOUND, VariantKeys, Variants, arguments, jar};
+use super::variant_keys::{VariantKeys, Variants, arguments, jar};
 use std::path::Path;
 use threadcount_machine::app;
 use threadcount_machine::spring_boot::{EmbeddedServer, SpringBootJar};
-use threadcount_model::experiment::thread_settings::{LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE};
+use threadcount_model::experiment::thread_settings::{
+    JETTY_POOL_VARIABLE, LIMIT_JAR, LIMIT_VARIABLE, SPRING_VARIABLE, TOMCAT_POOL_VARIABLE,
+    UNDERTOW_POOL_VARIABLE,
+};
 use threadcount_servers::placeholders::PORT;
 use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS, FIRST_WITH_VIRTUAL_THREADS};
 
 /// The line of Tomcat that a WAR runs on.
 const TOMCAT: &str = "11.0";
 
-const BOUND_NOTE: &str =
-    "virtual threads, at most 200 requests at once (docs/how-to/limit-virtual-threads.md)";
+/// Where the limit is described.
+const LIMIT: &str = "docs/how-to/limit-virtual-threads.md";
+
+/// Threads of the pool that Tomcat and Jetty have without a setting.
+const USUAL_POOL: u32 = 200;
+/// Undertow's has so many for each core, and for two cores at least.
+const UNDERTOW_THREADS_PER_CORE: u32 = 8;
 
 /// Refuses a Java without virtual threads, and a port that the user chooses.
 pub(super) fn check(compared: &Compared, surroundings: &Surroundings) -> Result<(), CompareError> {
@@ -44,26 +52,59 @@ fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), Co
 }
 
 /// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
-pub(super) fn spring_boot(archive: &Path, surroundings: &Surroundings) -> Result<Variants, CompareError> {
+pub(super) fn spring_boot(
+    archive: &Path,
+    surroundings: &Surroundings,
+    clients: u32,
+) -> Result<Variants, CompareError> {
     let application = readable(archive)?;
-    let with = |name: &str, note: &str, are_virtual: bool| VariantKeys {
-        env: vec![entry(SPRING_VARIABLE, are_virtual.to_string())],
-        ..VariantKeys::new(name, note)
+    let on = |are_virtual: bool, mut keys: VariantKeys| {
+        keys.env.push(entry(SPRING_VARIABLE, are_virtual.to_string()));
+        keys
     };
-    let mut bounded = with("virtual-bounded", BOUND_NOTE, true);
-    bounded.env.push(entry(LIMIT_VARIABLE, BOUND.to_string()));
-    bounded.server.push(entry("class_path", list([scalar(LIMIT_JAR)])));
-    bounded.compare_with = Some("virtual".to_owned());
-    bounded.skipped = why_no_limit(&application);
+    let mut each = vec![
+        on(false, VariantKeys::new("platform", "platform threads, as the application configures them")),
+        on(true, VariantKeys::new("virtual", "the same with spring.threads.virtual.enabled=true")),
+    ];
+    each.extend(own_pool(&application, surroundings).filter(|(_, own)| *own < clients).map(
+        |(variable, _)| {
+            let mut sized = on(false, VariantKeys::sized());
+            sized.env.push(entry(variable, clients.to_string()));
+            sized
+        },
+    ));
+    each.extend(surroundings.limit.map(|limit| {
+        let mut bounded = on(true, VariantKeys::limited(limit, LIMIT));
+        bounded.env.push(entry(LIMIT_VARIABLE, limit.to_string()));
+        bounded.server.push(entry("class_path", list([scalar(LIMIT_JAR)])));
+        bounded.skipped = why_no_limit(&application);
+        bounded
+    }));
     Ok(Variants {
         server: std::iter::once(jar(archive)).chain(arguments(surroundings)).collect(),
         port_variable: Some("SERVER_PORT"),
-        each: vec![
-            with("platform", "platform threads, as the application configures them", false),
-            with("virtual", "the same with spring.threads.virtual.enabled=true", true),
-            bounded,
-        ],
+        each,
     })
+}
+
+/// The variable that sets the size of the server's pool, and the threads of its own one: those that the flags set, or else the server's
+/// default, as the application's files are not read. `None`: a variable cannot set it.
+fn own_pool(application: &SpringBootJar, surroundings: &Surroundings) -> Option<(&'static str, u32)> {
+    let cores = || std::thread::available_parallelism().map_or(2, |it| it.get() as u32);
+    let (variable, usual) = match application.server? {
+        EmbeddedServer::Tomcat => (TOMCAT_POOL_VARIABLE, USUAL_POOL),
+        EmbeddedServer::Jetty => (JETTY_POOL_VARIABLE, USUAL_POOL),
+        EmbeddedServer::Undertow => (UNDERTOW_POOL_VARIABLE, UNDERTOW_THREADS_PER_CORE * cores().max(2)),
+        EmbeddedServer::Netty => return None,
+    };
+    // An argument or a system property would override the variable.
+    let property = variable.to_lowercase().replace('_', ".");
+    let mut settings = surroundings.args.iter().chain(&surroundings.jvm).flat_map(|it| it.split_whitespace());
+    if settings.any(|it| it.trim_start_matches("--").trim_start_matches("-D").starts_with(&property)) {
+        return None;
+    }
+    let set = surroundings.env.get(variable).and_then(|it| it.parse().ok());
+    Some((variable, set.unwrap_or(usual)))
 }
 
 /// What is in the jar, if the property makes a difference to it.
@@ -112,6 +153,7 @@ pub(super) fn war(
     war: &Path,
     has_ready: bool,
     surroundings: &Surroundings,
+    clients: u32,
 ) -> Result<Variants, CompareError> {
     let no_effect =
         |flag: &'static str, help: &'static str| Err(CompareError::NoEffect { flag, kind: "--war", help });
@@ -133,26 +175,23 @@ pub(super) fn war(
             help: "write the path of a web application for Jakarta EE (Tomcat 11); `mvn package` makes it",
         });
     }
-    let with = |name: &str, note: &str, threads: &str| VariantKeys {
-        threads: Some(threads.to_owned()),
-        ..VariantKeys::new(name, note)
-    };
-    let limit = format!(
-        "{{virtual: {{bound: {BOUND}, queue: {DEFAULT_QUEUE}, queue_timeout: {DEFAULT_QUEUE_TIMEOUT_MS}ms}}}}"
-    );
-    let mut bounded = with("virtual-bounded", BOUND_NOTE, &limit);
-    bounded.compare_with = Some("virtual".to_owned());
+    let on = |threads: &str, keys: VariantKeys| VariantKeys { threads: Some(threads.to_owned()), ..keys };
+    let mut each = vec![
+        on("platform", VariantKeys::new("platform", "200 platform threads, Tomcat's default")),
+        on("virtual", VariantKeys::new("virtual", "a virtual thread per request")),
+    ];
+    each.extend((USUAL_POOL < clients).then(|| on("{platform: clients}", VariantKeys::sized())));
+    each.extend(surroundings.limit.map(|limit| {
+        let queue = format!("queue: {DEFAULT_QUEUE}, queue_timeout: {DEFAULT_QUEUE_TIMEOUT_MS}ms");
+        on(&format!("{{virtual: {{bound: {limit}, {queue}}}}}"), VariantKeys::limited(limit, LIMIT))
+    }));
     Ok(Variants {
         server: vec![
             entry("tomcat", format!("\"{TOMCAT}\"")),
             entry("app", scalar(&war.display().to_string())),
         ],
         port_variable: None,
-        each: vec![
-            with("platform", "200 platform threads, Tomcat's default", "platform"),
-            with("virtual", "a virtual thread per request", "virtual"),
-            bounded,
-        ],
+        each,
     })
 }
 

@@ -4,9 +4,6 @@ use super::asked::Surroundings;
 use super::flow::{Entry, entry, list, map, scalar};
 use std::path::Path;
 
-/// Requests at once of the variant with a limit: as many as Tomcat's own pool has threads.
-pub(super) const BOUND: u32 = 200;
-
 /// What is compared.
 pub(super) struct Variants {
     /// Keys of `server` that all variants share.
@@ -35,6 +32,17 @@ pub(super) struct VariantKeys {
 impl VariantKeys {
     pub fn new(name: &str, note: &str) -> Self {
         Self { name: name.to_owned(), note: Some(note.to_owned()), ..Self::default() }
+    }
+
+    /// As many platform threads as clients, where the server's own pool has fewer: is it their kind that helps, or their number?
+    pub fn sized() -> Self {
+        Self::new("platform-sized", "as many platform threads as clients")
+    }
+
+    /// Virtual threads with a limit, compared with those without one.
+    pub fn limited(limit: u32, how: &str) -> Self {
+        let note = format!("virtual threads, at most {limit} requests at once ({how})");
+        Self { compare_with: Some("virtual".to_owned()), ..Self::new("virtual-bounded", &note) }
     }
 
     /// Its map, line by line.

@@ -19,7 +19,7 @@ impl Workers {
         let is_unlimited = kind == ThreadKind::Virtual
             || matches!(variant.server().and_then(Server::threads), Some(Threads::Executor(DropIn::Cached)));
         let at_once = most
-            .or_else(|| request_limit(variant).map(f64::from))
+            .or_else(|| request_limit(variant).or_else(|| variant.pool_setting()).map(f64::from))
             .or(is_unlimited.then_some(f64::INFINITY))?;
         Some(Self { kind, at_once })
     }

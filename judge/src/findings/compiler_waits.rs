@@ -10,21 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::number;
 use threadcount_model::record::Record;
-
-/// Threads that wait, on average: a compiler with less to do is done soon.
-const MANY_WAIT: f64 = 0.2;
-/// Its work takes so many times as long as with a core of its own.
-const LONG: f64 = 3.0;
-
-/// Does a compiler with so many threads, on average, have work and no core?
-#[must_use]
-pub fn is_starved(waiting_threads: f64, running_threads: f64) -> bool {
-    waiting_threads >= MANY_WAIT && times_as_long(waiting_threads, running_threads) >= LONG
-}
-
-fn times_as_long(waiting_threads: f64, running_threads: f64) -> f64 {
-    (waiting_threads + running_threads) / running_threads.max(f64::MIN_POSITIVE)
-}
+use threadcount_stats::compiler::{is_starved, times_as_long};
 
 /// Means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

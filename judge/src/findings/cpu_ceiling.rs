@@ -6,10 +6,12 @@ use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::allocation::fewer_allocations;
 use crate::words::figure::{cpu, known};
 use crate::words::finding::Words;
+use crate::words::reasons::busiest_process;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{count, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
+use threadcount_model::record::interference::BusiestProcess;
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
@@ -28,6 +30,9 @@ pub struct CpuCeiling {
     /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
+    /// Who of the other processes used the most, where they use most of what is in use. `None`: not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busiest_other: Option<BusiestProcess>,
 }
 
 /// The highest rate of so many clients, if each response takes as long as the fastest.
@@ -57,7 +62,9 @@ const WORTH_ADVICE: f64 = 0.1;
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let (means, runs) =
         runs_of_variant.mostly(|run| run.cores > 0.0 && run.machine_share() >= FULL_MACHINE)?;
+    let of_runs = runs_of_variant.runs.iter().filter_map(|run| run.busiest_other_process.clone());
     let ceiling = CpuCeiling {
+        busiest_other: busiest(&means, of_runs),
         cpu: means.cpu_use(),
         rate_per_s: Some(means.rate_per_s),
         fastest_ms: Some(means.fastest_ms),
@@ -72,6 +79,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let ceiling = CpuCeiling {
+        busiest_other: busiest(&figures, record.busiest_other_process.iter().cloned()),
         cpu: figures.cpu_use(),
         rate_per_s: None,
         fastest_ms: None,
@@ -80,6 +88,11 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
         allocates_more_than: None,
     };
     (figures.cores > 0.0 && figures.machine_share() >= FULL_MACHINE).then_some(Fact::CpuCeiling(ceiling))
+}
+
+/// The busiest of all, where others fill the machine.
+fn busiest(means: &RunFigures, of_runs: impl Iterator<Item = BusiestProcess>) -> Option<BusiestProcess> {
+    of_runs.max_by(|a, b| a.cores.total_cmp(&b.cores)).filter(|_| means.cpu_use().is_of_others())
 }
 
 /// The largest part that something can be done about.
@@ -141,7 +154,14 @@ impl Words for CpuCeiling {
 
     fn advice(&self) -> Option<String> {
         if self.cpu.is_of_others() {
-            return Some("stop the other processes, and measure again".to_owned());
+            return Some(match &self.busiest_other {
+                Some(it) => format!(
+                    "stop the other processes, first {} with {:.2} cores, and measure again",
+                    busiest_process(it),
+                    it.cores
+                ),
+                None => "stop the other processes, and measure again".to_owned(),
+            });
         }
         let advice = match self.large_part {
             Some(CpuPart::GarbageCollection) if self.allocates_more_than.is_some() => {
@@ -245,8 +265,16 @@ mod tests {
             (cost.cpu_cores, cost.jit_cpu_cores, cost.gc_cpu_cores) = (0.07, Some(0.03), Some(0.0));
         });
         let record = with_load(record, |load| load.generator.cpu_cores = 0.01);
-        let finding = found(find, "clients: 100", record).expect("a finding");
+        let finding = found(find, "clients: 100", record.clone()).expect("a finding");
         assert_eq!(advice(&finding), "stop the other processes, and measure again");
+        let busiest = BusiestProcess { name: "cc1plus".to_owned(), pid: 4711, cores: 1.9 };
+        let named = Record { busiest_other_process: Some(busiest.clone()), ..record };
+        let expected =
+            "stop the other processes, first `cc1plus` (process 4711) with 1.90 cores, and measure again";
+        assert_eq!(advice(&found(find, "clients: 100", named).expect("a finding")), expected);
+        let of_the_server = Record { busiest_other_process: Some(busiest), ..full() };
+        let own = found(find, "clients: 1000", of_the_server).expect("a finding");
+        assert!(!advice(&own).contains("cc1plus"), "others are not the limit");
         assert!(sentence(&finding).ends_with("other processes 1.92"), "{}", sentence(&finding));
     }
 

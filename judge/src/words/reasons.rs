@@ -7,6 +7,7 @@ use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::interference::{BusiestProcess, Interference};
+use threadcount_model::record::resource_limits::SharedGroup;
 use threadcount_model::record::{SteadyBy, WarmUpFigure};
 use threadcount_model::rounds::RoundsEnd;
 
@@ -45,6 +46,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
         DoubtReason::UnequallyWarm { .. } => "their difference may be that of a cold JVM",
         DoubtReason::CompilerBusy { .. } => "CPU per request includes it",
         DoubtReason::SharedMachine { .. } => "the intervals include it",
+        DoubtReason::SharedSchedulingGroup { .. } => "ratios hold for this machine",
         _ => "the figures are those of the other runs",
     }
 }
@@ -76,6 +78,7 @@ pub fn in_short(reason: &DoubtReason) -> Cow<'static, str> {
         DoubtReason::AcceptQueueOverflow { .. } => "the accept queue overflowed",
         DoubtReason::Interference { .. } => "a run with interference",
         DoubtReason::SharedMachine { .. } => "other processes used the machine",
+        DoubtReason::SharedSchedulingGroup { .. } => "load generator and server share a scheduling group",
         DoubtReason::LeftOut { .. } => "a run with interference is left out",
         DoubtReason::NoOverload => "no overload on this machine",
         DoubtReason::RateMissed { .. } => "the requested rate was not reached",
@@ -130,6 +133,7 @@ pub fn reason(doubt: &Doubt) -> String {
         DoubtReason::SharedMachine { by } => {
             format!("{}; a quarter of the machine or more stayed idle", interference(by))
         }
+        DoubtReason::SharedSchedulingGroup { group } => shared_group(*group),
         DoubtReason::LeftOut { by } => {
             format!("left out of the figures: {}", interference(by))
         }
@@ -172,6 +176,16 @@ pub fn reason(doubt: &Doubt) -> String {
         ),
         DoubtReason::SingleRun => "one valid run: no interval. Use --runs 3 or more".to_owned(),
     }
+}
+
+/// That the CPU was not shared as with a client on another machine.
+#[must_use]
+pub fn shared_group(group: SharedGroup) -> String {
+    let instead = match group {
+        SharedGroup::Session => "start the server with `setsid`",
+        SharedGroup::ControlGroup | SharedGroup::Machine => "give the server a control group",
+    };
+    format!("the load generator and the server share a scheduling group, so many threads gain; {instead}")
 }
 
 /// Why a server behind the server is the limit.

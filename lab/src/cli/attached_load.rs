@@ -27,6 +27,7 @@ use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::listener::listener;
+use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
@@ -107,7 +108,9 @@ pub(super) fn run(
     let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
+    let others = OtherProcesses::from_now();
     let (outcome, (lines, limits)) = observed(attached, pid, &plan, &stop, &sampler);
+    let busiest_other_process = others.busiest(Some(pid));
     let samples = sampler.stop();
     let left = leave(pid, &detacher, None);
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
@@ -116,7 +119,7 @@ pub(super) fn run(
     hide_secrets(&mut report, |text| options.without_values(urls, text));
     let mut record =
         attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
-    record.warm_up = Some(warm_up);
+    (record.warm_up, record.busiest_other_process) = (Some(warm_up), busiest_other_process);
     let Explained { limits, why } = explained(&attached::experiment(&load, &origin), record, limits);
     let why: String = why.into_iter().map(|line| line + "\n").collect();
     let shown = summary::summary(&report, &outcome) + "\n" + &in_words(pid, &limits) + &why;

@@ -28,8 +28,8 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// Two minutes after it is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
 const BUDGET: Duration = Duration::from_secs(66);
-/// So much longer where the JVM still warms up: three minutes after it is ready there is an answer.
-const WARMING_UP: Duration = Duration::from_secs(60);
+/// So much longer where the JVM still warms up, or too little is known: three minutes after it is ready there is an answer.
+const ANOTHER_MINUTE: Duration = Duration::from_secs(60);
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
 /// So often a line of the warm-up is printed.
@@ -71,9 +71,9 @@ pub(super) struct CrossoverEnds {
     pub fail_above: f64,
 }
 
-/// How long periods may take, and how long where the JVM still warms up.
+/// How long periods may take, and how long where the JVM still warms up, or too little is known.
 fn budgets(asked: Option<Duration>) -> (Duration, Duration) {
-    asked.map_or((BUDGET, BUDGET + WARMING_UP), |it| (it, it))
+    asked.map_or((BUDGET, BUDGET + ANOTHER_MINUTE), |it| (it, it))
 }
 
 impl CrossoverOptions {
@@ -114,7 +114,7 @@ pub(super) fn attached(
     let port = plan.requests.origin().port;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let (budget, budget_warming_up) = budgets(ends.budget);
+    let (budget, longest_budget) = budgets(ends.budget);
     let order = CrossoverOrder {
         pid,
         port,
@@ -122,7 +122,7 @@ pub(super) fn attached(
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget,
-        budget_warming_up,
+        longest_budget,
         beside_others: options.beside_others,
     };
     let document = without_secrets(measured(&order, &stop)?, &attached::experiment(&spec, &origin));
@@ -245,7 +245,7 @@ fn of_server(
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
-    let (budget, budget_warming_up) = budgets(budget);
+    let (budget, longest_budget) = budgets(budget);
     let order = CrossoverOrder {
         pid,
         port: plan.requests.origin().port,
@@ -253,7 +253,7 @@ fn of_server(
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
         budget,
-        budget_warming_up,
+        longest_budget,
         // Nobody else knows its port.
         beside_others: true,
     };

@@ -42,12 +42,13 @@ pub struct ServiceOptions {
     /// is the baseline
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url, group = "compared")]
     target_urls: Vec<(String, String)>,
-    /// The runnable jar of a Spring Boot application (3.2 or newer). Variants: platform, virtual, and virtual with at most
-    /// 200 requests at once. It gets its port and its threads by SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
+    /// The runnable jar of a Spring Boot application (3.2 or newer). Variants: platform, virtual, and a pool with a thread
+    /// per client where there are more than its own has. It gets its port and its kind of thread by SERVER_PORT and
+    /// SPRING_THREADS_VIRTUAL_ENABLED
     #[arg(long, value_name = "APP.jar", group = "compared")]
     spring_boot: Option<PathBuf>,
-    /// A web application, on a Tomcat 11 that is downloaded. Variants: platform, virtual, and virtual with at most 200
-    /// requests at once
+    /// A web application, on a Tomcat 11 that is downloaded. Variants: platform, virtual, and with more than 200 clients a
+    /// pool with a thread for each
     #[arg(long, value_name = "APP.war", group = "compared")]
     war: Option<PathBuf>,
     /// A name and the runnable jar of a Quarkus application, once per build. Example: worker=a/quarkus-run.jar (built with
@@ -56,10 +57,13 @@ pub struct ServiceOptions {
     #[arg(long, value_name = "NAME=APP.jar", value_parser = named_jar, group = "compared")]
     quarkus: Vec<(String, PathBuf)>,
     /// The runnable jar of a Helidon 4 application that reads `server` from its configuration. Variants: virtual, and virtual
-    /// with at most 200 requests at once. It gets its port by SERVER_PORT and its limit by
-    /// SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
+    /// with --limit (200). It gets its port by SERVER_PORT and its limit by SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
     #[arg(long, value_name = "APP.jar", group = "compared")]
     helidon: Option<PathBuf>,
+    /// With --spring-boot, --war or --helidon: also virtual threads with at most so many requests at once. On Tomcat and
+    /// Helidon
+    #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["variants", "target_urls", "quarkus", "attach", "crossover"])]
+    limit: Option<u32>,
     /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080. It is loaded and
     /// observed; only --crossover compares
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
@@ -125,6 +129,7 @@ impl ServiceOptions {
             workdir: self.workdir.clone().map(absolute),
             before: self.before.clone(),
             after: self.after.clone(),
+            limit: self.limit,
         }
     }
 }

@@ -46,11 +46,19 @@ pub(super) fn warm_up(
         if silent_s >= SILENT_S && !stop.load(Ordering::Relaxed) {
             silent_s = 0;
             look_into(order.pid, &mut outcome)?;
+            none_expected(&outcome).map_or(Ok(()), Err)?;
         }
         few_clients.round_ended(&outcome);
     }
     let steady = few_clients.is_steady();
     Ok(CrossoverWarmUp { few_clients_s: few_clients.lasted_s(), load_s: 0.0, steady })
+}
+
+/// Where each request failed, they would fail on each kind of thread.
+fn none_expected(outcome: &LoadOutcome) -> Option<CrossoverFailure> {
+    let (&why, _) = outcome.failures.iter().max_by_key(|(_, count)| **count)?;
+    let is_none = outcome.counts.ok == 0;
+    is_none.then_some(CrossoverFailure::NoneExpected { sent: outcome.counts.sent, why })
 }
 
 /// Whether the service hangs. A round without a response was ended here, and not by the user.

@@ -4,10 +4,12 @@ mod few_clients;
 mod left_out;
 mod observation;
 mod period;
+mod treatments;
 
 use crate::run::silence::{Hang, Silence};
 use left_out::{Rest, mark_incomplete, mark_lost_cpu, mark_warming_up};
 use period::{OpenPeriod, PeriodLength, Subject, Switch};
+use std::fmt::Display;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::{Nanos, now_ns};
+use threadcount_load::failure::FailureCause;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::periods::Periods;
@@ -25,10 +28,12 @@ use threadcount_machine::lost_cpu::LostCpuMeter;
 use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::probe::attach::AttachError;
 use threadcount_machine::probe::crossover::{CrossoverError, CrossoverSession, SwitchableServer};
+use threadcount_machine::scheduling_group;
 use threadcount_model::crossover::{Crossover, CrossoverRequests, CrossoverWarmUp, Treatment};
 use threadcount_stats::crossover::block_order;
-use threadcount_stats::crossover::comparison::{compare, is_decided};
+use threadcount_stats::crossover::comparison::{compare, is_decided, is_vague};
 use threadcount_stats::random::SplitMix64;
+use treatments::{served_at_once, usual_treatments};
 
 /// The load itself warms up so long, on each kind of thread in turn.
 const LOADED_WARM_UP: Duration = Duration::from_secs(6);
@@ -57,8 +62,8 @@ pub struct CrossoverOrder<'a> {
     pub treatments: Vec<Treatment>,
     /// How long periods may take, all together ...
     pub budget: Duration,
-    /// ... and where the JVM still warms up.
-    pub budget_warming_up: Duration,
+    /// ... and where the JVM still warms up, or too little is known.
+    pub longest_budget: Duration,
     /// Requests of others than ours are no reason to end.
     pub beside_others: bool,
 }
@@ -101,6 +106,8 @@ pub enum CrossoverFailure {
     Hangs(Box<Hang>),
     #[error("no expected response for {0} s")]
     Silent(u32),
+    #[error("none of {sent} requests had an expected response, mostly {why}")]
+    NoneExpected { sent: u64, why: FailureCause },
     #[error(
         "the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone"
     )]
@@ -109,7 +116,14 @@ pub enum CrossoverFailure {
     Interrupted,
 }
 
-impl miette::Diagnostic for CrossoverFailure {}
+impl miette::Diagnostic for CrossoverFailure {
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        let is_unsupported = matches!(self, Self::Unsupported { .. });
+        is_unsupported.then(|| -> Box<dyn Display> {
+            Box::new("compare --variant NAME=COMMAND, once for each kind of thread, compares any server in fresh processes")
+        })
+    }
+}
 
 /// Does it. The server has its own threads again when it returns, however it returns.
 ///
@@ -149,6 +163,7 @@ pub fn run(
         busiest_other_process: None,
         requests: CrossoverRequests::default(),
         generator_limit: None,
+        shared_group: scheduling_group::shared(order.pid, std::process::id()),
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,
@@ -171,14 +186,18 @@ pub fn run(
             stop,
             has_load_ended: &has_load_ended,
             silent_s: &silent_s,
+            at_once: served_at_once(&order.treatments, own_threads, in_flight(order.plan)),
             began_ns: now_ns(),
             switch: None,
+            open: Vec::new(),
         };
         let ended = alternation.run(&mut crossover, watch);
+        let open = alternation.open;
         over.store(true, Ordering::Relaxed);
         // Requests that still run on our threads end before the load does.
         let restored = session.restore();
         let outcome = load.join().unwrap_or_else(|_| Err(LoadError::Thread("it panicked".to_owned())));
+        complete(&mut crossover, open, &periods);
         (ended.and(restored.map(drop).map_err(CrossoverFailure::from)), outcome)
     });
     let outcome = match outcome {
@@ -222,15 +241,6 @@ fn hang_after(pid: u32, outcome: &LoadOutcome, silent_s: f64) -> Option<Crossove
     let is_silent = since_response_s >= silent_s / 2.0;
     let hang = is_silent.then(|| Hang::find(Some(pid), Some(silence), true, &Arc::default())).flatten();
     hang.filter(Hang::is_proven).map(|it| CrossoverFailure::Hangs(Box::new(it)))
-}
-
-/// The server's own pool, virtual threads, and a pool with a thread per client where the own one has fewer: it tells whether a difference
-/// is one of the kind of thread or of their number.
-fn usual_treatments(own_threads: Option<u32>, clients: u32) -> Vec<Treatment> {
-    let sized = Treatment::Platform { threads: clients };
-    let is_own_smaller = own_threads.is_none_or(|own| own < clients);
-    let sized = is_own_smaller.then_some(sized);
-    [Treatment::Own, Treatment::Virtual { limit: None }].into_iter().chain(sized).collect()
 }
 
 /// The server whose requests are switched.
@@ -277,7 +287,7 @@ fn send(
 ) -> Result<LoadOutcome, LoadError> {
     let plan = order.plan.clone().with(|changed| {
         let kinds = u32::try_from(order.treatments.len()).unwrap_or(u32::MAX);
-        changed.stop = Stop::Duration(order.budget_warming_up + LONGEST_BESIDE_PERIODS * kinds);
+        changed.stop = Stop::Duration(order.longest_budget + LONGEST_BESIDE_PERIODS * kinds);
         changed.lead_in = Duration::ZERO;
         changed.log = None;
     });
@@ -307,6 +317,16 @@ fn rate_per_s(plan: &LoadPlan) -> Option<f64> {
     }
 }
 
+/// Adds the last periods, once the load has ended: a thread of it that had no response or no core since hands over late.
+fn complete(crossover: &mut Crossover, open: Vec<OpenPeriod>, periods: &Periods) {
+    crossover.periods.extend(open.into_iter().map(|it| it.counted(periods)));
+    mark_incomplete(crossover);
+    if crossover.warm_up.steady != Some(true) {
+        mark_warming_up(crossover);
+    }
+    mark_lost_cpu(crossover, Rest::HasInterval);
+}
+
 /// Periods, block by block, while the load goes on.
 struct Alternation<'a> {
     order: &'a CrossoverOrder<'a>,
@@ -316,8 +336,12 @@ struct Alternation<'a> {
     has_load_ended: &'a dyn Fn() -> bool,
     /// Seconds since the last response.
     silent_s: &'a AtomicU32,
+    /// The requests that each treatment can serve at once.
+    at_once: u32,
     began_ns: Nanos,
     switch: Option<Switch>,
+    /// Those that are over and whose counts may not be complete.
+    open: Vec<OpenPeriod>,
 }
 
 impl Alternation<'_> {
@@ -330,43 +354,36 @@ impl Alternation<'_> {
         crossover.warm_up.load_s = (now_ns() - self.began_ns) as f64 / 1e9;
         watch(CrossoverEvent::Warm(crossover.warm_up));
         let mut random = SplitMix64(self.order.plan.seed);
-        let (began, mut block, mut open) = (Instant::now(), 0, Vec::new());
+        let (began, mut block) = (Instant::now(), 0);
         let mut longest_block = Duration::ZERO;
-        let (mut is_warm, mut is_late) = (false, false);
+        let mut is_late = false;
         let others = OtherProcesses::from_now();
         let ended = loop {
             let block_began = Instant::now();
             let order = block_order(self.order.treatments.len(), &mut random);
-            if let Err(why) = self.block(block, &order, length, &mut open) {
+            if let Err(why) = self.block(block, &order, length) {
                 break Err(why);
             }
             longest_block = longest_block.max(block_began.elapsed());
             // What the last period counted is complete when the next one has ended.
-            let last = open.split_off(open.len().saturating_sub(1));
-            crossover.periods.extend(open.drain(..).map(|it: OpenPeriod| it.counted(self.periods)));
-            open = last;
+            let last = self.open.split_off(self.open.len().saturating_sub(1));
+            crossover.periods.extend(self.open.drain(..).map(|it| it.counted(self.periods)));
+            self.open = last;
             block += 1;
-            is_warm = mark_warming_up(crossover);
+            let is_warm = mark_warming_up(crossover);
             mark_lost_cpu(crossover, Rest::MayBeFew);
             watch(CrossoverEvent::Block(crossover));
-            let is_decided = is_warm && is_decided(&compare(crossover), self.order.treatments.len());
+            let found = compare(crossover);
+            let is_decided = is_warm && is_decided(&found, self.order.treatments.len());
             let ends_after = |budget: Duration| began.elapsed() + longest_block > budget;
             // Once it goes on for longer, only its intervals or that time end it.
-            is_late |= !is_warm && ends_after(self.order.budget);
-            let budget = if is_late { self.order.budget_warming_up } else { self.order.budget };
+            is_late |= (!is_warm || is_vague(&found)) && ends_after(self.order.budget);
+            let budget = if is_late { self.order.longest_budget } else { self.order.budget };
             if is_decided || ends_after(budget) {
                 break Ok(());
             }
         };
         crossover.busiest_other_process = others.busiest(Some(self.order.pid));
-        // Others may have had no response since.
-        thread::sleep(HAND_OVER);
-        crossover.periods.extend(open.into_iter().map(|it| it.counted(self.periods)));
-        mark_incomplete(crossover);
-        if !is_warm {
-            mark_warming_up(crossover);
-        }
-        mark_lost_cpu(crossover, Rest::HasInterval);
         ended
     }
 
@@ -388,17 +405,12 @@ impl Alternation<'_> {
         Ok(length)
     }
 
-    fn block(
-        &mut self,
-        block: u32,
-        order: &[usize],
-        length: PeriodLength,
-        open: &mut Vec<OpenPeriod>,
-    ) -> Result<(), CrossoverFailure> {
+    fn block(&mut self, block: u32, order: &[usize], length: PeriodLength) -> Result<(), CrossoverFailure> {
         // Again in each block: the connections of a server change.
         let mut lost_cpu = LostCpuMeter::of_server(self.order.pid);
         for &index in order {
-            open.push(self.period(block, self.order.treatments[index], length, &mut lost_cpu)?);
+            let period = self.period(block, self.order.treatments[index], length, &mut lost_cpu)?;
+            self.open.push(period);
         }
         Ok(())
     }
@@ -416,7 +428,7 @@ impl Alternation<'_> {
             session: self.session,
             periods: self.periods,
             began_ns: self.began_ns,
-            in_flight: in_flight(self.order.plan),
+            at_once: self.at_once,
             is_closed: rate_per_s(self.order.plan).is_none(),
         };
         let wait = |time| self.wait(time);
@@ -447,17 +459,5 @@ impl Alternation<'_> {
                 left => thread::sleep(left.min(LOOK_EVERY)),
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pool_with_a_thread_per_client_is_compared_where_the_own_one_is_smaller_or_unknown() {
-        let count = |own, clients| usual_treatments(own, clients).len();
-        assert_eq!((count(Some(200), 100), count(Some(200), 200)), (2, 2));
-        assert_eq!((count(Some(200), 300), count(None, 10)), (3, 3));
     }
 }

@@ -65,9 +65,9 @@ pub(super) struct Subject<'a> {
     pub periods: &'a Periods,
     /// When the load began.
     pub began_ns: Nanos,
-    /// The most requests of the load that are in flight.
-    pub in_flight: u32,
-    /// They always are.
+    /// The requests that each treatment can serve at once. Those of another kind run beside them: 10 of 400 would be 5 % more for a pool of 200.
+    pub at_once: u32,
+    /// So many are always in flight.
     pub is_closed: bool,
 }
 
@@ -93,9 +93,9 @@ impl Switch {
     ) -> Result<Self, CrossoverFailure> {
         let lasting = subject.session.status()?.earlier_tasks;
         let switched = subject.session.switch_to(treatment, subject.port)?;
-        let in_flight = u64::from(subject.in_flight);
+        let at_once = u64::from(subject.at_once);
         // Of an open load only a part of the connections is in use.
-        let requests = if subject.is_closed { in_flight } else { switched.earlier_tasks.min(in_flight) };
+        let requests = if subject.is_closed { at_once } else { switched.earlier_tasks.min(at_once) };
         Self { treatment, at_ns: switched.t_ns, requests, lasting, is_washed_out: false }
             .washed_out(subject, washout, wait)
     }

@@ -301,7 +301,7 @@ impl Session<'_> {
 /// What follows from the records so far, and from the crossover before them.
 fn of_runner(runner: &Runner<'_>, records: Vec<Record>, rounds: Vec<RoundsDone>) -> ResultDocument {
     let document = document(runner.experiment, records, rounds, runner.command);
-    ResultDocument { crossover: runner.crossover.cloned(), ..document }
+    document.with_crossover(runner.crossover.cloned())
 }
 
 /// What follows from the records of this process's session, without secrets. `command`: the one that began it.

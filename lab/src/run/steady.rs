@@ -1,9 +1,6 @@
 //! When has a server warmed up? When what it does in a second no longer changes, and its compiler has little left to do.
 //!
-//! The test is about the last seconds of the warm-up: half of the longest warm-up, but 3 to 5 of them. A figure is level
-//! where each of them lies near their mean and the straight line through them (least squares) neither rises nor falls
-//! over their length by more than noise would have it. A rate that climbs by 2 % a second is not level however smooth
-//! it is; one that jumps by 3 % from second to second is, because it goes nowhere.
+//! The test is about the last seconds of the warm-up: half of the longest warm-up, but 3 to 5 of them.
 //!
 //! A level rate is not enough: a JVM that compiles on one of two cores answers at a level rate, and each request costs
 //! twice the CPU that it will cost. So CPU per request has to be level too, and the compiler's share of the CPU small; and
@@ -12,33 +9,17 @@
 //! A steady state in this sense is not for ever: Barrett et al., "Virtual machine warmup blows hot and cold" (OOPSLA
 //! 2017), found programs that become slower again, and some that never settle. So a run that was never steady is marked.
 
-use threadcount_judge::findings::compiler_waits::is_starved;
 use threadcount_model::record::{COMPILER_SHARE, QUIET_COMPILER_CORES, SteadyBy, WarmUpFigure};
+use threadcount_stats::compiler::is_starved;
+use threadcount_stats::steady::{CPU, RATE, ServedSecond, Tolerance, is_cpu_level, is_level};
 
 /// The fewest and the most seconds that the test takes.
 const SECONDS: (f64, f64) = (3.0, 5.0);
-
-/// How level something must be, as parts of its mean.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tolerance {
-    /// How far a second may lie from the mean.
-    distance: f64,
-    /// How far the line may rise or fall from the first to the last second.
-    drift: f64,
-}
 
 /// A JVM has compiled anew when its compiler is quiet for so many seconds ...
 const QUIET_S: usize = 2;
 /// ... or, where it was not warm when it was measured, no busier than then for so many.
 const AS_MEASURED_S: usize = 4;
-
-/// The rate of a closed load.
-const RATE: Tolerance = Tolerance { distance: 0.10, drift: 0.03 };
-/// The CPU of the server, per second where the schedule holds the rate, else per request: garbage collection makes it uneven.
-const CPU: Tolerance = Tolerance { distance: 0.30, drift: 0.10 };
-
-/// CPU per request of a server that uses less than this in a second is mostly the step of the CPU clock.
-const LEAST_CPU_CORES: f64 = 0.05;
 
 /// A class takes some tenths of a millisecond: so few in a second cost less than 1 % of a core.
 const FEW_CLASSES_PER_S: f64 = 10.0;
@@ -114,17 +95,13 @@ impl WarmUpTest {
     /// What still changes, or is still too large. `None`: too few seconds have passed.
     pub fn unsteady(&self) -> Option<Vec<WarmUpFigure>> {
         let last = self.last()?;
-        let busy = mean(last, |second| second.cpu_cores) >= LEAST_CPU_CORES;
-        let rate = is_level(last, |second| second.rate_per_s, RATE);
-        let cpu = |figure: fn(&WarmUpSecond) -> f64| is_level(last, figure, CPU);
-        let (figure, cpu) = if self.open {
-            (WarmUpFigure::Cpu, cpu(|second| second.cpu_cores))
-        } else {
-            (WarmUpFigure::CpuPerRequest, cpu(|it| it.cpu_cores / it.rate_per_s.max(1.0)))
-        };
+        let rates: Vec<f64> = last.iter().map(|it| it.rate_per_s).collect();
+        let served = |it: &WarmUpSecond| ServedSecond { rate_per_s: it.rate_per_s, cpu_cores: it.cpu_cores };
+        let cpu = is_cpu_level(&last.iter().map(served).collect::<Vec<_>>(), self.open);
+        let figure = if self.open { WarmUpFigure::Cpu } else { WarmUpFigure::CpuPerRequest };
         let figures = [
-            (WarmUpFigure::Rate, rate),
-            (figure, cpu || !busy),
+            (WarmUpFigure::Rate, is_level(&rates, RATE)),
+            (figure, cpu),
             (WarmUpFigure::Compiler, is_compiler_quiet(last)),
             (WarmUpFigure::ClassLoading, is_class_loading_over(last)),
         ];
@@ -179,28 +156,15 @@ fn classes_per_s(last: &[WarmUpSecond]) -> Option<f64> {
 fn is_class_loading_over(last: &[WarmUpSecond]) -> bool {
     classes_per_s(last).is_none_or(|mean| {
         mean <= FEW_CLASSES_PER_S
-            || is_level(last, |second| second.classes_per_s.unwrap_or_default(), CLASSES)
+            || is_level(
+                &last.iter().map(|it| it.classes_per_s.unwrap_or_default()).collect::<Vec<_>>(),
+                CLASSES,
+            )
     })
 }
 
 fn mean(last: &[WarmUpSecond], figure: impl Fn(&WarmUpSecond) -> f64) -> f64 {
     last.iter().map(figure).sum::<f64>() / last.len().max(1) as f64
-}
-
-/// Does a figure neither jump nor drift?
-fn is_level(last: &[WarmUpSecond], figure: impl Fn(&WarmUpSecond) -> f64, tolerance: Tolerance) -> bool {
-    let seconds = last.len() as f64;
-    let mean = mean(last, &figure);
-    let middle = (seconds - 1.0) / 2.0;
-    let (mut products, mut squares) = (0.0, 0.0);
-    for (place, second) in (0_u32..).zip(last) {
-        let place = f64::from(place) - middle;
-        products += place * (figure(second) - mean);
-        squares += place * place;
-    }
-    let drift = products / squares * (seconds - 1.0);
-    let near = last.iter().all(|second| (figure(second) - mean).abs() <= tolerance.distance * mean);
-    mean > 0.0 && near && drift.abs() <= tolerance.drift * mean
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
+use threadcount_machine::other_processes::OtherProcesses;
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::readings::readings;
 use threadcount_machine::resource_limits::LimitsReading;
@@ -10,6 +11,7 @@ use threadcount_machine::sampler::ProcessReader;
 use threadcount_machine::samples::RawSample;
 use threadcount_machine::{Samples, machine};
 use threadcount_model::record::Record;
+use threadcount_model::record::interference::BusiestProcess;
 use threadcount_model::window::Window;
 
 /// What is judged.
@@ -31,6 +33,9 @@ pub struct LiveWindow {
     lines: VecDeque<Line>,
     samples: VecDeque<RawSample>,
     limits: VecDeque<LimitsReading>,
+    /// What other processes had used some seconds ago.
+    others: Option<OtherProcesses>,
+    busiest_other: Option<BusiestProcess>,
     /// Every event that ended before it has been read.
     events_until_ns: Nanos,
 }
@@ -43,8 +48,17 @@ impl LiveWindow {
     }
 
     fn of_lines(pid: u32) -> Self {
-        let (lines, samples, limits) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
-        Self { pid, reader: None, hello: None, lines, samples, limits, events_until_ns: 0 }
+        Self {
+            pid,
+            reader: None,
+            hello: None,
+            lines: VecDeque::new(),
+            samples: VecDeque::new(),
+            limits: VecDeque::new(),
+            others: None,
+            busiest_other: None,
+            events_until_ns: 0,
+        }
     }
 
     /// A line of the probe.
@@ -73,7 +87,26 @@ impl LiveWindow {
                 self.limits.pop_front();
             }
             self.limits.push_back(LimitsReading::take(self.pid));
+            self.read_others();
         }
+    }
+
+    /// Not each time, because it searches `/proc`.
+    fn read_others(&mut self) {
+        if self.others.as_ref().is_some_and(|it| it.lasted_s() < SHORTEST_S as f64) {
+            return;
+        }
+        let before = self.others.replace(OtherProcesses::from_now());
+        self.busiest_other =
+            before.filter(|_| self.do_others_use_more()).and_then(|it| it.busiest(Some(self.pid)));
+    }
+
+    fn do_others_use_more(&self) -> bool {
+        let used = |figure: fn(&RawSample) -> u64| {
+            let (first, last) = (self.samples.front().map(figure), self.samples.back().map(figure));
+            last.zip(first).map_or(0, |(last, first)| last.saturating_sub(first))
+        };
+        used(|it| it.machine_busy_ns) > 2 * used(|it| it.cpu_ns)
     }
 
     fn add_sample(&mut self, sample: RawSample) {
@@ -101,6 +134,7 @@ impl LiveWindow {
         let lines: Vec<Line> = self.hello.iter().chain(&self.lines).cloned().collect();
         let record = Record {
             cost: Some(cost?),
+            busiest_other_process: self.busiest_other.clone(),
             process_series,
             server_sockets: samples.sockets(window),
             neighbours: samples.neighbours(window),

@@ -8,7 +8,7 @@
 )]
 
 mod commands;
-mod demo;
+mod example;
 mod generated;
 mod markdown;
 mod pages;

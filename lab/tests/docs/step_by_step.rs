@@ -28,7 +28,7 @@ fn write_all(folder: &Path) {
         let file = folder.join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         // The same sizes in small.
-        std::fs::write(file, text.replace("warmup: 2s, duration: 3s", "warmup: 200ms, duration: 300ms"))
+        std::fs::write(file, text.replace("warmup: 2s, duration: 3s", "warmup: 200ms, duration: 1s"))
             .unwrap();
     }
 }

@@ -90,7 +90,7 @@ impl Surroundings {
         let is_attaching = command.contains("--attach http");
         let url = if is_attaching { self.service_url.clone() } else { self.server.url("/") };
         let address = if is_attaching { "http://127.0.0.1:8080" } else { "http://127.0.0.1:8080/" };
-        let mut small = command
+        let mut small = without_lengths(command)
             .replace(address, &url)
             .replace("http://10.0.0.7:8080/", &url)
             .replace("-d 5s", "-d 1s")
@@ -155,6 +155,20 @@ impl Surroundings {
         assert!(output.status.success() || is_doubted || is_gate, "{small}\n{said}");
         assert!(!output.stdout.is_empty(), "{small}");
     }
+}
+
+/// Without how often and how long it measures, which the small command has of its own.
+fn without_lengths(command: &str) -> String {
+    let mut words = command.split(' ');
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if ["--runs", "--warmup", "--budget"].contains(&word) {
+            words.next();
+        } else {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
 }
 
 /// Runs the commands of these pages in one folder, each once.

@@ -123,6 +123,10 @@ fn assert_watched(jvm: u32) {
     let says = String::from_utf8_lossy(&output.stderr).into_owned();
     let lines = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success() && lines.contains("\"type\":\"sample\""), "{says}{lines}");
+    assert_diagnosed(jvm);
+}
+
+fn assert_diagnosed(jvm: u32) {
     let output = threadcount(&["diagnose", &jvm.to_string()]);
     let says = String::from_utf8_lossy(&output.stdout).into_owned();
     // On a full machine it may be at work still, or too slow for the third dump, which is exit code 3.
@@ -258,12 +262,11 @@ fn what_a_killed_diagnosis_left_goes_away_with_the_next_one() {
     let classes = classes();
     let idle = Program::start(idle(25, classes.path(), &[]));
     let left = left_by_a_killed_diagnosis(idle.jvm);
-    let diagnose = || assert!(threadcount(&["diagnose", &idle.jvm.to_string()]).status.success());
-    diagnose();
+    assert_diagnosed(idle.jvm);
     assert!(left.exists(), "it may belong to one that has just begun");
     let long_ago = SystemTime::now() - Duration::from_secs(3_600);
     fs::File::open(&left).unwrap().set_modified(long_ago).unwrap();
-    diagnose();
+    assert_diagnosed(idle.jvm);
     assert!(!left.exists());
 }
 

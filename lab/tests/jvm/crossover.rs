@@ -119,6 +119,16 @@ fn a_tool_that_is_killed_leaves_the_servers_own_threads_behind() {
 }
 
 #[test]
+fn a_service_whose_responses_are_all_unexpected_is_not_compared_and_has_its_own_threads_again() {
+    let server = Server::start(25);
+    let output = server.compare(&["--expect", "204"]).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(errors.contains("had an expected response, mostly unexpected status 200"), "{errors}");
+    assert_eq!(server.kind(), "platform");
+}
+
+#[test]
 fn what_cannot_be_compared_is_refused_with_what_to_write_instead() {
     let server = Server::start(25);
     let refused = |more: &[&str]| {

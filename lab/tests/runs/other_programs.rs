@@ -53,7 +53,7 @@ fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts
         fs::write(elsewhere.join("lib.jar"), "first").unwrap();
         let text = format!(
             "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {{a: {variant}}}\n\
-             loads: [{{clients: 2, duration: 300ms}}]\n"
+             loads: [{{clients: 2, requests: 40}}]\n"
         );
         fs::write(folder.path().join("mine.yaml"), text).unwrap();
         sleep(ONE_TICK);
@@ -82,7 +82,7 @@ fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_
         fs::set_permissions(peer.join(name), fs::Permissions::from_mode(0o755)).unwrap();
     }
     let text = "question: q\nrequest: /\nwarmup: 0s\nruns: 1\nvariants: {a: {server: {peer: ./peer}}}\n\
-        loads: [{clients: 2, duration: 300ms}]\n";
+        loads: [{clients: 2, requests: 40}]\n";
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     sleep(ONE_TICK);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
@@ -112,7 +112,7 @@ fn a_session_whose_java_was_updated_does_not_go_on_and_says_from_which_version()
     );
     let text = format!(
         "question: q\nrequest: /page\nwarmup: 0s\nruns: 1\nvariants: {{a: {{command: \"{server}\"}}}}\n\
-         loads: [{{clients: 2, duration: 300ms}}]\n"
+         loads: [{{clients: 2, requests: 40}}]\n"
     );
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--out", "here"], 0);
@@ -136,7 +136,7 @@ fn a_session_for_which_another_java_would_be_chosen_does_not_go_on() {
     let install = |version: &str| made_up_jdk(&home, Some(&jdk_release(version)), &[("java", &script)]);
     install("99.0.1+2");
     let text = "question: q\nrequest: /\nwarmup: 0s\nruns: 1\njdk: 99\n\
-        variants: {a: {command: \"java {port}\"}}\nloads: [{clients: 2, duration: 300ms}]\n";
+        variants: {a: {command: \"java {port}\"}}\nloads: [{clients: 2, requests: 40}]\n";
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     let done = |words: &[&str], code: i32| {
         let output = threadcount(&folder, words).env("JAVA_HOME", &home).output().unwrap();
@@ -161,7 +161,7 @@ fn a_session_whose_jvm_was_built_again_does_not_go_on() {
     fs::write(&library, "first").unwrap();
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: 1\n\
-         variants: {{a: {{command: \"{}/bin/java {{port}}\"}}}}\nloads: [{{clients: 2, duration: 300ms}}]\n",
+         variants: {{a: {{command: \"{}/bin/java {{port}}\"}}}}\nloads: [{{clients: 2, requests: 40}}]\n",
         home.display()
     );
     fs::write(folder.path().join("mine.yaml"), text).unwrap();

@@ -412,7 +412,7 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let text = format!(
         "question: q\nrequest: /\nwarmup: 200ms\nruns: 3\ndrop: 1\nvariants: {{a: {{command: \"{0}\"}}, b: {{command: \
-         \"{0}\"}}}}\nloads: [{{clients: 2, duration: 500ms}}]\n",
+         \"{0}\"}}}}\nloads: [{{clients: 2, requests: 100}}]\n",
         delay("5")
     );
     let path = experiment(&folder, &text);

@@ -35,7 +35,7 @@ fn a_sender_that_panics_is_a_failed_run_and_the_other_runs_are_kept() {
     let text = format!(
         "question: q\nrequest: /\nwarmup: 0s\nruns: 1\n\
          variants: {{a: {{command: \"python3 {DELAY_SERVER} {{port}} 5\"}}}}\n\
-         loads: [{{clients: 3, duration: 300ms}}, {{clients: 2, duration: 300ms}}]\n"
+         loads: [{{clients: 3, requests: 40}}, {{clients: 2, requests: 40}}]\n"
     );
     let experiment = threadcount_config::parse("x", "x.yaml", &text, false).unwrap();
     let runner = Runner {

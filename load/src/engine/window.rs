@@ -3,7 +3,7 @@
 use super::connection::{Connection, Place, State, StreamState};
 use super::work::Done;
 use super::worker::Worker;
-use crate::clock::Nanos;
+use crate::clock::{self, Nanos};
 use crate::driver::{Driver, Slot};
 use crate::times::Times;
 use std::sync::atomic::Ordering;
@@ -72,9 +72,12 @@ impl<D: Driver> Worker<'_, D> {
 
     /// When the load has ended, if it has.
     pub(super) fn has_ended(&mut self, now_ns: Nanos) -> Option<Nanos> {
-        let is_stopped = self.stop.load(Ordering::Relaxed) || self.gate.is_broken();
-        let Some(start) = self.start else { return is_stopped.then_some(now_ns) };
-        if is_stopped || now_ns >= start.end_ns {
+        if self.stop.load(Ordering::Relaxed) || self.gate.is_broken() {
+            // Read after the flag: who set it knows that the load had not ended before.
+            return Some(clock::now_ns());
+        }
+        let start = self.start?;
+        if now_ns >= start.end_ns {
             return Some(now_ns);
         }
         if self.in_flight > 0 {

@@ -263,36 +263,50 @@ mod tests {
     use std::num::{NonZeroU32, NonZeroU64};
     use std::rc::Rc;
     use std::sync::Arc;
+    use std::sync::atomic::Ordering;
     use std::sync::mpsc::channel;
 
     const CONNECTIONS: u32 = 200;
     const REQUESTS: u64 = 300;
 
-    /// 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
-    #[test]
-    fn a_burst_of_responses_does_not_hold_up_what_is_due() {
+    fn plan() -> LoadPlan {
         let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
         let requests = Arc::new(RequestSource::get(origin, "/"));
         let stop = Stop::Requests(NonZeroU64::new(REQUESTS).expect("some"));
-        let mut plan = LoadPlan::closed(requests, NonZeroU32::new(CONNECTIONS).expect("some"), stop);
+        LoadPlan::closed(requests, NonZeroU32::new(CONNECTIONS).expect("some"), stop)
+    }
+
+    fn work<'a>(
+        plan: &'a LoadPlan,
+        endpoints: &'a [Endpoint],
+        gate: &'a Gate,
+        stop: &'a AtomicBool,
+    ) -> Work<'a> {
+        Work {
+            plan,
+            endpoints,
+            source_addresses: &[],
+            session_kind: None,
+            share: Share::new(0, 1, CONNECTIONS),
+            gate,
+            stop,
+            recorder: Recorder::new(0, channel().0),
+            asks_for_real_time: false,
+        }
+    }
+
+    /// 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
+    #[test]
+    fn a_burst_of_responses_does_not_hold_up_what_is_due() {
+        let mut plan = plan();
         let shape = RateShape::Constant { rate_per_s: 1e6 };
         plan.pacing = Pacing::Open { shape, arrivals: Arrivals::Constant };
 
         let steps = Rc::new(RefCell::new(Vec::new()));
         let driver = Burst::until(now_ns() + 20_000_000, CONNECTIONS, Rc::clone(&steps));
-        let (progress, _seconds) = channel();
-        let gate = Gate::new(1);
-        let work = Work {
-            plan: &plan,
-            endpoints: &[Endpoint::Tcp(([127, 0, 0, 1], 1).into())],
-            source_addresses: &[],
-            session_kind: None,
-            share: Share::new(0, 1, CONNECTIONS),
-            gate: &gate,
-            stop: &AtomicBool::new(false),
-            recorder: Recorder::new(0, progress),
-            asks_for_real_time: false,
-        };
+        let endpoints = [Endpoint::Tcp(([127, 0, 0, 1], 1).into())];
+        let (gate, stop) = (Gate::new(1), AtomicBool::new(false));
+        let work = work(&plan, &endpoints, &gate, &stop);
         let done = Worker::new(work, driver).run().expect("it runs");
 
         assert_eq!(done.recorder.total.counts.ok, REQUESTS);
@@ -300,5 +314,19 @@ mod tests {
         let left = steps.iter().rposition(|&step| step == Step::Sent).expect("it sent");
         let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();
         assert_eq!(longest, Some(LOOK_AFTER as usize), "responses taken in a row while a request was due");
+    }
+
+    #[test]
+    fn a_load_that_is_stopped_while_its_thread_does_not_run_ends_after_the_stop() {
+        let (plan, endpoints) = (plan(), [Endpoint::Tcp(([127, 0, 0, 1], 1).into())]);
+        let (gate, stop) = (Gate::new(1), AtomicBool::new(false));
+        let driver = Burst::until(0, CONNECTIONS, Rc::default());
+        let mut worker = Worker::new(work(&plan, &endpoints, &gate, &stop), driver);
+        let looked_ns = now_ns();
+        assert_eq!(worker.has_ended(looked_ns), None);
+        let before_stop_ns = now_ns();
+        stop.store(true, Ordering::Relaxed);
+        let ended_ns = worker.has_ended(looked_ns).expect("it is stopped");
+        assert!(ended_ns >= before_stop_ns, "{ended_ns} is before {before_stop_ns}");
     }
 }

@@ -33,7 +33,8 @@ impl Membership {
         Self::below(Path::new("/"), pid)
     }
 
-    fn below(root: &Path, pid: u32) -> Self {
+    /// Of a process whose files are below another folder than `/`.
+    pub(crate) fn below(root: &Path, pid: u32) -> Self {
         let read =
             |name: &str| fs::read_to_string(root.join(format!("proc/{pid}/{name}"))).unwrap_or_default();
         let (groups, mounts) = (read("cgroup"), read("mountinfo"));

@@ -26,10 +26,10 @@ const QUICK_LONGEST_FOR_REQUESTS_S: f64 = 10.0;
 
 impl Experiment {
     /// Are reasons looked for in this round, in a window of their own? In the first that count, since they do not change: with
-    /// `quick` in one, so that an answer comes soon.
+    /// `quick`, or after a crossover whose kinds of thread were observed, in one, so that an answer comes soon.
     #[must_use]
     pub fn explains(&self, load: &LoadSpec, round: u32) -> bool {
-        let rounds = if self.quick { 1 } else { ROUNDS };
+        let rounds = if self.quick || self.crossover { 1 } else { ROUNDS };
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
     }
 

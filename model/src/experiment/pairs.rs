@@ -1,6 +1,6 @@
 //! Which variants are compared under a load.
 
-use super::{Experiment, LoadSpec, PoolSize, Server, Subject, Threads, Variant};
+use super::{Experiment, LoadSpec, PoolSize, Server, Subject, ThreadKind, Threads, Variant};
 
 /// A variant, and what its figures are divided by.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,14 +43,12 @@ impl Experiment {
     #[must_use]
     pub fn kind_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let run = || self.variants.iter().filter(|variant| variant.runs_under(load));
-        let Some(on_virtual) = run().find(|variant| threads(variant) == Some(&Threads::Virtual)) else {
+        let Some(on_virtual) = run().find(|variant| variant.is_on_virtual_threads()) else {
             return Vec::new();
         };
-        let alike = on_virtual.apart_from_threads();
-        let is_sized = |variant: &&'a Variant| {
-            matches!(threads(variant), Some(Threads::Platform(PoolSize::Clients | PoolSize::Fixed(_))))
-        };
-        let pools = run().filter(is_sized).filter(|variant| variant.apart_from_threads() == alike);
+        let alike = on_virtual.apart_from_its_threads();
+        let pools = run().filter(|variant| variant.written_pool(load).is_some());
+        let pools = pools.filter(|variant| variant.apart_from_its_threads() == alike);
         pools.map(|variant| Pair { variant, other: on_virtual }).collect()
     }
 }
@@ -72,6 +70,31 @@ impl Variant {
             ..it.clone()
         };
         self.jdk != other.jdk && alike(self) == alike(other)
+    }
+
+    /// The size of its pool of platform threads, where the experiment has it.
+    #[must_use]
+    pub fn written_pool(&self, load: &LoadSpec) -> Option<u32> {
+        match threads(self) {
+            Some(Threads::Platform(PoolSize::Clients)) => Some(load.clients()),
+            Some(Threads::Platform(PoolSize::Fixed(fixed))) => Some(*fixed),
+            Some(_) => None,
+            None => self.pool_setting().filter(|_| self.kind_setting() == Some(ThreadKind::Platform)),
+        }
+    }
+
+    /// A virtual thread per request, without a limit of ours.
+    fn is_on_virtual_threads(&self) -> bool {
+        threads(self).map_or_else(
+            || self.kind_setting() == Some(ThreadKind::Virtual) && self.limit_setting().is_none(),
+            |it| *it == Threads::Virtual,
+        )
+    }
+
+    /// What has to be alike where the threads are the only difference, by what chooses them: the server's keys, or the application's
+    /// settings.
+    fn apart_from_its_threads(&self) -> Self {
+        if threads(self).is_some() { self.apart_from_threads() } else { self.apart_from_thread_settings() }
     }
 
     /// Without its name, its label, its note, what it is compared with and its threads: what has to be alike where the threads are the

@@ -5,6 +5,13 @@ use super::{JarServer, Server, Subject, ThreadKind, Variant};
 /// What tells Spring Boot its kind of thread; an argument has precedence.
 pub const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
 const SPRING_ARGUMENT: &str = "--spring.threads.virtual.enabled=";
+/// What tells it how many platform threads its server has at most, by server; arguments have precedence.
+pub const TOMCAT_POOL_VARIABLE: &str = "SERVER_TOMCAT_THREADS_MAX";
+pub const JETTY_POOL_VARIABLE: &str = "SERVER_JETTY_THREADS_MAX";
+pub const UNDERTOW_POOL_VARIABLE: &str = "SERVER_UNDERTOW_THREADS_WORKER";
+const POOL_VARIABLES: [&str; 3] = [TOMCAT_POOL_VARIABLE, JETTY_POOL_VARIABLE, UNDERTOW_POOL_VARIABLE];
+const POOL_ARGUMENTS: [&str; 3] =
+    ["--server.tomcat.threads.max=", "--server.jetty.threads.max=", "--server.undertow.threads.worker="];
 /// What tells our limit in a Spring Boot application how many requests there may be at once.
 pub const LIMIT_VARIABLE: &str = "THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT";
 const LIMIT_ARGUMENT: &str = "--threadcount.request-limit.max-concurrent=";
@@ -17,7 +24,7 @@ impl Variant {
     /// The kind of thread that a Spring Boot application is told to use.
     #[must_use]
     pub fn kind_setting(&self) -> Option<ThreadKind> {
-        match self.thread_setting(SPRING_ARGUMENT, &[SPRING_VARIABLE])? {
+        match self.thread_setting(&[SPRING_ARGUMENT], &[SPRING_VARIABLE])? {
             "true" => Some(ThreadKind::Virtual),
             "false" => Some(ThreadKind::Platform),
             _ => None,
@@ -27,33 +34,42 @@ impl Variant {
     /// How many requests at once an application is told to take.
     #[must_use]
     pub fn limit_setting(&self) -> Option<u32> {
-        self.thread_setting(LIMIT_ARGUMENT, &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
+        self.thread_setting(&[LIMIT_ARGUMENT], &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
     }
 
-    fn thread_setting(&self, argument: &str, variables: &[&str]) -> Option<&str> {
+    /// How many platform threads a Spring Boot application is told to have at most.
+    #[must_use]
+    pub fn pool_setting(&self) -> Option<u32> {
+        self.thread_setting(&POOL_ARGUMENTS, &POOL_VARIABLES)?.parse().ok()
+    }
+
+    fn thread_setting(&self, arguments: &[&str], variables: &[&str]) -> Option<&str> {
         let Some(Server::Jar(JarServer { args, .. })) = self.server() else { return None };
-        let argument = args.split_whitespace().rev().find_map(|word| word.strip_prefix(argument));
+        let value = |word| arguments.iter().find_map(|argument| str::strip_prefix(word, argument));
+        let argument = args.split_whitespace().rev().find_map(value);
         argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
     }
 
-    /// Is it the same application in the same JVM, with the same servers behind it, so that only the kind of its threads and the
-    /// limit of its requests may differ?
+    /// Is it the same application in the same JVM, with the same servers behind it, so that only the kind and the number of its
+    /// threads and the limit of its requests may differ?
     #[must_use]
     pub fn is_application_of(&self, other: &Self) -> bool {
         self.apart_from_thread_settings() == other.apart_from_thread_settings()
     }
 
-    fn apart_from_thread_settings(&self) -> Self {
+    pub(super) fn apart_from_thread_settings(&self) -> Self {
         let mut alike = Self { answers_on: None, skipped: None, ..self.apart_from_threads() };
         alike.env.retain(|name, _| {
-            ![SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE].contains(&name.as_str())
+            let is = |of: &[&str]| of.contains(&name.as_str());
+            !is(&[SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE]) && !is(&POOL_VARIABLES)
         });
         if let Subject::Server(Server::Jetty(jetty)) = &mut alike.subject {
             jetty.max_concurrent_tasks = None;
         }
         if let Subject::Server(Server::Jar(jar)) = &mut alike.subject {
-            let is_other =
-                |word: &&str| !word.starts_with(SPRING_ARGUMENT) && !word.starts_with(LIMIT_ARGUMENT);
+            let mut of_threads = POOL_ARGUMENTS.to_vec();
+            of_threads.extend([SPRING_ARGUMENT, LIMIT_ARGUMENT]);
+            let is_other = |word: &&str| !of_threads.iter().any(|argument| word.starts_with(argument));
             jar.args = jar.args.split_whitespace().filter(is_other).collect::<Vec<_>>().join(" ");
             jar.class_path.retain(|jar| jar != LIMIT_JAR);
         }

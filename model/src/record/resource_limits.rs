@@ -14,6 +14,9 @@ pub struct ResourceLimits {
     pub throttling: Option<Throttling>,
     /// The load generator is under the same quota.
     pub generator_shares_quota: bool,
+    /// Where each thread of the server competed with the load generator for the CPU; `None`: nowhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_group: Option<SharedGroup>,
     /// Of the server's control groups; `None`: no limit.
     pub memory_limit_bytes: Option<u64>,
     /// Of the server's control group.
@@ -68,6 +71,27 @@ impl CpuLimits {
     pub fn cores(&self) -> f64 {
         let cpus = f64::from(self.affinity_cpus);
         self.quota_cores.map_or(cpus, |quota| quota.min(cpus))
+    }
+}
+
+/// A scheduling group that the server and the load generator are both in. The CPU is shared among groups first, so that in one group a
+/// server of many threads gets more of it (sched(7), "The autogroup feature").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SharedGroup {
+    /// That of their session.
+    Session,
+    /// A control group with the cpu controller.
+    ControlGroup,
+    /// The only one of the machine.
+    Machine,
+}
+
+impl SharedGroup {
+    /// Does it matter for a server that uses so many of the machine's cores?
+    #[must_use]
+    pub fn matters(cpu_cores: f64, machine_cores: u32) -> bool {
+        cpu_cores >= f64::from(machine_cores) / 2.0
     }
 }
 

@@ -27,3 +27,12 @@ fn long_requests_are_observed_for_eight_of_them_and_not_for_ever() {
     assert_eq!([2.5, 30.0].map(|seconds| lasts(false, 5.0, seconds)), [20.0; 2]);
     assert_eq!([0.5, 2.5].map(|seconds| lasts(true, 5.0, seconds)), [4.0, 10.0]);
 }
+
+#[test]
+fn after_a_crossover_that_was_observed_one_round_is_enough() {
+    let explained = |experiment: &Experiment| {
+        (1..=4).filter(|round| experiment.explains(&experiment.loads[0], *round)).count()
+    };
+    let after_crossover = Experiment { crossover: true, ..experiment(false) };
+    assert_eq!([&experiment(false), &experiment(true), &after_crossover].map(explained), [3, 1, 1]);
+}

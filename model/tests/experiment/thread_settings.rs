@@ -25,6 +25,18 @@ fn a_spring_boot_application_has_its_kind_of_thread_from_an_argument_or_a_variab
 }
 
 #[test]
+fn the_size_of_a_pool_comes_from_an_argument_or_a_variable_of_the_server() {
+    let pool = |more: &str| variant(&format!("{JAR}{more}")).pool_setting();
+    assert_eq!(pool(", env: {SERVER_TOMCAT_THREADS_MAX: '400'}"), Some(400));
+    assert_eq!(
+        pool(", env: {SERVER_JETTY_THREADS_MAX: '9'}, args: '{port} --server.jetty.threads.max=7'"),
+        Some(7)
+    );
+    assert_eq!(pool(", env: {SERVER_UNDERTOW_THREADS_WORKER: '16'}"), Some(16));
+    assert_eq!(pool(", env: {SERVER_TOMCAT_THREADS_MIN_SPARE: '4'}"), None);
+}
+
+#[test]
 fn a_limit_comes_from_an_argument_or_a_variable() {
     let limit = |more: &str| variant(&format!("{JAR}{more}")).limit_setting();
     assert_eq!(limit(", args: '{port} --threadcount.request-limit.max-concurrent=200'"), Some(200));
@@ -41,6 +53,7 @@ fn an_application_stays_itself_with_other_threads_and_another_limit_and_with_not
     assert!(
         is_same(settings) && is_same(", answers_on: virtual, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}")
     );
+    assert!(is_same(", env: {SERVER_TOMCAT_THREADS_MAX: '400'}"));
     assert!(!is_same(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
     let jetty = |more: &str| variant(&format!("server: {{jetty: '12.1', app: servlets{more}}}"));
     let unlimited = jetty(", max_concurrent_tasks: unlimited");

@@ -1,6 +1,6 @@
 //! The answer of a crossover: a sentence per kind of thread, or why there is no verdict.
 
-use super::{NameOf, baseline, times};
+use super::{NameOf, baseline, shown, times};
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::Treatment;
@@ -27,12 +27,18 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
 
     let own = name(baseline(&document.crossover));
     let others = document.crossover.treatments.iter().skip(1);
-    let sentence = |treatment| {
+    let others: Vec<Treatment> = others.copied().collect();
+    let sentence = |(at, &treatment): (usize, &Treatment)| {
         let figures = document.figures.iter().find(|it| it.treatment == treatment)?;
         let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
+        let before = at.checked_sub(1).map(|before| others[before]);
+        let are_nouns_known = before.is_some_and(|it| is_different(document, it));
         let name = name(treatment);
         Some(match (why_unfit(figures), comparison) {
             (Some(why), _) => format!("No verdict on {name}, as {why}."),
+            (None, Some(it)) if are_nouns_known && is_different(document, treatment) => {
+                format!("{name} has {}.", figures::listed(&ratios(it)))
+            }
             (None, Some(it)) => match verdict(document, it, &own) {
                 Some(verdict) => format!("{lead}{name} has {verdict}."),
                 None => format!("No verdict on {name}, as too few responses of it or of {own} have a time."),
@@ -40,7 +46,27 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
             (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
         })
     };
-    others.filter_map(|treatment| sentence(*treatment)).take(MOST_ANSWERS).collect()
+    others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect()
+}
+
+/// Throughput, median and p99, each higher or lower: a sentence after such a one need not repeat what its figures are.
+fn is_different(document: &CrossoverDocument, treatment: Treatment) -> bool {
+    let is_word = |it: &CrossoverRatio| {
+        matches!(it.verdict, Verdict::Higher | Verdict::Lower)
+            && it.interval.is_some_and(|interval| interval.is_readable(it.ratio))
+    };
+    let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
+    document.crossover.rate_per_s.is_none()
+        && has_verdict(document, treatment)
+        && comparison.is_some_and(|it| {
+            [Some(&it.rate), it.p50.as_ref(), it.p99.as_ref()].into_iter().all(|it| it.is_some_and(is_word))
+        })
+}
+
+/// `1.98x`, `0.49x [0.49, 0.50]`, `0.39x [0.38, 0.40]`: the interval of the throughput is in the table.
+fn ratios(comparison: &TreatmentComparison) -> Vec<String> {
+    let of_times = [&comparison.p50, &comparison.p99].into_iter().flatten().map(shown);
+    std::iter::once(times(comparison.rate.ratio)).chain(of_times).collect()
 }
 
 /// Whether anything is concluded about this kind of thread.
@@ -191,6 +217,36 @@ mod tests {
             answers(&document, "", &|it| it.to_string()),
             ["virtual has an inconclusive throughput, median response time and p99 against own."]
         );
+    }
+
+    #[test]
+    fn a_second_kind_with_figures_of_the_same_form_has_its_ratios_alone() {
+        let three = |change: fn(&mut CrossoverPeriod)| {
+            let mut made = crossover(10, 0.01).crossover;
+            made.periods.iter_mut().filter(|it| it.treatment == VIRTUAL).for_each(|it| {
+                it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= 1.5);
+            });
+            let treatment = Treatment::Platform { threads: 400 };
+            let alike: Vec<CrossoverPeriod> = of_kind(&mut made, VIRTUAL).map(|it| it.clone()).collect();
+            made.periods.extend(alike.into_iter().map(|it| CrossoverPeriod { treatment, ..it }));
+            made.treatments.push(treatment);
+            of_kind(&mut made, treatment).for_each(change);
+            answers(&made.into(), "Inside one JVM ", &|it| it.to_string())
+        };
+        let said = three(|_| ());
+        assert!(
+            said[0].starts_with("Inside one JVM virtual has 1.11x the throughput of own, 5.10x ["),
+            "{said:?}"
+        );
+        assert!(
+            said[1].starts_with("platform-400 has 1.11x, 5.10x [") && said[1].ends_with("]."),
+            "{said:?}"
+        );
+        assert!(!said[1].contains("the p99"), "{said:?}");
+        let other = three(|it| it.failed = it.ok);
+        assert!(other[1].starts_with("No verdict on platform-400, as "), "{other:?}");
+        let same = three(|it| it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms /= 1.5));
+        assert!(same[1].ends_with("the same p99 within 1 %."), "{same:?}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use super::*;
 use crate::sample::crossover as document;
 use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
+use threadcount_model::interval::Interval;
 
 const QUESTION: &str = "What do virtual threads change for app.jar?";
 
@@ -74,6 +75,19 @@ fn a_ratio_that_nobody_should_act_on_is_not_shown() {
 }
 
 #[test]
+fn a_cost_is_told_with_its_interval_and_one_that_is_hardly_known_is_not() {
+    let with = |low, high| {
+        let mut made = document(8, 0.01);
+        let interval = Some(Interval { low, high, confidence: 0.95 });
+        let cpu = made.comparisons[0].cpu_per_request.as_mut().unwrap();
+        *cpu = CrossoverRatio { ratio: 4.2, interval, verdict: Verdict::Higher, ..*cpu };
+        why(&made, &name).into_iter().find(|it| it.contains("the CPU per request"))
+    };
+    assert_eq!(with(3.9, 4.6).as_deref(), Some("virtual: 4.20x [3.90, 4.60] the CPU per request."));
+    assert_eq!(with(1.5, 9.0), None);
+}
+
+#[test]
 fn a_question_about_pools_does_not_name_virtual_threads() {
     let (virtual_threads, pool) = (Treatment::Virtual { limit: None }, Treatment::Platform { threads: 206 });
     assert_eq!(
@@ -107,6 +121,31 @@ fn of_a_request_that_takes_little_cpu_fresh_jvms_are_to_be_compared() {
     };
     assert!(with(20.5).is_some_and(|it| it.starts_with("a request takes 20.5 µs of CPU, so fresh JVMs")));
     assert_eq!(with(120.0), None);
+}
+
+#[test]
+fn a_scheduling_group_that_is_shared_is_told_where_the_server_fills_half_of_the_cores() {
+    let with = |group, cpu_us| {
+        let mut made = document(10, 0.01).crossover;
+        made.shared_group = group;
+        for period in &mut made.periods {
+            period.cpu_us_per_request = Some(cpu_us);
+            period.lost_cpu = Some(LostCpu { of_cores: 2, ..LostCpu::default() });
+        }
+        shared_group(&made.into())
+    };
+    let says = "the load generator and the server share a scheduling group, so many threads gain; ";
+    // 3,330/s on virtual threads.
+    assert_eq!(
+        with(Some(SharedGroup::Session), 400.0),
+        Some(format!("{says}start the server with `setsid`."))
+    );
+    assert_eq!(
+        with(Some(SharedGroup::ControlGroup), 400.0),
+        Some(format!("{says}give the server a control group."))
+    );
+    assert_eq!(with(Some(SharedGroup::Session), 100.0), None, "there is room for all");
+    assert_eq!(with(None, 400.0), None);
 }
 
 #[test]

@@ -1,20 +1,19 @@
 //! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
 
 use super::label::{RequestThreads, request_threads};
-use crate::crossover::{
-    answers, baseline, cautions, cheap_requests, cold_jvm, has_verdict, periods, times, trust, why,
-};
+use crate::crossover::{answers, baseline, cautions, has_verdict, of_all_kinds, periods, times, trust, why};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::Ratio;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
+use threadcount_model::interval::Interval;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
-use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::agreement::{Agreement, Warmth, agreement};
-use threadcount_stats::crossover::comparison::CrossoverDocument;
+use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison};
+use threadcount_stats::warmth::was_warm;
 
 /// A crossover in sentences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -39,15 +38,20 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     let name = |treatment| name_of(document, load, treatment);
     let compared = found.comparisons.iter();
     let with_verdict = compared.clone().filter(|it| has_verdict(found, it.treatment));
-    let confirmation = with_verdict.filter_map(|it| confirmation(document, load, found, it.treatment));
+    let of_metric = |metric| {
+        let of = |it: &TreatmentComparison| confirmation(document, load, found, (it.treatment, metric));
+        with_verdict.clone().filter_map(of).collect::<Vec<_>>()
+    };
+    let mut confirmed = in_words(&of_metric(Metric::Rate));
+    let response_times = [Metric::P50, Metric::P99].into_iter().flat_map(of_metric);
+    confirmed.extend(response_times.filter(Confirmation::differs).map(|it| it.sentence()));
     let of_kinds = compared.flat_map(|it| cautions(it, &found.crossover, &name));
-    let of_jvm = cold_jvm(&found.crossover).into_iter().chain(cheap_requests(found));
-    let cautions = of_jvm.chain(of_kinds);
+    let cautions = of_all_kinds(found).chain(of_kinds);
     let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
     Some(CrossoverView {
         setting: format!("{}, {}", found.crossover.server, periods(found)),
         answer: answers(found, "Inside one JVM ", &name),
-        confirmation: confirmation.collect(),
+        confirmation: confirmed,
         why: why(found, &name),
         cautions: cautions.collect(),
         trust: trust(&found.crossover),
@@ -72,49 +76,103 @@ fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatme
         .map(|it| it.name.as_str())
 }
 
+/// What fresh JVMs say of one kind of thread.
+struct Confirmation<'d> {
+    name: &'d str,
+    /// `3 fresh JVMs of each kind`.
+    jvms: String,
+    /// Of throughput, median or p99.
+    fresh: &'d Ratio,
+    found: Agreement,
+}
+
 /// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.
-fn confirmation(
-    document: &ResultDocument,
-    load: &LoadSpec,
+fn confirmation<'d>(
+    document: &'d ResultDocument,
+    load: &'d LoadSpec,
     found: &CrossoverDocument,
-    treatment: Treatment,
-) -> Option<String> {
-    let one_jvm = found.comparisons.iter().find(|it| it.treatment == treatment)?;
+    (treatment, metric): (Treatment, Metric),
+) -> Option<Confirmation<'d>> {
+    let compared = found.comparisons.iter().find(|it| it.treatment == treatment)?;
+    let one_jvm = match metric {
+        Metric::P50 => compared.p50?,
+        Metric::P99 => compared.p99?,
+        _ => compared.rate,
+    };
     let [name, baseline] = [treatment, baseline(&found.crossover)].map(|it| variant(document, load, it));
     let (name, baseline) = (name?, baseline?);
     let compared =
         document.comparisons_under(&load.name).find(|it| it.variant == name && it.baseline == baseline);
-    let fresh = compared?.ratio(Metric::Rate)?;
+    let fresh = compared?.ratio(metric)?;
     let is_compared =
         |run: &&Record| run.load == load.name && [name, baseline].contains(&run.variant.as_str());
     let mut runs = document.records.iter().filter(is_compared);
-    let are_warm = runs.all(|run| run.warm_up.as_ref().is_none_or(|it| it.levelled != Some(false)));
+    let are_warm = runs.all(|run| was_warm(run) != Some(false));
     let warmth = match (found.crossover.warm_up.steady, are_warm) {
         (_, false) => Warmth::FreshCold,
         (Some(false), true) => Warmth::OneCold,
         _ => Warmth::AllWarm,
     };
-    Some(in_words(name, &one_jvm.rate, fresh, warmth))
+    let jvms = figures::plural(fresh.runs.0.min(fresh.runs.1), "fresh JVM");
+    Some(Confirmation {
+        name,
+        jvms: format!("{jvms} of each kind"),
+        fresh,
+        found: agreement(&one_jvm, fresh, warmth),
+    })
 }
 
-fn in_words(name: &str, one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> String {
-    let jvms = figures::plural(fresh.runs.0.min(fresh.runs.1), "fresh JVM");
-    let found = agreement(one_jvm, fresh, warmth);
-    let Some(interval) = fresh.interval else {
-        return format!("{name} in {jvms} of each kind: too few to confirm it.");
-    };
-    let ratio = format!("{} {}", times(fresh.ratio), figures::interval(interval));
-    let head = format!("{name} in {jvms} of each kind: {ratio} the throughput");
-    match found {
-        Agreement::Agrees => format!("{head}, which agrees."),
-        Agreement::Unknown => format!("{head}, and one interval is too wide to confirm the other."),
-        Agreement::Differs(Warmth::FreshCold) => {
-            format!("{head}, which differs. These JVMs were still warming up.")
+/// One sentence of all kinds where it is the same of all.
+fn in_words(all: &[Confirmation<'_>]) -> Vec<String> {
+    let Some(first) = all.first() else { return Vec::new() };
+    let is_same = all.iter().all(|it| it.jvms == first.jvms);
+    if is_same && all.iter().all(|it| it.interval().is_none()) {
+        return vec![format!("{}: too few to confirm it.", first.jvms)];
+    }
+    if is_same && all.iter().all(|it| it.found == Agreement::Agrees) {
+        let noun = |at| if at == 0 { " the throughput" } else { "" };
+        let ratio = |(at, it): (usize, &Confirmation<'_>)| format!("{} {}{}", it.name, it.ratio(), noun(at));
+        let ratios: Vec<String> = all.iter().enumerate().map(ratio).collect();
+        return vec![format!("{} agree: {}.", first.jvms, figures::listed(&ratios))];
+    }
+    all.iter().map(Confirmation::sentence).collect()
+}
+
+impl Confirmation<'_> {
+    /// By figures that anybody should read.
+    fn differs(&self) -> bool {
+        matches!(self.found, Agreement::Differs(_)) && self.interval().is_some()
+    }
+
+    /// One that anybody should read.
+    fn interval(&self) -> Option<Interval> {
+        self.fresh.interval.filter(|it| it.is_readable(self.fresh.ratio))
+    }
+
+    /// `1.11x [1.05, 1.17]`.
+    fn ratio(&self) -> String {
+        let interval = self.interval().map_or_else(String::new, |it| format!(" {}", figures::interval(it)));
+        format!("{}{interval}", times(self.fresh.ratio))
+    }
+
+    fn sentence(&self) -> String {
+        let Self { name, jvms, found, .. } = self;
+        if self.interval().is_none() {
+            return format!("{name} in {jvms}: too few to confirm it.");
         }
-        Agreement::Differs(Warmth::OneCold) => {
-            format!("{head}, which differs. The JVM of the crossover was still warming up.")
+        let of = if self.fresh.metric == Metric::Rate { "throughput" } else { self.fresh.metric.label() };
+        let head = format!("{name} in {jvms}: {} the {of}", self.ratio());
+        match found {
+            Agreement::Agrees => format!("{head}, which agrees."),
+            Agreement::Unknown => format!("{head}, and one interval is too wide to confirm the other."),
+            Agreement::Differs(Warmth::FreshCold) => {
+                format!("{head}, which differs. These JVMs were still warming up.")
+            }
+            Agreement::Differs(Warmth::OneCold) => {
+                format!("{head}, which differs. The JVM of the crossover was still warming up.")
+            }
+            Agreement::Differs(Warmth::AllWarm) => format!("{head}, which differs. The cause is not known."),
         }
-        _ => format!("{head}, which differs. The cause is not known."),
     }
 }
 
@@ -123,6 +181,8 @@ mod tests {
     use super::*;
     use crate::sample;
     use crate::view::view;
+    use threadcount_judge::finding::{Fact, Finding};
+    use threadcount_judge::findings::kind_and_number::KindAndNumber;
     use threadcount_model::doubt::TrustGrade;
     use threadcount_model::sample::run;
     use threadcount_stats::compare;
@@ -153,8 +213,8 @@ mod tests {
              same p99 within 1 %."
         );
         assert!(
-            view.answer[1].starts_with("loom in 4 fresh JVMs of each kind: 1.11x [1.")
-                && view.answer[1].ends_with("the throughput, which agrees."),
+            view.answer[1].starts_with("4 fresh JVMs of each kind agree: loom 1.11x [1.")
+                && view.answer[1].ends_with("] the throughput."),
             "{}",
             view.answer[1]
         );
@@ -181,6 +241,52 @@ mod tests {
     }
 
     #[test]
+    fn kinds_that_fresh_jvms_confirm_alike_share_a_sentence() {
+        let document = document(&[1.10, 1.12, 1.11, 1.11]);
+        let fresh = document.comparisons[0].ratio(Metric::Rate).expect("a ratio");
+        let of =
+            |name, found| Confirmation { name, jvms: "4 fresh JVMs of each kind".to_owned(), fresh, found };
+        let agrees = in_words(&[of("loom", Agreement::Agrees), of("sized", Agreement::Agrees)]).concat();
+        assert!(agrees.contains("] the throughput and sized 1.11x ["), "{agrees}");
+        let one_differs = [of("loom", Agreement::Agrees), of("sized", Agreement::Differs(Warmth::AllWarm))];
+        assert_eq!(in_words(&one_differs).len(), 2);
+        let unreadable = Interval { low: 0.16, high: 5.13, confidence: 0.95 };
+        for interval in [None, Some(unreadable)] {
+            let fresh = &Ratio { interval, ..fresh.clone() };
+            let too_few = [Confirmation { fresh, ..of("loom", Agreement::Unknown) }];
+            assert_eq!(in_words(&too_few), ["4 fresh JVMs of each kind: too few to confirm it."]);
+        }
+    }
+
+    #[test]
+    fn a_pool_that_was_compared_inside_one_jvm_leaves_no_question_of_kind_or_number() {
+        let mut fresh = document(&[1.10, 1.12, 1.11, 1.11]);
+        let confounded = KindAndNumber {
+            pool_variant: "pool".to_owned(),
+            pool_threads: 50,
+            requests_in_flight: 100,
+            sized_variant: None,
+            arrivals: None,
+        };
+        fresh.findings.push(Finding {
+            variant: Some("loom".to_owned()),
+            load: Some("c100".to_owned()),
+            runs: None,
+            fact: Fact::KindAndNumber(confounded),
+        });
+        let open_after = |threads| {
+            let treatment = Treatment::Platform { threads };
+            let mut found = sample::crossover(10, 0.01).crossover;
+            found.treatments[1] = treatment;
+            let others = found.periods.iter_mut().filter(|it| it.treatment != Treatment::Own);
+            others.for_each(|it| it.treatment = treatment);
+            view(&fresh.clone().with_crossover(Some(found.into()))).open.concat()
+        };
+        assert!(open_after(99).contains("kind or number is open"), "{}", open_after(99));
+        assert!(!open_after(100).contains("kind or number"), "{}", open_after(100));
+    }
+
+    #[test]
     fn fresh_jvms_that_differ_are_said_to_with_the_reason_where_it_is_known() {
         let warm = document(&[1.30, 1.32, 1.31, 1.31]);
         let said = crossover(&warm).expect("a crossover").confirmation.concat();
@@ -194,6 +300,18 @@ mod tests {
         one_cold.crossover.iter_mut().for_each(|it| it.crossover.warm_up.steady = Some(false));
         let said = crossover(&one_cold).expect("a crossover").confirmation.concat();
         assert!(said.ends_with("The JVM of the crossover was still warming up."), "{said}");
+    }
+
+    #[test]
+    fn a_time_of_fresh_jvms_that_differs_is_said_to_and_one_that_agrees_is_in_the_answer_already() {
+        // Inside one JVM the median is 3.40 times as long and p99 the same; here both are the same.
+        let said = crossover(&document(&[1.10, 1.12, 1.11, 1.11])).expect("a crossover").confirmation;
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[1].starts_with("loom in 4 fresh JVMs of each kind: 1.00x [0."), "{said:?}");
+        assert!(
+            said[1].ends_with("the median response time, which differs. The cause is not known."),
+            "{said:?}"
+        );
     }
 
     #[test]

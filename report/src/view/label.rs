@@ -4,6 +4,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::experiment::{DropIn, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 use threadcount_model::figures::count;
+use threadcount_model::record::RequestThread;
 
 /// The threads that requests run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +71,15 @@ pub fn request_threads(
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
         }
-        // Its threads come from elsewhere: what the running server reported.
-        None => match (facts?.request_thread.as_ref()?.kind(), variant.limit_setting()) {
-            (ThreadKind::Virtual, Some(limit)) => RequestThreads::Limited(limit),
-            (ThreadKind::Virtual, None) => RequestThreads::Virtual,
-            (ThreadKind::Platform, _) => pool(None),
-        },
+        // Its threads come from elsewhere: what the running server reported, or what the application is told.
+        None => {
+            let reported = facts.and_then(|it| it.request_thread.as_ref()).map(RequestThread::kind);
+            match (reported.or_else(|| variant.kind_setting())?, variant.limit_setting()) {
+                (ThreadKind::Virtual, Some(limit)) => RequestThreads::Limited(limit),
+                (ThreadKind::Virtual, None) => RequestThreads::Virtual,
+                (ThreadKind::Platform, _) => pool(variant.pool_setting()),
+            }
+        }
     })
 }
 
@@ -109,5 +113,17 @@ mod tests {
         assert_eq!(label_of("{threads: virtual}", None), "virtual threads");
         assert_eq!(label_of("{threads: virtual}", Some(200)), "virtual, at most 200");
         assert_eq!(label_of("{threads: virtual, label: as in production}", None), "as in production");
+    }
+
+    #[test]
+    fn an_application_that_reports_no_thread_has_what_it_is_told() {
+        let told = |settings: &str| {
+            let jar = "server: {jar: app.jar, args: '{port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: ";
+            label_of(&format!("{{{jar}{settings}}}}}"), None)
+        };
+        assert_eq!(told("'true'"), "virtual threads");
+        assert_eq!(told("'false'"), "platform threads");
+        assert_eq!(told("'false', SERVER_TOMCAT_THREADS_MAX: '400'"), "pool of 400");
+        assert_eq!(told("'true', THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '9'"), "virtual, at most 9");
     }
 }

@@ -2,6 +2,7 @@
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Ratio};
+use threadcount_stats::warmth::was_warm;
 
 /// Why a ratio is not shown. `None`: it is.
 pub(super) fn unreadable(
@@ -11,7 +12,7 @@ pub(super) fn unreadable(
 ) -> Option<&'static str> {
     let is_cold = |name: &str| {
         let mut runs = document.runs_of(name, &comparison.load);
-        runs.any(|run| run.warm_up.as_ref().and_then(|it| it.levelled) == Some(false))
+        runs.any(|run| was_warm(run) == Some(false))
     };
     if ratio.variant_value <= 0.0 || ratio.baseline_value <= 0.0 {
         return Some("a figure of 0");

@@ -247,6 +247,7 @@ mod tests {
             near_clients: None,
             large_part: None,
             allocates_more_than: None,
+            busiest_other: None,
         };
         let effect = BoundEffect::Saves {
             goodput_per_s: 300.0,

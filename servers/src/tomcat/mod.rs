@@ -1,6 +1,7 @@
 //! A Tomcat distribution with a web application, and an executor of ours where the variant wants one.
 
 pub mod base;
+mod deployment;
 pub mod distribution;
 pub mod server_xml;
 
@@ -13,7 +14,7 @@ use super::threads::{FIRST_WITH_VIRTUAL_THREADS, threads};
 use base::TomcatBase;
 use distribution::{TOMCAT, has_virtual_executor};
 use server_xml::Connector;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use threadcount_machine::app;
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::jdk_finder::choose;
@@ -96,6 +97,10 @@ impl ServerKind for TomcatServer {
             jdk: Some(parts.jdk),
             base: Some(base.into_folder()),
         })
+    }
+
+    fn deployment_failure(&self, log: &Path) -> Option<String> {
+        deployment::failure(log)
     }
 
     fn thread_kind(&self) -> Option<ThreadKind> {

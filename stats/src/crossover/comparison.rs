@@ -3,7 +3,7 @@
 use super::quantile::{BlockTimes, SortedTimes, quantile_ratio};
 use super::{CrossoverRatio, LEAST_BLOCKS, Quotient, carry_over, ratio, trend};
 use crate::holm::{WeightedTest, with_word};
-use crate::ratio::CONFIDENCE;
+use crate::ratio::{CONFIDENCE, WIDEST};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ const PRECISE: f64 = 0.03;
 const PRECISE_TIMES: f64 = 0.1;
 /// ... and not before so many blocks.
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
+/// A median or a p99 that is known less well than this is worth another minute.
+const VAGUE_TIMES: f64 = 0.5;
 /// A quantile rests on so many slower responses at least.
 const LEAST_SLOWER: f64 = 10.0;
 /// More silent periods than chance makes by so many standard deviations are none of it.
@@ -133,6 +135,15 @@ pub fn is_decided(comparisons: &[TreatmentComparison], treatments: usize) -> boo
                 |it: &Option<CrossoverRatio>| it.is_some_and(|ratio| is_within(&ratio, PRECISE_TIMES));
             is_precise(&it.rate) && it.rate.blocks >= LEAST_TO_END && is_known(&it.p50) && is_known(&it.p99)
         })
+}
+
+/// Is an interval so wide that another minute is worth it? What the ratio is found to be is no reason to go on, as it is none to end.
+#[must_use]
+pub fn is_vague(comparisons: &[TreatmentComparison]) -> bool {
+    comparisons.iter().any(|it| {
+        let times = it.p50.iter().chain(&it.p99);
+        !is_within(&it.rate, WIDEST) || times.into_iter().any(|time| !is_within(time, VAGUE_TIMES))
+    })
 }
 
 pub(super) fn is_precise(rate: &CrossoverRatio) -> bool {
@@ -327,6 +338,7 @@ pub(super) mod tests {
             busiest_other_process: None,
             requests: CrossoverRequests::default(),
             generator_limit: None,
+            shared_group: None,
             ended_early: None,
             explaining: Vec::new(),
             unexplained: None,
@@ -343,6 +355,21 @@ pub(super) mod tests {
         assert!(is_decided(&found, 2) && !is_decided(&found, 3), "a third one is not known");
         let figures = figures(&crossover(8, 1.1));
         assert_eq!(figures[1].p50_ms.map(f64::round), Some(30.0));
+    }
+
+    #[test]
+    fn a_median_of_two_modes_is_worth_another_minute_and_one_that_is_known_is_not() {
+        let mut made = crossover(14, 1.1);
+        assert!(!is_vague(&compare(&made)));
+        let fast = crossover(1, 1.1).periods.remove(0);
+        let virtual_of = |made: &mut Crossover, from| {
+            let of = made.periods.iter_mut().filter(move |it| it.treatment == VIRTUAL && it.block >= from);
+            of.for_each(|it| it.response_times = fast.response_times.clone());
+        };
+        virtual_of(&mut made, 12);
+        assert!(!is_vague(&compare(&made)), "two blocks of fourteen are fast");
+        virtual_of(&mut made, 7);
+        assert!(is_vague(&compare(&made)));
     }
 
     #[test]

@@ -3,6 +3,7 @@ use threadcount_config::parse;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::times::TimesSummary;
 use threadcount_model::record::benchmark::BenchmarkScore;
+use threadcount_model::record::resource_limits::{CpuLimits, ResourceLimits, SharedGroup};
 use threadcount_model::record::{
     BackendFigures, Cost, NetworkCounters, RunFailure, SteadyBy, WarmUp, WarmUpFigure,
 };
@@ -216,6 +217,33 @@ fn other_processes_that_leave_a_quarter_of_the_machine_idle_are_said_and_do_not_
     let (trusted, sentences) = judged(&twice(&Record { cost: Some(cost), ..record }));
     assert!(trusted && sentences.contains("other processes used 0.60 of 2 cores"), "{sentences}");
     assert!(sentences.contains("a quarter of the machine or more stayed idle"), "{sentences}");
+}
+
+#[test]
+fn a_server_that_fills_the_cpu_in_the_scheduling_group_of_the_load_generator_is_said_and_one_on_its_own_cores_is_not()
+ {
+    let with = |shared_group, cpu_cores, affinity_cpus| {
+        let cost = Cost { cpu_cores, machine_cpu_cores: cpu_cores, machine_cores: 2, ..Cost::default() };
+        let cpus = CpuLimits { affinity_cpus, ..CpuLimits::default() };
+        let limits = ResourceLimits {
+            machine_cpus: 2,
+            server: cpus,
+            generator: cpus,
+            shared_group,
+            ..Default::default()
+        };
+        judged(&twice(&Record {
+            cost: Some(cost),
+            resource_limits: Some(limits),
+            ..run("a", "c4", 100.0, 5.0)
+        }))
+    };
+    let (trusted, sentence) = with(Some(SharedGroup::ControlGroup), 1.2, 2);
+    let expected = "a under c4: the load generator and the server share a scheduling group, so many threads gain; give the server a control group (and in 1 more of its runs)";
+    assert_eq!((trusted, sentence.as_str()), (true, expected));
+    assert_eq!(with(None, 1.2, 2).1, "");
+    assert_eq!(with(Some(SharedGroup::Session), 0.3, 2).1, "", "there is room for all");
+    assert_eq!(with(Some(SharedGroup::Session), 1.0, 1).1, "", "each has a core");
 }
 
 #[test]

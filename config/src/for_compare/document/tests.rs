@@ -70,7 +70,8 @@ fn a_service_is_saved_as_one_server_whose_variants_differ_in_few_keys() {
     let folder = tempfile::tempdir().unwrap();
     let war = folder.path().join("shop.war");
     std::fs::write(&war, "PK").unwrap();
-    let asked = CompareAsked { url: "/a".to_owned(), compared: Compared::War(war.clone()), ..commands() };
+    let mut asked = CompareAsked { url: "/a".to_owned(), compared: Compared::War(war.clone()), ..commands() };
+    asked.surroundings.limit = Some(200);
     let text = saved(&asked).unwrap();
     accepts(&text);
     let server = format!("server: {{tomcat: \"11.0\", app: {}}}\n", scalar(&war.display().to_string()));

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 use threadcount_machine::sample::jar;
 use threadcount_model::experiment::estimate::{estimate_s, longest_estimate_s};
 use threadcount_model::experiment::{
-    DropIn, Experiment, PoolSize, RequestLimit, RequestSpec, Server, Threads,
+    DropIn, Experiment, LoadKind, LoadSpec, PoolSize, RequestLimit, RequestSpec, Server, ThreadKind, Threads,
 };
 
 /// A jar with this version of Spring Boot and these libraries.
@@ -38,6 +38,7 @@ fn a_spring_boot_application_varies_by_its_property_and_has_its_port_in_the_envi
         asked.surroundings.env =
             [("SHOP", "x"), ("SERVER_PORT", "1")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
         asked.surroundings.args = Some("--debug".to_owned());
+        asked.surroundings.limit = Some(150);
     });
     let made = made.unwrap();
     assert_eq!(made.question, "What do virtual threads change for app.jar?");
@@ -55,15 +56,57 @@ fn a_spring_boot_application_varies_by_its_property_and_has_its_port_in_the_envi
         let class_path: &[&str] = if name == "virtual-bounded" { &["executors"] } else { &[] };
         assert_eq!(server.class_path, class_path);
     }
-    assert_eq!(known("virtual-bounded").env["THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT"], "200");
+    assert_eq!(known("virtual-bounded").env["THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT"], "150");
     assert_eq!(known("virtual-bounded").compare_with.as_deref(), Some("virtual"));
     assert_eq!(made.variants[0].name, "platform", "the baseline");
+}
+
+fn with_clients(asked: &mut CompareAsked, clients: u32) {
+    asked.load.workload = LoadSpec::new("c", LoadKind::Closed { clients }, RequestSpec::get("/")).workload;
+}
+
+#[test]
+fn more_clients_than_the_own_pool_has_threads_are_compared_with_a_pool_that_has_one_for_each() {
+    let pool_of = |library: &str, clients: u32, own: Option<&str>| {
+        let (_folder, path) = application(BOOT_4, &[library]);
+        let made = compared(Compared::SpringBoot(path), |asked| {
+            with_clients(asked, clients);
+            asked
+                .surroundings
+                .env
+                .extend(own.map(|own| ("SERVER_TOMCAT_THREADS_MAX".to_owned(), own.to_owned())));
+        });
+        let made = made.unwrap();
+        let sized = made.variant("platform-sized")?;
+        assert_eq!((sized.kind_setting(), made.variants.len()), (Some(ThreadKind::Platform), 3));
+        assert!(sized.is_application_of(&made.variants[0]), "alike in the rest");
+        let pairs = made.kind_pairs(&made.loads[0]);
+        assert!(pairs.iter().any(|it| (it.variant, it.other) == (sized, &made.variants[1])), "{pairs:?}");
+        sized.pool_setting()
+    };
+    assert_eq!([200, 201].map(|clients| pool_of(TOMCAT_LIBRARY, clients, None)), [None, Some(201)]);
+    assert_eq!([60, 40].map(|clients| pool_of(TOMCAT_LIBRARY, clients, Some("50"))), [Some(60), None]);
+    assert_eq!(pool_of("jetty-server-12.1.1.jar", 400, None), Some(400));
+    for setting in ["--server.tomcat.threads.max=50", "-Dserver.tomcat.threads.max=50"] {
+        let (_folder, path) = application(BOOT_4, &[TOMCAT_LIBRARY]);
+        let made = compared(Compared::SpringBoot(path), |asked| {
+            with_clients(asked, 400);
+            let around = &mut asked.surroundings;
+            if setting.starts_with("--") {
+                around.args = Some(setting.to_owned());
+            } else {
+                around.jvm = vec![setting.to_owned()];
+            }
+        });
+        assert_eq!(made.unwrap().variants.len(), 2, "{setting} overrides the variable");
+    }
+    assert_eq!(pool_of("undertow-core-2.3.18.Final.jar", 100_000, None), Some(100_000));
 }
 
 #[test]
 fn a_limit_that_cannot_be_put_in_is_left_out_with_the_reason() {
     let (_folder, path) = application(BOOT_4, &["jetty-server-12.1.1.jar"]);
-    let made = compared(Compared::SpringBoot(path), |_| {}).unwrap();
+    let made = compared(Compared::SpringBoot(path), |asked| asked.surroundings.limit = Some(200)).unwrap();
     let skipped: Vec<Option<&str>> = made.variants.iter().map(|variant| variant.skipped.as_deref()).collect();
     assert_eq!(skipped, [None, None, Some("the limit is for Tomcat, and the application has Jetty inside")]);
 }
@@ -140,12 +183,21 @@ fn a_web_application_runs_on_a_tomcat_of_ours_in_each_model() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.war");
     std::fs::write(&path, jar(&[("WEB-INF/web.xml", b"<web-app/>")])).unwrap();
-    let made = compared(Compared::War(path.clone()), |asked| asked.surroundings.jdks = vec![25]).unwrap();
-    let threads: Vec<&Threads> = made.variants.iter().filter_map(|it| it.server()?.threads()).collect();
-    let limit = RequestLimit { max_concurrent: 200, max_queue: 1_000, queue_timeout_ms: 1_000 };
+    let of = |clients: u32, limit: Option<u32>| {
+        let made = compared(Compared::War(path.clone()), |asked| {
+            asked.surroundings.jdks = vec![25];
+            asked.surroundings.limit = limit;
+            with_clients(asked, clients);
+        });
+        let made = made.unwrap();
+        assert!(made.variants.iter().all(|it| it.jdk == Some(25)));
+        made.variants.iter().filter_map(|it| it.server()?.threads().cloned()).collect::<Vec<Threads>>()
+    };
+    let [own, sized] = [PoolSize::Default, PoolSize::Clients].map(Threads::Platform);
+    let limit = RequestLimit { max_concurrent: 150, max_queue: 1_000, queue_timeout_ms: 1_000 };
     let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
-    assert_eq!(threads, [&Threads::Platform(PoolSize::Default), &Threads::Virtual, &bounded]);
-    assert!(made.variants.iter().all(|it| it.jdk == Some(25)));
+    assert_eq!(of(200, None), [own.clone(), Threads::Virtual]);
+    assert_eq!(of(400, Some(150)), [own, Threads::Virtual, sized, bounded]);
     let refused = |change: fn(&mut CompareAsked)| {
         compared(Compared::War(path.clone()), change).unwrap_err().to_string()
     };

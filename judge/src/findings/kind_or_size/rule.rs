@@ -5,7 +5,7 @@ use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::VariantRuns;
 use crate::evidence::workers::Workers;
 use crate::finding::{Fact, Finding, RunsShowing};
-use threadcount_model::experiment::{Experiment, LoadSpec, PoolSize, Server, Threads, Variant};
+use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::interval::Interval;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
@@ -70,7 +70,7 @@ fn pair<'a>(experiment: &'a Experiment, load: &'a LoadSpec, records: &'a [Record
     experiment.kind_pairs(load).into_iter().find_map(|pair| {
         let (sized, virtual_one) =
             (VariantRuns::of(pair.variant, load, records), VariantRuns::of(pair.other, load, records));
-        let pool_threads = pool_threads(pair.variant, load)?;
+        let pool_threads = pair.variant.written_pool(load)?;
         let threads = f64::from(pool_threads);
         let in_flight = InFlight::of(&virtual_one)?;
         let at_once = Workers::of(&virtual_one)?.at_once;
@@ -80,14 +80,6 @@ fn pair<'a>(experiment: &'a Experiment, load: &'a LoadSpec, records: &'a [Record
             if is_limited { (threads - at_once).abs() < 0.5 } else { in_flight.has_room_in(threads, &sized) };
         is_of_a_size.then_some(KindPair { sized, pool_threads, virtual_one })
     })
-}
-
-fn pool_threads(variant: &Variant, load: &LoadSpec) -> Option<u32> {
-    match variant.server().and_then(Server::threads)? {
-        Threads::Platform(PoolSize::Clients) => Some(load.clients()),
-        Threads::Platform(PoolSize::Fixed(fixed)) => Some(*fixed),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -360,6 +360,7 @@ fn findings() -> Vec<Finding> {
         near_clients: None,
         large_part: None,
         allocates_more_than: None,
+        busiest_other: None,
     };
     let full_heap = UnboundedRequests {
         virtual_thread_stacks: 900.0,

@@ -3,21 +3,16 @@ package dev.threadcount.crossover;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.util.List;
+import packed.org.eclipse.jetty.Acceptor;
 
-/** A listening socket of an unknown server. */
+/** A listening socket of an unknown server, or of one whose packages were renamed. */
 final class SocketSubject implements Subject {
     private final ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
 
-    private SocketSubject() throws IOException {
-        Thread.ofPlatform().daemon().name("http-nio-8080-Acceptor").start(() -> {
-            try {
-                while (true) {
-                    socket.accept().close();
-                }
-            } catch (IOException closed) {
-                // The test is over.
-            }
-        });
+    private SocketSubject(boolean isPacked) throws IOException {
+        Runnable accepting = () -> new Acceptor(socket).run();
+        Thread.ofPlatform().daemon().name("http-nio-8080-Acceptor").start(isPacked ? new Acceptor(socket) : accepting);
     }
 
     @Override
@@ -36,6 +31,6 @@ final class SocketSubject implements Subject {
     }
 
     public static void main(String[] arguments) throws Exception {
-        Subject.serve(new SocketSubject());
+        Subject.serve(new SocketSubject(List.of(arguments).contains("packed")));
     }
 }

@@ -38,8 +38,8 @@ class TargetsIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"SocketSubject,'',an unknown server", "NettySubject,'',Netty", "UndertowSubject,'',Undertow",
-            "TomcatSubject,nio2,Tomcat with another connector than NIO"})
+    @CsvSource({"SocketSubject,'',an unknown server", "SocketSubject,packed,Jetty in renamed packages", "NettySubject,'',Netty",
+            "UndertowSubject,'',Undertow", "TomcatSubject,nio2,Tomcat with another connector than NIO"})
     void otherServerIsRefusedByName(String type, String option, String name) throws Exception {
         try (ServerProcess server = ServerProcess.subject(Java.newest(), null, type, option)) {
             int port = server.port();

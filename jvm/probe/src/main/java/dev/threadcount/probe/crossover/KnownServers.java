@@ -1,35 +1,36 @@
 package dev.threadcount.probe.crossover;
 
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /** Servers that cannot be switched, by the classes that their threads run. */
 final class KnownServers {
-    private static final Map<String, String> BY_CLASS = new LinkedHashMap<>();
-
-    static {
-        BY_CLASS.put("io.netty.", "Netty (requests run on its event loops)");
-        BY_CLASS.put("io.vertx.", "Vert.x (requests run on its event loops)");
-        BY_CLASS.put("org.xnio.", "Undertow (its workers do their own I/O)");
-        BY_CLASS.put("io.undertow.", "Undertow (its workers do their own I/O)");
-        BY_CLASS.put("io.helidon.", "Helidon (requests always run on virtual threads)");
-        BY_CLASS.put("org.glassfish.grizzly.", "Grizzly");
-        BY_CLASS.put("org.eclipse.jetty.", "Jetty without a QueuedThreadPool or with another connector");
-        BY_CLASS.put("org.apache.tomcat.", "Tomcat with another connector than NIO");
-    }
+    private static final List<Known> ALL = List.of(
+            new Known("io.netty.", "Netty", "(requests run on its event loops)"),
+            new Known("io.vertx.", "Vert.x", "(requests run on its event loops)"),
+            new Known("org.xnio.", "Undertow", "(its workers do their own I/O)"),
+            new Known("io.undertow.", "Undertow", "(its workers do their own I/O)"),
+            new Known("io.helidon.", "Helidon", "(requests always run on virtual threads)"),
+            new Known("org.glassfish.grizzly.", "Grizzly", ""),
+            new Known("org.eclipse.jetty.", "Jetty", "without a QueuedThreadPool or with another connector"),
+            new Known("org.apache.tomcat.", "Tomcat", "with another connector than NIO"));
 
     private KnownServers() {}
 
     /** The names of those that run one of these classes; "an unknown server" for none. */
     static String name(List<String> classesOfThreads) {
-        List<String> names = new ArrayList<>();
-        BY_CLASS.forEach((prefix, name) -> {
-            if (!names.contains(name) && classesOfThreads.stream().anyMatch(type -> type.startsWith(prefix))) {
-                names.add(name);
+        Set<String> names = new LinkedHashSet<>();
+        for (Known server : ALL) {
+            if (classesOfThreads.stream().anyMatch(type -> type.startsWith(server.prefix()))) {
+                names.add((server.product() + " " + server.why()).strip());
+            } else if (classesOfThreads.stream().anyMatch(type -> type.contains("." + server.prefix()))) {
+                names.add(server.product() + " in renamed packages");
             }
-        });
+        }
         return names.isEmpty() ? "an unknown server" : String.join(", or ", names);
     }
+
+    /** A server by the package of its classes. An application may carry them below a package of its own. */
+    private record Known(String prefix, String product, String why) {}
 }

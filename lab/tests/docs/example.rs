@@ -1,4 +1,4 @@
-//! The output in the README: what `./dev demo` prints, in the size that it promises, and quoted by the tutorial of a report.
+//! The output in the README: a summary in the size that it promises, quoted by the tutorial of a report.
 
 use crate::markdown::Page;
 use std::path::Path;
@@ -6,15 +6,16 @@ use std::path::Path;
 const README: &str = include_str!("../../../README.md");
 
 /// Without the command and the lines of the build.
-fn demo() -> Vec<&'static str> {
-    let block = README.split("<!-- demo: ").nth(1).unwrap().split("<!-- end of demo -->").next().unwrap();
+fn example() -> Vec<&'static str> {
+    let block =
+        README.split("<!-- example: ").nth(1).unwrap().split("<!-- end of example -->").next().unwrap();
     let code = block.split("```").nth(1).unwrap();
     code.lines().skip_while(|line| *line != "...").skip(1).collect()
 }
 
 #[test]
-fn the_demo_has_at_most_22_lines_of_100_columns() {
-    let lines = demo();
+fn the_example_has_at_most_22_lines_of_100_columns() {
+    let lines = example();
     assert!((10..=22).contains(&lines.len()), "{} lines: {lines:#?}", lines.len());
     assert!(lines.iter().all(|line| line.chars().count() <= 100), "{lines:#?}");
     let labels = ["Answer ", "Why ", "Trust ", "Study ", "Report "];
@@ -24,10 +25,10 @@ fn the_demo_has_at_most_22_lines_of_100_columns() {
 }
 
 #[test]
-fn the_tutorial_of_a_report_quotes_each_line_of_the_demo_in_its_order() {
+fn the_tutorial_of_a_report_quotes_each_line_of_the_example_in_its_order() {
     let page = Page::read(Path::new("docs/tutorials/read-a-report.md"));
     let quotes = page.blocks.iter().filter(|it| it.language.is_empty());
     let quoted: Vec<&str> = quotes.flat_map(|it| it.text.text.lines()).collect();
-    let printed: Vec<&str> = demo().into_iter().filter(|line| !line.is_empty()).collect();
+    let printed: Vec<&str> = example().into_iter().filter(|line| !line.is_empty()).collect();
     assert_eq!(quoted, printed, "`./dev screenshot` writes both");
 }
