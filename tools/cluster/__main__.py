@@ -1,6 +1,6 @@
 """./dev cluster-test: `threadcount load --kubernetes` against a real cluster on this machine: python3 tools/cluster FOLDER [WORD...]
 
-FOLDER has threadcount and threadcount-bench; with words only the checks that have one in their name. One control plane, two nodes
+FOLDER contains threadcount; with words only the checks that have one in their name. One control plane, two nodes
 and a server, each in a network namespace of its own without a way out. Needs root. Leaves no process, mount or namespace behind."""
 
 import os

@@ -42,7 +42,7 @@ def the_pods_are_listed_twice_a_second_and_each_log_is_read_once(loads):
     pods, lasts_s, start_after_s = 60, 20, 60
     flags = ["-r", "300/s", "-d", f"{lasts_s}s", "-c", "60", "--pods", str(pods), "--pod-cpu", "50m", "--pod-memory", "32Mi"]
     idle_s = cpu_s_of_a_while(loads.cluster)
-    with loads.server("fixed"):
+    with loads.server():
         before = Metrics(loads.cluster)
         began = time.monotonic()
         with loads.running(*flags, start_after_s=start_after_s) as load:

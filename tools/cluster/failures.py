@@ -22,7 +22,7 @@ RULES = {
 @contextmanager
 def sending(loads, duration):
     """A small load of two pods some seconds after its start, and the name of one of them."""
-    with loads.server("fixed"), loads.running("-d", duration, *SMALL) as load:
+    with loads.server(), loads.running("-d", duration, *SMALL) as load:
         name = load.wait_for_pods(2)[1]
         load.wait_for_load()
         yield load, name
@@ -61,7 +61,7 @@ def pods_that_their_nodes_evict_are_named(loads):
     loads.cluster.apply(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "narrow"}},
         {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "disk", "namespace": "narrow"}, "spec": {"limits": [limit]}})
-    with loads.server("fixed"):
+    with loads.server():
         outcome = loads.run("-d", "60s", *SMALL, namespace="narrow")
     adds_up(outcome)
     assert outcome.code == 1 and outcome.requests()["sent"] > 0, outcome
@@ -95,14 +95,14 @@ def a_pod_that_is_killed_is_missing(loads):
 
 @CHECKS.add
 def a_pod_that_needs_more_memory_than_its_limit_is_said_to(loads):
-    with loads.server("fixed"):
+    with loads.server():
         outcome = loads.run("-r", "100/s", "-d", "3s", "-c", "1000", "--pods", "2", "--pod-memory", "6Mi")
     assert outcome.code in (1, 2) and "more memory than its limit" in str(outcome), outcome
 
 
 @CHECKS.add
 def a_cpu_limit_that_is_used_up_is_said(loads):
-    with loads.server("fixed"):
+    with loads.server():
         outcome = loads.run("-r", "4000/s", "-d", "5s", "-c", "200", "--pods", "2", "--pod-cpu", "50m")
     adds_up(outcome)
     said = [warning for warning in outcome.document["warnings"] if "the CPU limit of" in warning and "held the generator back" in warning]
@@ -111,7 +111,7 @@ def a_cpu_limit_that_is_used_up_is_said(loads):
 
 @CHECKS.add
 def a_pod_without_a_node_keeps_the_load_from_beginning(loads):
-    with loads.server("fixed") as server:
+    with loads.server() as server:
         outcome = loads.run("-d", "3s", *SMALL, "--pod-cpu", "500")
     assert outcome.code == 2 and "Insufficient cpu" in outcome.words and "nothing was sent" in outcome.words, outcome
     assert server.served["requests"] == 0, server.served
@@ -119,7 +119,7 @@ def a_pod_without_a_node_keeps_the_load_from_beginning(loads):
 
 @CHECKS.add
 def a_pod_without_an_image_keeps_the_load_from_beginning(loads):
-    with loads.server("fixed") as server:
+    with loads.server() as server:
         outcome = loads.run("-d", "3s", *SMALL, "--image", "10.77.0.4:5000/nobody:1")
     assert outcome.code == 2 and ("ErrImagePull" in outcome.words or "ImagePullBackOff" in outcome.words), outcome
     assert server.served["requests"] == 0, server.served
@@ -171,7 +171,7 @@ def ctrl_c_shows_what_was_measured(loads):
 
 @CHECKS.add
 def ctrl_c_before_the_start_sends_nothing(loads):
-    with loads.server("fixed") as server, loads.running("-d", "120s", *SMALL) as load:
+    with loads.server() as server, loads.running("-d", "120s", *SMALL) as load:
         load.wait_for_pods(2)
         load.interrupt()
         outcome = load.result()
@@ -185,7 +185,7 @@ def who_lacks_a_right_is_told_the_rule(loads):
     try:
         for lacks, rule in RULES.items():
             allow(cluster, [other for right, other in RULES.items() if right != lacks])
-            with loads.server("fixed"):
+            with loads.server():
                 outcome = loads.run("-d", "3s", *SMALL, namespace="rights")
             verb = f'apiGroups: ["{rule["apiGroups"][0]}"], resources: ["{rule["resources"][0]}"], verbs: ["{rule["verbs"][0]}"]'
             assert verb in " ".join(outcome.words.split()), f"{lacks}: {outcome}"

@@ -10,6 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
+import parts
 from machines import ADDRESSES, CONTROL, NODES, TARGET, BRIDGE, inside, run
 
 PORT = 8080
@@ -21,13 +22,13 @@ ENDS_WITHIN_S = 300
 
 class Loads:
     def __init__(self, programs, cluster):
-        self.threadcount, self.bench, self.cluster = programs / "threadcount", programs / "threadcount-bench", cluster
+        self.threadcount, self.truth, self.cluster = programs / "threadcount", parts.truth(cluster.folder), cluster
         self.user = "admin"
 
     @contextmanager
     def server(self, *flags):
-        """A server of the benchmarks. What it counted is in `served` of what is given, once it is stopped."""
-        command = [self.bench, *flags, "--address", ADDRESSES[TARGET], "--port", str(PORT)]
+        """A server of known response times. Once it is stopped, its `served` has what it counted."""
+        command = [self.truth, *flags, "--address", ADDRESSES[TARGET], "--port", str(PORT)]
         # It keeps its times also where the pods and whatever else runs here have all cores busy.
         process = subprocess.Popen(inside(TARGET, "chrt", "--fifo", "1", *command), stdout=subprocess.PIPE, text=True, start_new_session=True)
         server = Server(process)

@@ -28,7 +28,7 @@ def the_five_commands_of_the_page_lead_to_a_load(loads):
     assert len(commands) == 5, commands
     folder = loads.cluster.folder
     (folder / "role.yaml").write_text(block("yaml", "apiVersion: rbac"))
-    with loads.server("fixed"):
+    with loads.server():
         for number in range(1, len(NODES) + 1):
             address = {"CONTAINERD_ADDRESS": f"{folder}/n{number}/containerd.sock"}
             succeeds("ctr -n k8s.io images rm --sync $(ctr -n k8s.io images ls -q | grep threadcount)", folder, **address)

@@ -113,6 +113,12 @@ def image(name, program, path, entrypoint, out):
             files.addfile(entry, io.BytesIO(data))
 
 
+def truth(folder):
+    """The server of bench/ whose response times are known."""
+    run("cc", "-O2", "-o", folder / "truth", HERE.parent.parent / "bench" / "truth.c")
+    return folder / "truth"
+
+
 def pause(folder):
     """The program that holds a pod's namespaces."""
     run("cc", "-static", "-Os", "-o", folder / "pause", HERE / "pause.c")

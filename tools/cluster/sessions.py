@@ -33,7 +33,7 @@ def result(session):
 @CHECKS.add
 def two_servers_that_run_already_are_compared_from_pods_that_stay(loads):
     flags = ["-c", "40", "-d", "3s", "--runs", "2", "--warmup", "3s", "--pods", "4"]
-    with loads.server("fixed") as server, loads.session("compare", *TARGETS, *flags) as session:
+    with loads.server() as server, loads.session("compare", *TARGETS, *flags) as session:
         pods = session.wait_for_pods(4)
         code, records = result(session)
     assert code == 0 and len(records) == 4, (code, session.words)
@@ -52,7 +52,7 @@ def two_servers_that_run_already_are_compared_from_pods_that_stay(loads):
 def the_steps_of_a_search_are_driven_over_pods_that_stay(loads):
     file = loads.cluster.folder / "search.yaml"
     file.write_text(SEARCH)
-    with loads.server("fixed", "--delay", "20ms"), loads.session("run", file, "--pods", "4") as session:
+    with loads.server("--delay", "20ms"), loads.session("run", file, "--pods", "4") as session:
         pods = session.wait_for_pods(4)
         code, records = result(session)
     assert code == 0 and records[0]["failure"] is None, (code, session.words)
@@ -66,7 +66,7 @@ def the_steps_of_a_search_are_driven_over_pods_that_stay(loads):
 @CHECKS.add
 def a_pod_that_is_killed_in_a_session_keeps_the_runs_before(loads):
     flags = ["-c", "8", "-d", "2s", "--runs", "8", "--warmup", "1s", "--pods", "2"]
-    with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
+    with loads.server(), loads.session("compare", *TARGETS, *flags) as session:
         name = session.wait_for_pods(2)[1]
         session.wait_until_said("one · c8")
         session.kill_process_of(name)
@@ -79,7 +79,7 @@ def a_pod_that_is_killed_in_a_session_keeps_the_runs_before(loads):
 @CHECKS.add
 def ctrl_c_in_a_session_leaves_nothing_behind(loads):
     flags = ["-c", "8", "-d", "20s", "--runs", "8", "--warmup", "1s", "--pods", "2"]
-    with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
+    with loads.server(), loads.session("compare", *TARGETS, *flags) as session:
         session.wait_for_pods(2)
         session.wait_until_said("clocks:")
         time.sleep(8)
@@ -94,12 +94,12 @@ def who_may_not_write_to_pods_is_told_the_rule(loads):
     flags = ["-c", "8", "-d", "1s", "--runs", "1", "--warmup", "0s", "--pods", "2", "--namespace", "rights"]
     try:
         allow(cluster, list(RULES.values()))
-        with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
+        with loads.server(), loads.session("compare", *TARGETS, *flags) as session:
             _, records = result(session)
         assert records and 'resources: ["pods/attach"], verbs: ["get", "create"]' in records[0]["failure"]["why"], (records, session.words)
         loads.nothing_is_left()
         allow(cluster, [*RULES.values(), ATTACH])
-        with loads.server("fixed"), loads.session("compare", *TARGETS, *flags) as session:
+        with loads.server(), loads.session("compare", *TARGETS, *flags) as session:
             code, records = result(session)
         assert code == 0 and records[0]["failure"] is None, (code, session.words)
     finally:

@@ -11,7 +11,7 @@ LATE_MS = 15
 
 @CHECKS.add
 def four_pods_on_two_nodes_at_8000_per_second_have_the_percentiles_of_one_histogram_that_recorded_all(loads):
-    with loads.server("fixed") as server, loads.running("-r", "8000/s", "-d", "10s", "-c", "400", "--pods", "4", "--grace", "5s") as load:
+    with loads.server() as server, loads.running("-r", "8000/s", "-d", "10s", "-c", "400", "--pods", "4", "--grace", "5s") as load:
         with load.logs(load.wait_for_pods(4)) as logs:
             outcome = load.result()
     is_whole(outcome)
@@ -24,7 +24,7 @@ def four_pods_on_two_nodes_at_8000_per_second_have_the_percentiles_of_one_histog
 @CHECKS.add
 def two_thousand_connections_in_a_closed_loop(loads):
     flags = ["-c", "2000", "-d", "10s", "--pods", "4", "--grace", "5s"]
-    with loads.server("fixed", "--delay", "400ms") as server, loads.running(*flags) as load:
+    with loads.server("--delay", "400ms") as server, loads.running(*flags) as load:
         with load.logs(load.wait_for_pods(4)) as logs:
             outcome = load.result()
     is_whole(outcome)
@@ -37,7 +37,7 @@ def two_thousand_connections_in_a_closed_loop(loads):
 def the_truth_of_a_server_that_stalls_is_in_the_merged_result(loads):
     # What waits at the end of a stall is answered one after the other: at 4,000/s the last of 800 after 18 ms by the server's own clock.
     flags = ["-r", "1000/s", "-d", "20s", "-c", "400", "--pods", "4", "--grace", "5s"]
-    with loads.server("truth", "--stall", "200ms", "--every", "2s") as server:
+    with loads.server("--stall", "200ms", "--every", "2s") as server:
         outcome = loads.run(*flags)
     is_whole(outcome)
     times, held = outcome.document["response_time_ms"], server.served["held_ms"]
