@@ -2,8 +2,6 @@
 
 #![allow(clippy::expect_used, reason = "it is for tests")]
 
-pub mod prose;
-
 use crate::record::allocation::Allocation;
 use crate::record::allocation_profile::{AllocationProfile, AllocationStack};
 use crate::record::capacity::{CapacityStep, StepFailure, StepVerdict};

@@ -261,14 +261,6 @@ mod tests {
     use super::*;
     use threadcount_diagnose::frame::Frame;
     use threadcount_diagnose::verdict::{Bond, Link, ThreadName};
-    use threadcount_model::sample::prose::assert_plain;
-
-    /// The text, each sentence of it plain.
-    fn text(verdicts: &[Verdict]) -> String {
-        let text = super::text(verdicts);
-        assert_plain(&text);
-        text
-    }
 
     fn at(id: u64, name: &str) -> ThreadAt {
         ThreadAt { thread: ThreadName { id, name: name.into(), is_virtual: true }, at: None }

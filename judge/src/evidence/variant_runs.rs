@@ -241,12 +241,11 @@ impl<'a> VariantRuns<'a> {
 pub(crate) mod stage {
     use super::VariantRuns;
     use crate::finding::Finding;
-    use crate::words::finding::FindingWords;
+    use crate::words::finding::words;
     use threadcount_config as config;
     use threadcount_model::experiment::Experiment;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{CarrierSample, SiteReason, SiteTotal, Total};
-    use threadcount_model::sample::prose::assert_plain;
 
     /// A rule.
     type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
@@ -298,15 +297,6 @@ pub(crate) mod stage {
         );
         let experiment: Experiment = config::parse("x", "x.yaml", &text, false).expect("an experiment");
         find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records))
-    }
-
-    /// The words of a finding, each sentence of them plain.
-    fn words(finding: &Finding) -> FindingWords {
-        let words = crate::words::finding::words(finding);
-        for text in [&words.sentence, &words.brief].into_iter().chain(&words.advice) {
-            assert_plain(text);
-        }
-        words
     }
 
     /// The report's sentence.

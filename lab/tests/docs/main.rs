@@ -12,7 +12,6 @@ mod example;
 mod generated;
 mod markdown;
 mod pages;
-mod prose;
 mod step_by_step;
 #[path = "../support/tiny_server.rs"]
 mod tiny_server;
