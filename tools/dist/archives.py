@@ -33,12 +33,6 @@ def tar(entries, epoch_s, keep_order=False):
     return packed.getvalue()
 
 
-def documents(folder, licence, notices, sbom):
-    """What each package has about the works in it."""
-    texts = {"LICENSE": licence, "THIRD-PARTY-LICENSES.txt": notices, "threadcount.cdx.json": sbom}
-    return [(f"{folder}/{name}", text, 0o644) for name, text in texts.items()]
-
-
 def xz(content):
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "dict_size": DICTIONARY_BYTES}]
     return lzma.compress(content, format=lzma.FORMAT_XZ, check=lzma.CHECK_CRC64, filters=filters)

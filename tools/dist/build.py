@@ -1,20 +1,18 @@
-"""The program: one that links glibc 2.17 or newer, and one that needs no library of its machine."""
+"""The programs: maturin links one for glibc 2.17 or newer and packs it as a wheel, cargo links one that needs no library of its machine."""
 
-import concurrent.futures
 import os
 import pathlib
 import re
 import subprocess
+import zipfile
 
 from release import ROOT, environment, run, say
 
 GNU, MUSL, ARM = "x86_64-unknown-linux-gnu", "x86_64-unknown-linux-musl", "aarch64-unknown-linux-gnu"
-# glibc of RHEL 7 and manylinux2014, the oldest that Rust's own library works with.
-OLDEST_GLIBC = "2.17"
-# Of Cargo.toml: smaller than a release build.
+# A profile of Cargo.toml whose programs are smaller than those of a release build.
 PROFILE = "dist"
-# Of glibc itself, and on every Linux that has it. Without libgcc_s: zig links its own unwinder.
-LIBRARIES = {"libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+# pip puts what is in this folder of a wheel below its environment.
+DATA = "threadcount.data/data/share"
 
 
 def has_target(target):
@@ -24,91 +22,61 @@ def has_target(target):
 
 
 def not_made():
-    """What a release should have and this machine cannot build, each with what it needs."""
-    missing = []
-    if not has_target(MUSL):
-        missing.append(f"a static program with musl: {missing_library(MUSL)}; -static is linked with this machine's glibc {glibc_here()} instead")
-    if not has_target(ARM):
-        missing.append(f"anything for aarch64 (archive, .deb, wheel): {missing_library(ARM)}")
-    return missing
+    """The programs of a release that this machine cannot build, each with what it needs."""
+    instead = {MUSL: f"the static program is linked with this machine's {os.confstr('CS_GNU_LIBC_VERSION')} instead", ARM: "there is nothing for aarch64"}
+    return [f"{it}: `rustup target add {it}` downloads Rust's library for it; {effect}" for it, effect in instead.items() if not has_target(it)]
 
 
-def missing_library(target):
-    return f"Rust's library for {target} is not on this machine (`rustup target add {target}` downloads it)"
+def wheel(release, tools, name, target, documents):
+    """Builds a wheel with these (name, content) beside the program; returns the program and its bill of materials."""
+    say(f"building {name} and its wheel ({target}; minutes)")
+    lab = release.source / "lab"
+    for file, content in documents:
+        path = lab / DATA / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    out = release.work / "wheel" / name
+    command = [tools / "bin" / "maturin", "build", "--manifest-path", lab / "Cargo.toml", "--bindings", "bin", "--profile", PROFILE, "--locked",
+               "--zig", "--target", target, "--compatibility", "manylinux2014", "--auditwheel", "check", "--out", out]
+    run(command, release.work / f"{name}.log", cwd=release.source, env=flags(release, name, PATH=f"{tools / 'bin'}:{os.environ['PATH']}"))
+    (path,) = out.glob("*.whl")
+    path = path.rename(release.out / path.name)
+    with zipfile.ZipFile(path) as packed:
+        (program,) = (it for it in packed.namelist() if it.endswith(".data/scripts/threadcount"))
+        (bill,) = (it for it in packed.namelist() if it.endswith(".cyclonedx.json"))
+        return checked(packed.read(program), name), packed.read(bill)
 
 
-def glibc_here():
-    return os.confstr("CS_GNU_LIBC_VERSION").split()[1]
+def static(release):
+    target, more = (MUSL, "") if has_target(MUSL) else (GNU, " -C target-feature=+crt-static")
+    say(f"building the static program ({target}; minutes)")
+    environment_ = flags(release, "static", more)
+    command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--target", target]
+    run(command, release.work / "static.log", cwd=release.source, env=environment_)
+    path = pathlib.Path(environment_["CARGO_TARGET_DIR"]) / target / PROFILE / "threadcount"
+    done = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True)
+    if libraries := re.findall(r"^\s*NEEDED\s+(\S+)", done.stdout, re.MULTILINE):
+        raise SystemExit(f"dist: {path} needs {', '.join(libraries)}")
+    return checked(path.read_bytes(), "static")
 
 
-def build(release, tools):
-    """The programs by name: `linux-x86_64`, `linux-x86_64-static`, and what else this toolchain has a target for."""
-    zig = [str(tools / "bin" / "cargo-zigbuild"), "zigbuild"]
-    wanted = {"linux-x86_64": ("gnu", zig, f"{GNU}.{OLDEST_GLIBC}")}
-    if has_target(MUSL):
-        wanted["linux-x86_64-static"] = ("static", zig, MUSL)
-    else:
-        wanted["linux-x86_64-static"] = ("static", ["cargo", "build"], GNU, "-C target-feature=+crt-static")
-    if has_target(ARM):
-        wanted["linux-aarch64"] = ("aarch64", zig, f"{ARM}.{OLDEST_GLIBC}")
-    # The last minutes of each build are one thread: optimising and linking the whole program.
-    with concurrent.futures.ThreadPoolExecutor() as at_once:
-        begun = {name: at_once.submit(compile_, release, tools, *how) for name, how in wanted.items()}
-        return {name: it.result() for name, it in begun.items()}
-
-
-def compile_(release, tools, name, cargo, target, flags=""):
-    """Builds the program in a folder of its own, so that a developer's builds stay as they are."""
+def flags(release, name, more="", **others):
+    """The environment of a build in a folder of its own, whose program does not contain paths of this machine."""
     folder = release.work / "build" / name
-    folder.mkdir(parents=True, exist_ok=True)
     places = {release.source: "/threadcount", folder: "/target", cargo_home(): "/cargo"}
     remapped = " ".join(f"--remap-path-prefix={place}={instead}" for place, instead in places.items())
-    say(f"building {name} ({target}; minutes)")
-    run(
-        [*cargo, "--profile", PROFILE, "--locked", "--package", "threadcount", "--target", target],
-        release.work / f"build-{name}.log",
-        cwd=release.source,
-        env=environment(
-            CARGO_TARGET_DIR=folder,
-            CARGO_INCREMENTAL=0,
-            CARGO_ZIGBUILD_PYTHON_PATH=tools / "bin" / "python3",
-            RUSTFLAGS=f"{remapped} {flags}".strip(),
-            SOURCE_DATE_EPOCH=release.epoch_s,
-            THREADCOUNT_VERSION=release.full_version,
-        ),
-    )
-    program = folder / re.sub(r"\.2\.\d+$", "", target) / PROFILE / "threadcount"
-    glibc = newest_glibc(program)
-    say(f"{name}: {program.stat().st_size / 1e6:.1f} MB, " + (f"glibc {glibc} or newer" if glibc else "needs no library"))
-    if name != "static" and glibc and tuple(map(int, glibc.split("."))) > tuple(map(int, OLDEST_GLIBC.split("."))):
-        raise SystemExit(f"dist: {program} needs glibc {glibc}")
-    unexpected = needed_libraries(program) - (set() if name == "static" else LIBRARIES)
-    if unexpected:
-        raise SystemExit(f"dist: {program} needs {', '.join(sorted(unexpected))}")
-    refuse_paths_of_this_machine(program.read_bytes(), program)
-    return program
+    return environment(CARGO_TARGET_DIR=folder, CARGO_INCREMENTAL=0, RUSTFLAGS=remapped + more, SOURCE_DATE_EPOCH=release.epoch_s,
+                       THREADCOUNT_VERSION=release.full_version, **others)
 
 
 def cargo_home():
     return os.environ.get("CARGO_HOME", str(pathlib.Path.home() / ".cargo"))
 
 
-def refuse_paths_of_this_machine(content, program):
-    """They would make the bytes depend on who built them, and tell where."""
+def checked(program, name):
+    """Paths of this machine would make the bytes depend on who built them, and tell where."""
     # Of the home only what tools keep there: the program itself names /proc/PID/root/tmp.
-    found = [it for it in (f"{ROOT}/", f"{cargo_home()}/", f"{pathlib.Path.home()}/.") if it.encode() in content]
+    found = [it for it in (f"{ROOT}/", f"{cargo_home()}/", f"{pathlib.Path.home()}/.") if it.encode() in program]
     if found:
-        raise SystemExit(f"dist: {program} holds paths of this machine: {', '.join(sorted(found))}")
-
-
-def needed_libraries(program):
-    """The names of the shared libraries that the program is linked with."""
-    done = subprocess.run(["objdump", "-p", str(program)], capture_output=True, text=True, check=True)
-    return set(re.findall(r"^\s*NEEDED\s+(\S+)", done.stdout, re.MULTILINE))
-
-
-def newest_glibc(program):
-    """The newest version of glibc whose symbols the program needs; None: it is static."""
-    done = subprocess.run(["objdump", "-T", str(program)], capture_output=True, text=True, check=False)
-    versions = set(re.findall(r"GLIBC_(\d+\.\d+)", done.stdout))
-    return max(versions, key=lambda it: tuple(map(int, it.split("."))), default=None)
+        raise SystemExit(f"dist: {name} contains paths of this machine: {', '.join(found)}")
+    return program

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 
-from archives import documents, in_order, sha256, stored, tar, xz
+from archives import in_order, sha256, stored, tar, xz
 
 # What the Maven reactor in jvm/ builds and every user may need.
 IN_THE_PROGRAM = {
@@ -46,13 +46,6 @@ def built(release, module, file):
     return in_order(jar) if module in IN_ORDER_OF_CHANCE else jar
 
 
-def checksums(release):
-    """The SHA-256 of each jar that is delivered."""
-    jars = {**IN_THE_PROGRAM, **{module: f"{module}.jar" for module in TOO_LARGE}}
-    found = {file: sha256(built(release, module, file)) for module, file in jars.items()}
-    return found | {f"{module}/{name}": sha256(content) for module, name, content in libraries(release, LIBRARIES)}
-
-
 def libraries(release, modules):
     """(module, name, content) of each jar that one of these modules needs beside its own."""
     for module, folder in sorted(LIBRARIES.items()):
@@ -75,7 +68,7 @@ def files(release):
 
 
 def pack(release):
-    """Writes the archive and its checksum where machine/build.rs looks for them. Returns its size in bytes and its checksum."""
+    """Writes the archive and its checksum where machine/build.rs looks for them. Returns its size in bytes."""
     parts = files(release)
     manifest = {
         "version": release.version,
@@ -88,7 +81,7 @@ def pack(release):
     bundle = release.source / "machine" / "bundle"
     (bundle / "parts.tar.xz").write_bytes(packed)
     (bundle / "parts.tar.xz.sha256").write_text(sha256(packed), encoding="ascii")
-    return len(packed), sha256(packed)
+    return len(packed)
 
 
 def executors(release):
@@ -98,17 +91,14 @@ def executors(release):
     return path
 
 
-def applications(release, notices, sbom):
+def applications(release, notices):
     """The archive for THREADCOUNT_APPS."""
     name = f"threadcount-apps-{release.version}"
     entries = [(f"{name}/{module}.jar", built(release, module, f"{module}.jar"), 0o644) for module in TOO_LARGE]
     entries += [(f"{name}/{library}", content, 0o644) for _, library, content in libraries(release, TOO_LARGE)]
-    entries += documents(name, (release.source / "LICENSE").read_bytes(), notices, sbom)
-    archive = release.work / f"{name}.tar"
-    archive.write_bytes(tar(entries, release.epoch_s))
+    entries += [(f"{name}/LICENSE", (release.source / "LICENSE").read_bytes(), 0o644), (f"{name}/THIRD-PARTY-LICENSES.txt", notices, 0o644)]
     # Jars of compressed files, most of them the same: only a window of all jars sees that, and effort beyond it gains nothing.
+    command = ["xz", "--lzma2=preset=1,dict=256MiB", "--threads=1", "--stdout"]
     packed = release.out / f"{name}.tar.xz"
-    with open(packed, "wb") as output:
-        subprocess.run(["xz", "--lzma2=preset=1,dict=256MiB", "--threads=1", "--stdout", str(archive)], check=True, stdout=output)
-    archive.unlink()
+    packed.write_bytes(subprocess.run(command, input=tar(entries, release.epoch_s), check=True, stdout=subprocess.PIPE).stdout)
     return packed

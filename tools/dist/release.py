@@ -10,9 +10,9 @@ import subprocess
 import tarfile
 import time
 
-from java_libraries import BILL, BILL_OPTIONS
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The bill of materials of each module: CycloneDX's plugin reads licences from POMs.
+BILL = ["org.cyclonedx:cyclonedx-maven-plugin:2.9.1:makeBom", "-DoutputFormat=json", "-DincludeTestScope=false", "-DincludeProvidedScope=false"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +76,7 @@ def build_jvm(release):
     """The Maven reactor of the copied sources."""
     say("building the JVM side")
     flags = "--sun-misc-unsafe-memory-access=allow --enable-native-access=ALL-UNNAMED"
-    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", release.jvm / "pom.xml", "package", BILL, "-DskipTests", *BILL_OPTIONS]
+    command = ["mvn", "--batch-mode", "--no-transfer-progress", "--threads", "2", "--file", release.jvm / "pom.xml", "package", "-DskipTests", *BILL]
     run(command, release.work / "maven.log", env=environment(MAVEN_OPTS=flags))
 
 

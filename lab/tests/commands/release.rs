@@ -32,10 +32,19 @@ fn each_command_has_a_man_page_without_a_warning() {
 
 #[test]
 fn the_packages_are_made_as_their_formats_demand() {
-    let tools = concat!(env!("CARGO_MANIFEST_DIR"), "/../tools/dist");
+    succeed_in("tools/dist");
+}
+
+#[test]
+fn the_benchmarks_read_what_each_load_generator_prints() {
+    succeed_in("bench");
+}
+
+/// The tests of the Python in this folder of the repository.
+fn succeed_in(folder: &str) {
     let mut tests = Command::new("python3");
-    tests.args(["-B", "-m", "unittest", "discover", "--start-directory", tools]);
-    let output = tests.output().unwrap();
+    tests.args(["-B", "-m", "unittest", "discover", "--start-directory", folder]);
+    let output = tests.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
