@@ -1,8 +1,9 @@
 //! Context switches of a process tree: voluntary and involuntary.
 
+use super::process_file;
+use super::read_limit::ReadLimit;
 use super::thread_times::threads;
 use std::collections::HashMap;
-use std::fs;
 
 /// Voluntary: the thread waited. Involuntary: the kernel took the core from a runnable thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +41,10 @@ impl SwitchAccount {
 
 /// Reads the switches of every thread of one process. Threads that end meanwhile are left out.
 pub fn read_threads(pid: i32, into: &mut HashMap<i32, Switches>) {
-    let switches = |tid| parse(&fs::read_to_string(format!("/proc/{pid}/task/{tid}/status")).ok()?);
+    let switches = |tid| {
+        let file = format!("task/{tid}/status");
+        parse(&process_file::text(pid.unsigned_abs(), &file, ReadLimit::KERNEL_TEXT).ok()?)
+    };
     into.extend(threads(pid).filter_map(|tid| Some((tid, switches(tid)?))));
 }
 

@@ -11,7 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 /// Reads the group's id and the mark, then waits for the end of its input. A process that has the mark may have left the group,
-/// and one that is just starting a program shows it a moment later.
+/// and one that is just starting a program shows it a moment later. No more of an environment is read than of one that the kernel has made
+/// (`ReadLimit::ARGUMENTS`).
 const WATCH: &str = r#"
     trap '' HUP INT TERM
     read -r group mark || exit 0
@@ -20,7 +21,7 @@ const WATCH: &str = r#"
     for pause in 0 1; do
         sleep "$pause"
         for process in /proc/[0-9]*; do
-            grep -qsF -e "$mark" "$process/environ" && kill -s KILL "${process#/proc/}"
+            head -c 8388608 "$process/environ" | grep -qF -e "$mark" && kill -s KILL "${process#/proc/}"
         done
     done
 "#;

@@ -6,8 +6,9 @@
 
 use super::cgroup::file::counter;
 use super::cpu_account::ProcessKey;
+use super::process_file;
+use super::read_limit::ReadLimit;
 use std::collections::HashMap;
-use std::fs;
 
 /// Counters that only grow, take differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +23,7 @@ impl IoCalls {
     /// Of a process, with its ended threads and the children it has waited for. `None`: not readable.
     #[must_use]
     pub fn read(pid: i32) -> Option<Self> {
-        parse(&fs::read_to_string(format!("/proc/{pid}/io")).ok()?)
+        parse(&process_file::text(pid.unsigned_abs(), "io", ReadLimit::KERNEL_TEXT).ok()?)
     }
 }
 

@@ -1,11 +1,13 @@
 //! Finds the Java runtimes of this machine in the usual places.
 
 use super::cache;
-use super::jdk::Jdk;
+use super::java_version::RuntimeProperties;
+use super::jdk::{self, Jdk};
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// No runtime of the requested version. `Display` lists what was found and how to get one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -78,7 +80,7 @@ impl Places {
         let mut seen = HashSet::new();
         let is_new = |home: &Path| std::fs::canonicalize(home).is_ok_and(|it| seen.insert(it));
         let mut found: Vec<Jdk> =
-            self.candidates(is_new).into_iter().filter_map(|(home, name)| Jdk::at(&home, &name)).collect();
+            self.candidates(is_new).into_iter().filter_map(|(home, name)| inspect(&home, &name)).collect();
         found.sort_by_key(|jdk| Reverse((jdk.feature, jdk.has_javac, jdk.version_numbers())));
         found
     }
@@ -112,6 +114,26 @@ impl Places {
         }
         homes
     }
+}
+
+/// The runtime in one of the usual places, where we start programs anyway. If its file `release` is incomplete, its `java` is run,
+/// which takes 50 ms and more. No other function runs a `java` to learn its version, and a path that a process shows is no such place.
+fn inspect(home: &Path, found_in: &str) -> Option<Jdk> {
+    let home = jdk::home_of_java(home)?;
+    let released = jdk::released(&home);
+    let properties =
+        if released.is_complete() { released } else { released.or(ask(&home).unwrap_or_default()) };
+    Some(Jdk::new(home, properties.java_version()?, found_in))
+}
+
+fn ask(home: &Path) -> Option<RuntimeProperties> {
+    let asking = Command::new(home.join("bin/java"))
+        .args(["-XshowSettings:properties", "-version"])
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let says = String::from_utf8_lossy(&asking.stderr);
+    asking.status.success().then(|| RuntimeProperties::in_lines(&says, " = "))
 }
 
 /// The best runtime of a feature version, or the best of all; expects the order of [`Places::find`].
@@ -166,6 +188,17 @@ mod tests {
             ("17.0.1+1", "JAVA_HOME"),
         ];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_runtime_with_a_poor_release_file_is_asked_itself() {
+        let root = tempfile::tempdir().unwrap();
+        let says = "echo '    java.runtime.version = 21.0.8+9-LTS
+    java.vendor = Somebody' >&2";
+        made_up(&root.path().join("jvm/poor"), Some("JAVA_VERSION=\"21.0.8\"\n"), &[("java", says)]);
+        made_up(&root.path().join("jvm/silent"), Some("JAVA_VERSION=\"17.0.8\"\n"), &[JAVA]);
+        let found: Vec<_> = places(root.path()).find().iter().map(Jdk::describe).collect();
+        assert_eq!(found, ["21.0.8+9 (Somebody)", "17.0.8"]);
     }
 
     #[test]

@@ -3,9 +3,10 @@
 //! They are found by name; their CPU time is in /proc/PID/task/TID/schedstat. The CPU time of a thread since the
 //! last reading is lost when it ends, so with short-lived compiler threads this is a lower bound.
 
+use super::process_file;
+use super::read_limit::ReadLimit;
 use super::thread_times::{RunTimes, threads};
 use std::collections::HashMap;
-use std::fs;
 
 /// How the names begin: the kernel keeps 15 bytes of them. Java up to 25 gives it the first 15, Java 26 shortens long ones
 /// in the middle (`C2 Comp..hread4`).
@@ -88,7 +89,8 @@ impl JvmThreads {
         let mut known = match known {
             Some(known) => known,
             None => {
-                let name = fs::read_to_string(format!("/proc/{jvm}/task/{thread}/comm")).ok()?;
+                let file = format!("task/{thread}/comm");
+                let name = process_file::text(jvm.unsigned_abs(), &file, ReadLimit::KERNEL_TEXT).ok()?;
                 Known { kind: Kind::from_thread_name(name.trim_end()), times: RunTimes::default() }
             }
         };

@@ -1,6 +1,6 @@
 //! The log of a server: where its standard output and error go.
 
-use std::fs::File;
+use super::beneath;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -24,11 +24,11 @@ pub fn last_trouble(lines: &[String]) -> Option<&String> {
 }
 
 fn read_end(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
+    let mut file = beneath::open_regular(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(REACH)))?;
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(REACH).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

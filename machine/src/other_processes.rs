@@ -4,6 +4,7 @@
 
 use super::cpu_account::ProcessKey;
 use super::cpu_clock::ticks_to_ns;
+use super::process_file::printable_name;
 use super::process_tree::ProcessTree;
 use super::serving_process::serving_processes;
 use procfs::process::{Stat, all_processes};
@@ -71,7 +72,7 @@ impl Used {
             key: (stat.pid, stat.starttime),
             parent: stat.ppid,
             cpu_ns: ticks_to_ns(stat.utime + stat.stime + reaped as u64),
-            name: stat.comm,
+            name: printable_name(&stat.comm),
         }
     }
 }

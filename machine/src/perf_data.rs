@@ -1,16 +1,20 @@
 //! What a JVM counts in a file that it has mapped (`/tmp/hsperfdata_USER/PID`, `-XX:+UsePerfData`, the default), as `jps` and
 //! `jstat` read it; whoever reads it does nothing to the JVM.
 
-use rustix::fs::{FileType, Mode, OFlags, fstat, open, openat};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use crate::beneath;
+use crate::process_file;
+use crate::read_limit::ReadLimit;
+use rustix::fd::OwnedFd;
+use rustix::fs::{Dir, fstat};
+use std::ffi::OsStr;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
-/// The most that `-XX:PerfDataMemorySize` takes; 32 KiB is usual.
-const MOST_BYTES: u64 = 32 << 20;
+/// In a /tmp with more, the rest is not looked at.
+const MOST_ENTRIES: usize = 10_000;
 
 /// The counters of one moment.
 pub struct PerfData(Vec<u8>);
@@ -19,21 +23,24 @@ impl PerfData {
     /// `None`: it keeps no such file, or it is no JVM.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
-        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let status = process_file::text(pid, "status", ReadLimit::KERNEL_TEXT).ok()?;
         let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
         // Its id and its /tmp as it sees them itself, in a container too.
         let own_id = ids.split_whitespace().last()?;
         let owner = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
         let owner = owner.split_whitespace().nth(1)?.parse().ok()?;
-        Self::find(Path::new(&format!("/proc/{pid}/root/tmp")), own_id, owner)
+        Self::find(&beneath::tmp_of(&beneath::root_of(pid).ok()?).ok()?, own_id, owner)
     }
 
     /// The name in `hsperfdata_NAME` is that of the JVM's user where the JVM runs. Any user can make a folder of any name, so the
     /// owner of folder and file tells.
-    fn find(tmp: &Path, own_id: &str, owner: u32) -> Option<Self> {
-        let folders = fs::read_dir(tmp).ok()?.flatten();
-        let of_jvms = folders.filter(|it| it.file_name().as_bytes().starts_with(b"hsperfdata_"));
-        of_jvms.filter_map(|it| read_owned(&it.path(), own_id, owner).ok()).find_map(Self::new)
+    fn find(tmp: &OwnedFd, own_id: &str, owner: u32) -> Option<Self> {
+        let folders = Dir::read_from(beneath::listable(tmp, Path::new(".")).ok()?).ok()?;
+        let of_jvms = folders.flatten().take(MOST_ENTRIES).filter_map(|it| {
+            let name = it.file_name().to_bytes();
+            name.starts_with(b"hsperfdata_").then(|| OsStr::from_bytes(name).to_owned())
+        });
+        of_jvms.filter_map(|it| read_owned(tmp, Path::new(&it), own_id, owner).ok()).find_map(Self::new)
     }
 
     pub(super) fn new(data: Vec<u8>) -> Option<Self> {
@@ -71,18 +78,13 @@ impl PerfData {
 }
 
 /// A regular file of this owner in a folder of this owner, neither through a link.
-fn read_owned(folder: &Path, name: &str, owner: u32) -> io::Result<Vec<u8>> {
-    let careful = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let folder = open(folder, careful | OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
-    let file = openat(&folder, name, careful | OFlags::RDONLY, Mode::empty())?;
-    let stat = fstat(&file)?;
-    let is_regular = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-    if !is_regular || stat.st_uid != owner || fstat(&folder)?.st_uid != owner {
+fn read_owned(tmp: &OwnedFd, folder: &Path, name: &str, owner: u32) -> io::Result<Vec<u8>> {
+    let folder = beneath::folder(tmp, folder)?;
+    let file = beneath::regular(&folder, Path::new(name))?;
+    if fstat(&file)?.st_uid != owner || fstat(&folder)?.st_uid != owner {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let mut bytes = Vec::new();
-    File::from(file).take(MOST_BYTES).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    ReadLimit::PERF_DATA.read(file)
 }
 
 fn is_named(text: &[u8], name: &str) -> bool {
@@ -97,6 +99,8 @@ fn offset(data: &[u8], at: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
+    use std::fs;
     use std::os::unix::fs::symlink;
 
     #[test]
@@ -105,18 +109,20 @@ mod tests {
         let (folder, owner) = (tmp.path().join("hsperfdata_shop"), rustix::process::geteuid().as_raw());
         fs::create_dir(&folder).unwrap();
         let data = [&MAGIC[..], &[LITTLE_ENDIAN]].concat();
+        let opened = beneath::open_folder(tmp.path()).unwrap();
+        let found = |id, owner| PerfData::find(&opened, id, owner);
         fs::write(folder.join("7"), &data).unwrap();
-        assert!(PerfData::find(tmp.path(), "7", owner).is_some());
-        assert!(PerfData::find(tmp.path(), "7", owner + 1).is_none(), "another user's");
+        assert!(found("7", owner).is_some());
+        assert!(found("7", owner + 1).is_none(), "another user's");
         fs::rename(folder.join("7"), tmp.path().join("elsewhere")).unwrap();
         symlink(tmp.path().join("elsewhere"), folder.join("7")).unwrap();
-        assert!(PerfData::find(tmp.path(), "7", owner).is_none(), "a link");
+        assert!(found("7", owner).is_none(), "a link");
         rustix::fs::mkfifoat(rustix::fs::CWD, folder.join("8"), Mode::RWXU).unwrap();
-        assert!(PerfData::find(tmp.path(), "8", owner).is_none(), "a pipe, which does not block");
+        assert!(found("8", owner).is_none(), "a pipe, which does not block");
         fs::rename(&folder, tmp.path().join("real")).unwrap();
         fs::remove_file(tmp.path().join("real/7")).unwrap();
         fs::rename(tmp.path().join("elsewhere"), tmp.path().join("real/7")).unwrap();
         symlink(tmp.path().join("real"), &folder).unwrap();
-        assert!(PerfData::find(tmp.path(), "7", owner).is_none(), "a linked folder");
+        assert!(found("7", owner).is_none(), "a linked folder");
     }
 }

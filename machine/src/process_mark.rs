@@ -2,10 +2,12 @@
 //! where they came from: a daemon, or the child of a script that has ended.
 
 use super::cpu_account::ProcessKey;
+use super::process_file;
+use super::read_limit::ReadLimit;
 use procfs::process::{Process, StatFlags, all_processes};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use std::{fs, io, process, thread};
+use std::{io, process, thread};
 
 /// The name of the variable.
 pub const VARIABLE: &str = "THREADCOUNT_SERVER";
@@ -45,7 +47,10 @@ impl ProcessMark {
     #[must_use]
     pub fn processes(&self) -> Vec<ProcessKey> {
         let setting = self.setting();
-        let has_it = |pid: i32| environment(pid).split(|&byte| byte == 0).any(|it| it == setting.as_bytes());
+        // For all of them together: any user can have many that stay in `exec`.
+        let give_up = Instant::now() + EXEC_LIMIT;
+        let has_it =
+            |pid: i32| environment(pid, give_up).split(|&byte| byte == 0).any(|it| it == setting.as_bytes());
         let all = all_processes().into_iter().flatten().flatten();
         let marked = all.filter(|it| has_it(it.pid())).filter_map(|it| it.stat().ok());
         marked.map(|stat| (stat.pid, stat.starttime)).collect()
@@ -53,9 +58,8 @@ impl ProcessMark {
 }
 
 /// The environment of a process; empty where it is gone or may not be read.
-fn environment(pid: i32) -> Vec<u8> {
-    let read = || fs::read(format!("/proc/{pid}/environ"));
-    let give_up = Instant::now() + EXEC_LIMIT;
+fn environment(pid: i32, give_up: Instant) -> Vec<u8> {
+    let read = || ReadLimit::ARGUMENTS.read_beginning(process_file::open(pid.unsigned_abs(), "environ")?);
     let mut environment = read();
     while may_get_one(&environment, pid) && Instant::now() < give_up {
         thread::sleep(Duration::from_millis(1));
@@ -110,7 +114,7 @@ mod tests {
         let mark = ProcessMark::new();
         for _ in 0..300 {
             let mut sleeper = Command::new("sleep").arg("600").env(VARIABLE, mark.value()).spawn().unwrap();
-            let seen = environment(sleeper.id() as i32);
+            let seen = environment(sleeper.id() as i32, Instant::now() + EXEC_LIMIT);
             sleeper.kill().unwrap();
             sleeper.wait().unwrap();
             assert!(String::from_utf8_lossy(&seen).contains(&mark.setting()), "{seen:?}");
@@ -123,7 +127,7 @@ mod tests {
             // SAFETY: a system call on numbers; unlike libc's function it concerns this thread alone. Who is not root is another user
             // than that of process 1 already.
             unsafe { libc::syscall(libc::SYS_setresuid, NOBODY, NOBODY, NOBODY) };
-            (is_in_exec(1), may_get_one(&fs::read("/proc/1/environ"), 1))
+            (is_in_exec(1), may_get_one(&std::fs::read("/proc/1/environ"), 1))
         });
         assert_eq!(seen.join().unwrap(), (true, false), "it looks like one in `exec`, and is none");
     }

@@ -5,6 +5,7 @@ use super::cpu_account::{CpuAccount, ProcessCpu, ProcessKey};
 use super::cpu_clock::{process_cpu_ns, ticks_to_ns};
 use super::io_calls::{IoAccount, IoCalls};
 use super::jvm_threads::{JvmCpu, JvmThreads};
+use super::mapped_jvm::{KnownJvms, is_jvm};
 use super::open_files::OpenFiles;
 use super::process_sockets::socket_inodes;
 use procfs::process::{Process, Stat, all_processes};
@@ -38,6 +39,7 @@ pub struct ProcessTree {
     kernel: CpuAccount,
     switches: SwitchAccount,
     io_calls: IoAccount,
+    known_jvms: KnownJvms,
     jvm_threads: JvmThreads,
 }
 
@@ -52,6 +54,7 @@ impl ProcessTree {
             kernel: CpuAccount::default(),
             switches: SwitchAccount::default(),
             io_calls: IoAccount::default(),
+            known_jvms: KnownJvms::default(),
             jvm_threads: JvmThreads::default(),
         };
         tree.find_members();
@@ -78,14 +81,12 @@ impl ProcessTree {
         let mut reading = TreeReading::default();
         let mut cpu = Vec::with_capacity(self.members.len());
         let mut kernel = Vec::with_capacity(self.members.len());
-        let mut jvms = Vec::new();
+        let mut sizes = Vec::with_capacity(self.members.len());
         self.members.retain(|&(_, pid), process| {
             let Ok(stat) = process.stat() else { return false };
             cpu.push(process_cpu(pid, &stat));
             kernel.push(kernel_cpu(&stat));
-            if is_jvm(&stat) {
-                jvms.push(pid);
-            }
+            sizes.push(((pid, stat.starttime), stat.vsize));
             if stat.state != 'Z' {
                 reading.rss_bytes += stat.rss * procfs::page_size();
                 reading.os_threads += u32::try_from(stat.num_threads).unwrap_or(0);
@@ -95,7 +96,7 @@ impl ProcessTree {
         });
         reading.cpu_ns = self.cpu.add(&cpu);
         reading.kernel_ns = self.kernel.add(&kernel);
-        reading.jvm = self.jvm_threads.read(jvms.into_iter());
+        reading.jvm = self.jvm_threads.read(self.known_jvms.among(&sizes).into_iter());
         reading
     }
 
@@ -144,16 +145,11 @@ impl ProcessTree {
         stats.map(|stat| (stat.pid, stat.starttime)).collect()
     }
 
-    /// The JVM of the tree: a command may be a script that starts `java`. `None`: there is none.
+    /// The JVM of the tree: a command may be a script that starts one. `None`: there is none.
     #[must_use]
     pub fn java_pid(&self) -> Option<u32> {
-        let is_java = |process: &&Process| process.stat().is_ok_and(|stat| is_jvm(&stat));
-        self.members.values().find(is_java).and_then(|process| u32::try_from(process.pid()).ok())
+        self.members.values().map(Process::pid).find(|&pid| is_jvm(pid)).map(i32::unsigned_abs)
     }
-}
-
-fn is_jvm(stat: &Stat) -> bool {
-    stat.comm == "java"
 }
 
 fn process_cpu(pid: i32, stat: &Stat) -> ProcessCpu {

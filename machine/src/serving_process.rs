@@ -4,6 +4,7 @@
 //! machine. That process belongs to the server, and is no interference.
 
 use super::machine_sockets::MachineSockets;
+use super::process_file::printable_name;
 use super::process_tree::ProcessTree;
 use procfs::process::Process;
 use std::collections::{BTreeSet, VecDeque};
@@ -47,7 +48,9 @@ fn tree_of(root: u32) -> BTreeSet<u32> {
 }
 
 fn name(pid: u32) -> String {
-    Process::new(pid as i32).and_then(|it| it.stat()).map_or_else(|_| "a process".to_owned(), |it| it.comm)
+    Process::new(pid as i32)
+        .and_then(|it| it.stat())
+        .map_or_else(|_| "a process".to_owned(), |it| printable_name(&it.comm))
 }
 
 #[cfg(test)]

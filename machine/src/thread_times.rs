@@ -1,6 +1,8 @@
 //! CPU time of each thread of a process tree: a backend that does everything on one thread is full with one core of many.
 
+use super::process_file;
 use super::process_tree::ProcessTree;
+use super::read_limit::ReadLimit;
 use std::collections::HashMap;
 use std::fs;
 use threadcount_load::clock::now_ns;
@@ -53,7 +55,8 @@ pub(super) struct RunTimes {
 impl RunTimes {
     /// `None`: it has ended meanwhile.
     pub fn read(pid: i32, thread: i32) -> Option<Self> {
-        Self::parse(&fs::read_to_string(format!("/proc/{pid}/task/{thread}/schedstat")).ok()?)
+        let file = format!("task/{thread}/schedstat");
+        Self::parse(&process_file::text(pid.unsigned_abs(), &file, ReadLimit::KERNEL_TEXT).ok()?)
     }
 
     /// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).

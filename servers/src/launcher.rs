@@ -23,6 +23,7 @@ use threadcount_machine::jdk_finder::Places;
 use threadcount_machine::own_cores::PinnedThread;
 use threadcount_machine::probe::{Instruments, ProbeChoice, ProbeSession, jar};
 use threadcount_machine::process_tree::ProcessTree;
+use threadcount_machine::running_java;
 use threadcount_machine::{jvm_flags, port};
 use threadcount_model::experiment::{Backend, RemoteTarget, Variant};
 use threadcount_model::record::{BackendFacts, RequestThread, ServerFacts};
@@ -314,7 +315,10 @@ impl Launcher {
 
 /// The Java that was given, or the one that a command has started.
 fn java(given: Option<Jdk>, pid: u32) -> Option<String> {
-    given.or_else(|| Jdk::running_below(pid)).map(|jdk| jdk.describe())
+    match given {
+        Some(jdk) => Some(jdk.describe()),
+        None => running_java::java_below(pid).map(|java| java.describe()),
+    }
 }
 
 /// How a port is found for a server.

@@ -7,7 +7,7 @@ use super::watch::leave;
 use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
 use crate::run::few_clients::{ALONE_S, requests_alone, with_clients};
-use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow, parsed};
+use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow};
 use crate::run::session::hide_secrets;
 use crate::run::silence::{Hang, Silence};
 use crate::run::warm_up::fastest_ms;
@@ -172,7 +172,7 @@ fn observed(
     stop: &AtomicBool,
     sampler: &Sampler,
 ) -> (Result<LoadOutcome, LoadError>, (ProbeLines, CurrentLimits)) {
-    let lines = parsed(follow(attached));
+    let lines = follow(attached);
     let ended_ns = &AtomicU64::new(NOT_OVER);
     thread::scope(|scope| {
         let reading = scope.spawn(move || beside(pid, &lines, ended_ns));
@@ -189,7 +189,7 @@ fn observed(
 }
 
 /// Judges until the load is over: what was found last is what limits it.
-fn beside(pid: u32, lines: &Receiver<Line>, ended_ns: &AtomicU64) -> (ProbeLines, CurrentLimits) {
+fn beside(pid: u32, lines: &Receiver<String>, ended_ns: &AtomicU64) -> (ProbeLines, CurrentLimits) {
     let mut judge = Judge::of_process(pid);
     let mut limits = CurrentLimits::default();
     let read = ProbeLines::read(lines, ended_ns, &mut |line| {

@@ -2,7 +2,7 @@
 
 use super::{CrossoverFailure, CrossoverOrder};
 use crate::run::attached;
-use crate::run::probe_lines::{ProbeLines, follow, parsed};
+use crate::run::probe_lines::{ProbeLines, follow};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use threadcount_load::outcome::LoadOutcome;
@@ -39,7 +39,7 @@ pub(super) fn observe(
 ) -> Result<Vec<Record>, CrossoverFailure> {
     let attached = Attached::to(order.pid, &order.jar, ProbeChoice::Light, None)?;
     let detacher = attached.detacher()?;
-    let lines = parsed(follow(attached));
+    let lines = follow(attached);
     let plan = order.plan.clone().with(|plan| {
         plan.stop = Stop::Duration((order.budget / 10).clamp(WINDOW.0, WINDOW.1));
         plan.lead_in = LEAD_IN;

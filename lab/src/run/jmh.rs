@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use std::sync::atomic::Ordering;
 use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
 use threadcount_machine::jdk::Jdk;
+use threadcount_machine::read_limit::ReadLimit;
 use threadcount_machine::{Sampler, sampler};
 use threadcount_model::experiment::Subject;
 use threadcount_model::experiment::benchmark::Benchmark;
@@ -55,7 +56,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, size: Benchmark) -> Result<(), R
         }
         return Err(RunError::BenchmarkEnded { status, log_tail });
     }
-    let text = std::fs::read_to_string(&file).map_err(JmhError::from)?;
+    let text = ReadLimit::PROGRAM_OUTPUT.read_file(&file).map_err(JmhError::from)?;
     let mut score = scores::parse(&text)?;
     score.file = runner.folder.relative(file.to_str());
     run.record.server.product = Some(format!("JMH {}", score.jmh));

@@ -1,12 +1,13 @@
 //! What the probe of a JVM that ran already reports beside a load, until the load's last events have arrived.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_load::clock::Nanos;
 use threadcount_machine::probe::Attached;
 use threadcount_machine::probe::line::Line;
+use threadcount_machine::read_limit::ReadLimit;
 
 /// How long a line of the probe is waited for.
 const REACTION: Duration = Duration::from_millis(100);
@@ -14,6 +15,8 @@ const REACTION: Duration = Duration::from_millis(100);
 const EVENTS_LIMIT: Duration = Duration::from_secs(5);
 /// Some 400 a second: of a load of ten minutes.
 const MOST_LINES: usize = 250_000;
+/// Lines that wait to be read. A reader that is slower lets the probe wait, which drops lines and says so.
+const MOST_WAITING: usize = 64;
 
 /// The load goes on.
 pub const NOT_OVER: Nanos = Nanos::MAX;
@@ -21,7 +24,7 @@ pub const NOT_OVER: Nanos = Nanos::MAX;
 /// Lines as they are written, until the probe is detached or the JVM ends.
 #[must_use]
 pub fn follow(mut attached: Attached) -> Receiver<String> {
-    let (sender, lines) = channel();
+    let (sender, lines) = sync_channel(MOST_WAITING);
     thread::spawn(move || {
         while let Some(line) = attached.next_line() {
             if sender.send(line).is_err() {
@@ -35,7 +38,7 @@ pub fn follow(mut attached: Attached) -> Receiver<String> {
 /// Lines that are not known are skipped.
 #[must_use]
 pub fn parsed(lines: Receiver<String>) -> Receiver<Line> {
-    let (sender, parsed) = channel();
+    let (sender, parsed) = sync_channel(MOST_WAITING);
     thread::spawn(move || {
         for line in lines {
             if let Ok(line) = serde_json::from_str(&line)
@@ -52,6 +55,8 @@ pub fn parsed(lines: Receiver<String>) -> Receiver<Line> {
 #[derive(Debug, Default)]
 pub struct ProbeLines {
     lines: Vec<Line>,
+    /// As text.
+    bytes: usize,
     is_cut: bool,
     /// Every event that ended before it has been read.
     events_until_ns: Nanos,
@@ -60,7 +65,7 @@ pub struct ProbeLines {
 impl ProbeLines {
     /// Reads until the load is over, and then on until its last events have arrived. `each`: a line, or none for a while, while the load
     /// goes on.
-    pub fn read(from: &Receiver<Line>, ended_ns: &AtomicU64, each: &mut dyn FnMut(Option<&Line>)) -> Self {
+    pub fn read(from: &Receiver<String>, ended_ns: &AtomicU64, each: &mut dyn FnMut(Option<&Line>)) -> Self {
         let mut read = Self::default();
         let mut give_up = None;
         loop {
@@ -71,23 +76,26 @@ impl ProbeLines {
                     return read;
                 }
             }
-            let line = match from.recv_timeout(REACTION) {
-                Ok(line) => Some(line),
-                Err(RecvTimeoutError::Timeout) => None,
+            let text = match from.recv_timeout(REACTION) {
+                Ok(text) => text,
+                Err(RecvTimeoutError::Timeout) => String::new(),
                 Err(RecvTimeoutError::Disconnected) => return read,
             };
+            // A line that is not known is skipped.
+            let line = serde_json::from_str(&text).ok();
             if ended_ns == NOT_OVER {
                 each(line.as_ref());
             }
-            line.into_iter().for_each(|line| read.add(line));
+            line.into_iter().for_each(|line| read.add(line, text.len()));
         }
     }
 
-    fn add(&mut self, line: Line) {
+    fn add(&mut self, line: Line, bytes: usize) {
         if let Line::VirtualThreads { events_until_ns, .. } = &line {
             self.events_until_ns = self.events_until_ns.max(*events_until_ns);
         }
-        if self.lines.len() < MOST_LINES {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.lines.len() < MOST_LINES && ReadLimit::PROBE_LINES.check(self.bytes).is_ok() {
             self.lines.push(line);
         } else {
             self.is_cut = true;
@@ -105,31 +113,42 @@ impl ProbeLines {
 mod tests {
     use super::*;
 
-    fn events_until(t_ns: Nanos) -> Line {
-        let text = format!(
+    fn events_until(t_ns: Nanos) -> String {
+        format!(
             "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
              \"submit_failed\":0}}"
-        );
-        serde_json::from_str(&text).unwrap()
+        )
     }
 
-    fn read(lines: &Receiver<Line>, ended_ns: Nanos) -> ProbeLines {
+    fn parsed(text: &str) -> Line {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn read(lines: &Receiver<String>, ended_ns: Nanos) -> ProbeLines {
         ProbeLines::read(lines, &AtomicU64::new(ended_ns), &mut |_| {})
     }
 
     #[test]
     fn lines_of_a_part_of_the_load_are_not_taken_for_those_of_the_whole() {
         let mut lines = ProbeLines::default();
-        lines.add(events_until(5));
+        lines.add(parsed(&events_until(5)), 100);
         assert_eq!((lines.whole().len(), lines.events_until_ns), (1, 5));
-        lines.lines = vec![events_until(5); MOST_LINES];
-        lines.add(events_until(6));
+        lines.lines = vec![parsed(&events_until(5)); MOST_LINES];
+        lines.add(parsed(&events_until(6)), 100);
         assert_eq!((lines.whole().len(), lines.events_until_ns), (0, 6));
     }
 
     #[test]
+    fn few_lines_that_are_too_long_together_are_not_kept() {
+        let mut lines = ProbeLines::default();
+        lines.add(parsed(&events_until(5)), 1 << 20);
+        lines.add(parsed(&events_until(6)), 1 << 30);
+        assert_eq!((lines.lines.len(), lines.whole().len()), (1, 0));
+    }
+
+    #[test]
     fn the_last_events_are_waited_for_and_the_end_of_the_jvm_ends_it() {
-        let (sender, lines) = channel();
+        let (sender, lines) = sync_channel(MOST_WAITING);
         [4, 9].into_iter().for_each(|t_ns| sender.send(events_until(t_ns)).unwrap());
         assert_eq!(read(&lines, 7).events_until_ns, 9);
         drop(sender);

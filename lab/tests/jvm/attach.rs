@@ -18,21 +18,21 @@ use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 
 const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
-const NOBODY: &str = "65534";
+pub const NOBODY: &str = "65534";
 
 /// The processes of threadcount that these tests started, with the one that each visited: their ids are in the names of their folders.
 static STARTED: Mutex<BTreeMap<u32, String>> = Mutex::new(BTreeMap::new());
 
 /// A program and its children, ended with the test.
-struct Program {
+pub struct Program {
     child: Child,
     /// The JVM, which may be a child of it.
-    jvm: u32,
+    pub jvm: u32,
 }
 
 impl Program {
     /// Starts it, and waits for the `up` of `Hung.java`.
-    fn start(mut command: Command) -> Self {
+    pub fn start(mut command: Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut up = String::new();
@@ -56,7 +56,7 @@ impl Drop for Program {
 }
 
 /// A process that is killed with the test.
-struct Killed(Child);
+pub struct Killed(pub Child);
 
 impl Killed {
     fn signal(&self, signal: Signal) {
@@ -83,7 +83,7 @@ fn descendant(pid: u32) -> Option<u32> {
 }
 
 /// Not in /tmp, which a container has one of its own of, and where this checkout may be.
-fn classes() -> tempfile::TempDir {
+pub fn classes() -> tempfile::TempDir {
     java::probe();
     let folder = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -109,7 +109,7 @@ fn hung(kind: &str, feature: u16, classes: &Path, flags: &[&str]) -> Command {
 }
 
 /// With nothing in its environment by which a JDK could be found.
-fn threadcount(arguments: &[&str]) -> Output {
+pub fn threadcount(arguments: &[&str]) -> Output {
     let mut command = Command::new(cargo_bin("threadcount"));
     let jar = jar::find().unwrap();
     command.env_clear().env("THREADCOUNT_APPS", jar.ancestors().nth(3).unwrap()).args(arguments);

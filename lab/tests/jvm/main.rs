@@ -9,6 +9,7 @@
 
 mod attach;
 mod crossover;
+mod foreign;
 mod hung_run;
 #[path = "../support/java.rs"]
 mod java;

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use threadcount_load::clock::now_ns;
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::probe::{Instruments, ProbeChoice};
+use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::experiment::{CommandServer, PoolSize, Server, Threads, TomcatServer, Variant};
 use threadcount_model::record::jvm::{JvmReadings, SiteReason};
 use threadcount_model::window::Window;
@@ -134,8 +135,8 @@ fn the_flight_recording_of_a_commands_jvm_is_kept_when_it_is_stopped() {
 
 #[test]
 fn a_jvm_too_old_for_the_probe_is_measured_without_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let (mut server, _folder) = command(crate::java17::jdk_that_says_17(folder.path()), folder, false);
+    let (mut server, _folder) = command(java::jdk(), tempfile::tempdir().unwrap(), false);
+    crate::java17::pretend(ProcessTree::rooted_at(server.pid().unwrap()).java_pid().unwrap());
     let why = server.attach_instruments().unwrap_or_default();
     assert!(why.contains("Java 17") && why.contains("needs Java 21 or newer"), "{why}");
     assert_eq!(server.readings(Window { started_ns: 0, ended_ns: 1 }), None);

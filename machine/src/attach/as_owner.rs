@@ -21,10 +21,15 @@ pub(super) fn as_owner<T: Send>(
     })
 }
 
+/// The groups first: a user who is not root may change none of them.
 fn switch_to((uid, gid): (u32, u32)) -> io::Result<()> {
     const UNCHANGED: libc::c_long = -1;
-    // SAFETY: system calls on numbers; the group first, as a user who is not root may not change it.
     let done = |code: libc::c_long| if code == 0 { Ok(()) } else { Err(io::Error::last_os_error()) };
+    if rustix::process::geteuid().is_root() {
+        // SAFETY: a system call on an empty list. What our own groups may read and write is none of the owner's business.
+        done(unsafe { libc::syscall(libc::SYS_setgroups, 0, std::ptr::null::<libc::gid_t>()) })?;
+    }
+    // SAFETY: system calls on numbers.
     done(unsafe { libc::syscall(libc::SYS_setresgid, UNCHANGED, libc::c_long::from(gid), UNCHANGED) })?;
     done(unsafe { libc::syscall(libc::SYS_setresuid, UNCHANGED, libc::c_long::from(uid), UNCHANGED) })
 }

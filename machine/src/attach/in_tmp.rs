@@ -2,11 +2,12 @@
 //! links in it, and we may be root: no link is followed.
 
 use super::as_owner::as_owner;
-use super::beneath;
 use super::leftovers;
 use super::process::JvmProcess;
+use crate::beneath;
+use crate::read_limit::ReadLimit;
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 use std::fs;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixListener;
@@ -30,13 +31,11 @@ pub fn sweep() {
         let mut folders = vec![PathBuf::from("/tmp"), std::env::temp_dir()];
         folders.dedup();
         let uid = rustix::process::geteuid().as_raw();
-        folders.iter().filter_map(|folder| open(folder).ok()).for_each(|tmp| leftovers::remove_in(&tmp, uid));
+        folders
+            .iter()
+            .filter_map(|folder| beneath::open_folder(folder).ok())
+            .for_each(|tmp| leftovers::remove_in(&tmp, uid));
     });
-}
-
-fn open(folder: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(folder, flags, Mode::empty())?)
 }
 
 /// A folder of ours, marked as in use as long as this lives.
@@ -53,7 +52,7 @@ impl HeldFolder {
     /// When it cannot be written.
     pub fn of_ours(name: &str) -> io::Result<Self> {
         let folder = std::env::temp_dir();
-        let tmp = open(&folder)?;
+        let tmp = beneath::open_folder(&folder)?;
         leftovers::remove_in(&tmp, rustix::process::geteuid().as_raw());
         rustix::fs::mkdirat(&tmp, name, Mode::RWXU)?;
         Ok(Self { path: folder.join(name), _held: leftovers::hold(&tmp, Path::new(name))? })
@@ -108,17 +107,21 @@ pub fn create_with_file(
     .map(|held| HeldFolder { path: folder.clone(), _held: held })
 }
 
-/// Reads a regular file of it.
+/// Reads a regular file in it that the JVM has written.
+///
+/// # Errors
+/// When it cannot be read, is too long, or is a link, a pipe or the like.
+pub fn read(jvm: &JvmProcess, file: &Path) -> io::Result<Vec<u8>> {
+    ReadLimit::DUMP.read(open_file(jvm, file)?)
+}
+
+/// Opens a regular file in it for reading.
 ///
 /// # Errors
 /// When it cannot be read, or is a link, a pipe or the like.
-pub fn read(jvm: &JvmProcess, file: &Path) -> io::Result<Vec<u8>> {
+pub fn open_file(jvm: &JvmProcess, file: &Path) -> io::Result<fs::File> {
     let inside = file.strip_prefix(jvm.tmp()).map_err(|_| io::ErrorKind::InvalidInput)?;
-    as_owner(jvm, || {
-        let mut bytes = Vec::new();
-        beneath::regular(&jvm.tmp_folder, inside, OFlags::RDONLY)?.read_to_end(&mut bytes)?;
-        Ok(bytes)
-    })
+    as_owner(jvm, || beneath::regular(&jvm.tmp_folder, inside))
 }
 
 /// Removes a file or folder with everything in it; of a link, the link.

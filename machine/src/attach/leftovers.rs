@@ -1,7 +1,8 @@
 //! What killed processes left: folders of ours, and sockets of JVMs. Who lives holds a lock on its folder, which ends with the process,
 //! in whatever container that runs. A JVM puts its socket at its name when it listens: one at which nothing listens is a dead JVM's.
 
-use super::{beneath, socket};
+use super::socket;
+use crate::beneath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Stat, flock};
 use std::fs;

@@ -3,13 +3,13 @@
 //! container is reached through /proc/PID/root.
 
 mod as_owner;
-mod beneath;
 pub mod in_tmp;
 mod leftovers;
 mod process;
 mod socket;
 mod trigger;
 
+use crate::read_limit::ReadLimit;
 use as_owner::as_owner;
 pub use process::{JvmProcess, Refusal};
 use std::io::{self, Read, Write};
@@ -40,6 +40,8 @@ pub enum CommandError {
     /// The JVM understood, and could or would not.
     #[error("The JVM {pid} refused `{command}`: {answer}")]
     Failed { pid: u32, command: String, answer: String },
+    #[error("The JVM {pid} responded to `{command}`, but {source}")]
+    TooLong { pid: u32, command: String, source: io::Error },
     #[error("Interrupted")]
     Interrupted,
     #[error("Cannot send a command to the JVM {pid}: {source}")]
@@ -59,6 +61,10 @@ pub fn command(
     let silent = || CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() };
     let failed = |source: io::Error| match source.kind() {
         _ if jvm.is_interrupted() => CommandError::Interrupted,
+        io::ErrorKind::FileTooLarge => {
+            let words = [name].into_iter().chain(arguments).filter(|it| !it.is_empty());
+            CommandError::TooLong { pid: jvm.pid, command: words.collect::<Vec<_>>().join(" "), source }
+        }
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silent(),
         _ if !jvm.is_alive() => Refusal::NoSuchProcess { pid: jvm.pid }.into(),
         _ => CommandError::Connection { pid: jvm.pid, source },
@@ -110,6 +116,7 @@ fn exchange(jvm: &JvmProcess, name: &str, arguments: [&str; 3], until: Instant) 
             0 => return Ok(String::from_utf8_lossy(&answer).into_owned()),
             length => answer.extend_from_slice(&part[..length]),
         }
+        ReadLimit::RESPONSE.check(answer.len())?;
     }
 }
 

@@ -1,10 +1,12 @@
 //! A process as a JVM that takes commands, or why it takes none, as far as /proc and its performance data show.
 
-use super::beneath;
+use crate::beneath;
+use crate::mapped_jvm::{JvmKind, kind_of_jvm};
 use crate::perf_data::PerfData;
+use crate::process_file;
+use crate::read_limit::ReadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
-use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::io;
@@ -74,8 +76,6 @@ pub struct JvmProcess {
     pub(super) gid: u32,
     /// Whether it sees the same files as we do.
     pub has_our_files: bool,
-    /// Its libjvm.so, as it sees it.
-    pub library: PathBuf,
     pub(super) tmp_folder: OwnedFd,
     pub(super) working_folder: Option<OwnedFd>,
     /// The process itself: its id may become another's.
@@ -91,21 +91,22 @@ impl JvmProcess {
     /// Why no command can be sent to it.
     pub fn find(pid: u32) -> Result<Self, Refusal> {
         super::in_tmp::sweep();
-        let folder = PathBuf::from(format!("/proc/{pid}"));
         let handle = handle_of(pid).map_err(|source| no_permission(pid, source))?;
         // After the handle was opened: it is of the same process.
         let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
-        let name = || field(&status, "Name").unwrap_or_default().to_owned();
         let (uid, gid) = (effective(&status, "Uid"), effective(&status, "Gid"));
         check_owner(pid, uid)?;
-        let maps = fs::read_to_string(folder.join("maps")).map_err(|source| no_permission(pid, source))?;
-        if library(&maps, |name| name.starts_with("libj9vm")).is_some() {
-            return Err(Refusal::OpenJ9 { pid });
+        match kind_of_jvm(pid).map_err(|source| no_permission(pid, source))? {
+            Some(JvmKind::HotSpot) => {}
+            Some(JvmKind::OpenJ9) => return Err(Refusal::OpenJ9 { pid }),
+            None => {
+                let name = process_file::printable_name(field(&status, "Name").unwrap_or_default());
+                return Err(Refusal::NotAJvm { pid, name });
+            }
         }
-        let library = library(&maps, |name| name == "libjvm.so");
-        let library = library.ok_or_else(|| Refusal::NotAJvm { pid, name: name() })?;
-        let root = open(&folder.join("root")).map_err(|source| no_permission(pid, source))?;
+        let root = beneath::root_of(pid).map_err(|source| no_permission(pid, source))?;
         let tmp_folder = beneath::tmp_of(&root).map_err(|source| without_tmp(pid, source))?;
+        let folder = PathBuf::from(format!("/proc/{pid}"));
         let pid_inside = field(&status, "NSpid").and_then(|it| it.split_whitespace().last()?.parse().ok());
         let found = Self {
             pid,
@@ -113,10 +114,9 @@ impl JvmProcess {
             uid,
             gid,
             has_our_files: has_our_files(&folder).unwrap_or(true),
-            library,
             tmp_folder,
             handle,
-            working_folder: open(&folder.join("cwd")).ok(),
+            working_folder: beneath::open_folder(&folder.join("cwd")).ok(),
             interrupted: None,
         };
         found.check()?;
@@ -180,7 +180,7 @@ impl JvmProcess {
 
 /// An id beyond pid_max or of a thread is not a process.
 fn status_of(pid: u32) -> Option<String> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let status = process_file::text(pid, "status", ReadLimit::KERNEL_TEXT).ok()?;
     (field(&status, "Tgid")?.parse() == Ok(pid)).then_some(status)
 }
 
@@ -224,28 +224,16 @@ fn without_tmp(pid: u32, why: io::Error) -> Refusal {
     }
 }
 
-/// The JVM itself is a library, which any program can load.
-fn library(maps: &str, is_it: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let paths = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    let mut named = paths.filter(|path| path.file_name().and_then(|it| it.to_str()).is_some_and(&is_it));
-    named.next().map(Path::to_path_buf)
-}
-
 /// The command line does not show a flag from `JAVA_TOOL_OPTIONS` or a file; the performance data does, unless they are off.
 fn disables_attaching(pid: u32) -> bool {
-    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let is_flag = |word: &[u8]| word == b"-XX:+DisableAttachMechanism";
+    let mut words = process_file::arguments(pid).unwrap_or_default().into_iter();
     let can = PerfData::read(pid).and_then(|data| data.text("sun.rt.jvmCapabilities"));
-    command.split(|&byte| byte == 0).any(is_flag) || can.is_some_and(|it| it.starts_with('0'))
+    words.any(|word| word == "-XX:+DisableAttachMechanism") || can.is_some_and(|it| it.starts_with('0'))
 }
 
 fn catches_quit(status: &str) -> bool {
     let caught = field(status, "SigCgt").and_then(|it| u64::from_str_radix(it, 16).ok());
     caught.is_none_or(|bits| bits & (1 << (libc::SIGQUIT - 1)) != 0)
-}
-
-fn open(folder: &Path) -> io::Result<OwnedFd> {
-    Ok(rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 fn handle_of(pid: u32) -> io::Result<OwnedFd> {
@@ -308,12 +296,5 @@ mod tests {
     fn a_process_that_sigquit_would_end_gets_none() {
         assert!(catches_quit("SigCgt:\t2000000181005ccf\n"), "a JVM");
         assert!(!catches_quit("SigCgt:\t2000000181005ccb\n"), "a JVM with -Xrs");
-    }
-
-    #[test]
-    fn openj9_is_known_by_its_library() {
-        let maps = "7f00-7f01 r-xp 00000000 08:01 1 /opt/ibm/lib/default/libj9vm29.so\n";
-        assert!(library(maps, |name| name.starts_with("libj9vm")).is_some());
-        assert!(library(maps, |name| name == "libjvm.so").is_none());
     }
 }

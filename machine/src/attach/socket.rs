@@ -1,6 +1,6 @@
 //! Connecting to the socket of a JVM within a limit.
 
-use super::beneath;
+use crate::beneath;
 use rustix::fd::{AsRawFd, FromRawFd, OwnedFd};
 use rustix::fs::FileType;
 use std::io;

@@ -1,8 +1,8 @@
 //! The file that tells SIGQUIT as "listen" from "print all threads".
 
-use super::beneath;
 use super::leftovers;
 use super::process::JvmProcess;
+use crate::beneath;
 use rustix::fd::OwnedFd;
 use rustix::fs::{AtFlags, FileType, Mode, Stat};
 use std::io;

@@ -1,6 +1,6 @@
 //! Which control groups a process is in.
 
-use std::fs;
+use crate::read_limit::ReadLimit;
 use std::path::{Path, PathBuf};
 
 /// The folders of a controller's groups, from that of the process to the uppermost that can be seen: a limit holds for all
@@ -33,11 +33,12 @@ impl Membership {
         Self::below(Path::new("/"), pid)
     }
 
-    /// Of a process whose files are below another folder than `/`.
+    /// The groups of a process whose files are below another folder than `/`.
     pub(crate) fn below(root: &Path, pid: u32) -> Self {
-        let read =
-            |name: &str| fs::read_to_string(root.join(format!("proc/{pid}/{name}"))).unwrap_or_default();
-        let (groups, mounts) = (read("cgroup"), read("mountinfo"));
+        let read = |name: String| ReadLimit::KERNEL_TEXT.read_file(&root.join(name)).unwrap_or_default();
+        // The kernel writes the group's path as we see it. Our own mounts lead to it: a path among the mounts of the process may be
+        // anything here, also what its user has made of it.
+        let (groups, mounts) = (read(format!("proc/{pid}/cgroup")), read("proc/self/mountinfo".to_owned()));
         let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
         let version_1 = |controller: &str| {
             let path = groups.lines().find_map(|line| group_of(line, controller));
@@ -107,13 +108,16 @@ impl<'a> Mount<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn of(groups: &str, mounts: &str, folders: &[&str]) -> (Membership, tempfile::TempDir) {
         let root = tempfile::tempdir().unwrap();
         let process = root.path().join("proc/7");
         fs::create_dir_all(&process).unwrap();
         fs::write(process.join("cgroup"), groups).unwrap();
-        fs::write(process.join("mountinfo"), mounts).unwrap();
+        let own = root.path().join("proc/self");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(own.join("mountinfo"), mounts).unwrap();
         folders.iter().for_each(|it| fs::create_dir_all(root.path().join(it)).unwrap());
         (Membership::below(root.path(), 7), root)
     }

@@ -1,6 +1,7 @@
 //! The log's file, read from a time on. A long run's log is not read whole: its lines are in the order of time.
 
 use super::line;
+use crate::beneath;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -17,7 +18,7 @@ const LONGEST_LINE: u64 = 16 * 1024;
 /// # Errors
 /// When the file cannot be read.
 pub fn lines_from(path: &Path, from_ns: Nanos, each: &mut dyn FnMut(Nanos, &str) -> bool) -> io::Result<()> {
-    let mut file = BufReader::new(File::open(path)?);
+    let mut file = BufReader::new(beneath::open_regular(path)?);
     let begin = first_at_or_after(&mut file, from_ns)?.saturating_sub(DISORDER);
     file.seek(SeekFrom::Start(begin))?;
     lines(&mut file, &mut |line| line::time(line).is_none_or(|(t_ns, _)| t_ns < from_ns || each(t_ns, line)))
@@ -28,7 +29,7 @@ pub fn lines_from(path: &Path, from_ns: Nanos, each: &mut dyn FnMut(Nanos, &str)
 /// # Errors
 /// When the file cannot be read.
 pub fn first_lines(path: &Path, each: &mut dyn FnMut(&str) -> bool) -> io::Result<()> {
-    lines(&mut BufReader::new(File::open(path)?.take(DISORDER)), each)
+    lines(&mut BufReader::new(beneath::open_regular(path)?.take(DISORDER)), each)
 }
 
 fn lines(file: &mut impl BufRead, each: &mut dyn FnMut(&str) -> bool) -> io::Result<()> {

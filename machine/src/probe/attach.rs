@@ -6,8 +6,10 @@ use super::meeting::Meeting;
 use super::target::{self, TargetError};
 use crate::attach;
 use crate::attach::{CommandError, JvmProcess};
+use crate::beneath;
+use crate::read_limit::ReadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufReader};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -65,12 +67,16 @@ pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<()
     }
     load_agent(&jvm, jar, &agent_argument(Out::File(lines), &level.to_string(), None), LOAD_LIMIT)?;
     // The first line is there before the JVM says that the probe is loaded.
-    let text = std::fs::read_to_string(lines).unwrap_or_default();
-    let unwritten = || AttachError::NotBegun {
-        pid,
-        why: "it wrote no line; its standard error has the reason".to_owned(),
-    };
-    check_begun(pid, text.lines().next().ok_or_else(unwritten)?)
+    let first = beneath::open_regular(lines)
+        .and_then(|file| ReadLimit::PROBE_LINE.read_line(&mut BufReader::new(file)))
+        .unwrap_or_default();
+    if first.is_empty() { Err(without_line(pid)) } else { check_begun(pid, &first) }
+}
+
+/// The error of a probe that was loaded and wrote nothing.
+fn without_line(pid: u32) -> AttachError {
+    let why = "it wrote no line; the standard error of the JVM has the reason".to_owned();
+    AttachError::NotBegun { pid, why }
 }
 
 /// Loads it into a JVM that sees the jar under this path.
@@ -118,9 +124,11 @@ impl Attached {
     ) -> Result<Self, AttachError> {
         let Connected { stream, meeting } = connect(pid, jar, &level.to_string(), recording)?;
         let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
-        attached.hello = attached.next_line();
-        check_begun(pid, attached.hello.as_deref().unwrap_or_default())?;
-        check_version(pid, attached.hello.as_deref())?;
+        let hello = attached.next_line().ok_or_else(|| without_line(pid))?;
+        check_begun(pid, &hello)?;
+        check_version(pid, Some(&hello))?;
+        attached.hello = Some(hello);
+        attached.lines.get_ref().set_read_timeout(None).map_err(|_| without_line(pid))?;
         Ok(attached)
     }
 
@@ -138,11 +146,8 @@ impl Attached {
         if let Some(hello) = self.hello.take() {
             return Some(hello);
         }
-        let mut line = String::new();
-        match self.lines.read_line(&mut line) {
-            Ok(length) if length > 0 => Some(line.trim_end().to_owned()),
-            _ => None,
-        }
+        let line = ReadLimit::PROBE_LINE.read_line(&mut self.lines).ok()?;
+        (!line.is_empty()).then(|| line.trim_end().to_owned())
     }
 }
 
@@ -176,6 +181,8 @@ pub(super) fn connect(
         answer: "it loaded the probe, which did not connect; the JVM's own output has the reason".to_owned(),
     })?;
     stream.set_nonblocking(false).map_err(failed)?;
+    // What connected need not be the probe, and may never write its first line.
+    stream.set_read_timeout(Some(LOAD_LIMIT)).map_err(failed)?;
     Ok(Connected { stream, meeting })
 }
 

@@ -5,8 +5,9 @@
 
 use super::attach::{self, AttachError, Connected};
 use super::meeting::Meeting;
+use crate::read_limit::ReadLimit;
 use serde::Deserialize;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -174,11 +175,8 @@ impl Channel {
     }
 
     fn read(&mut self) -> io::Result<String> {
-        let mut line = String::new();
-        match self.replies.read_line(&mut line)? {
-            0 => Err(io::Error::from(io::ErrorKind::UnexpectedEof)),
-            _ => Ok(line),
-        }
+        let line = ReadLimit::PROBE_LINE.read_line(&mut self.replies)?;
+        if line.is_empty() { Err(io::ErrorKind::UnexpectedEof.into()) } else { Ok(line) }
     }
 
     fn command(&mut self, text: &str) -> io::Result<String> {
@@ -219,6 +217,7 @@ fn parsed<T: for<'de> Deserialize<'de>>(line: &str) -> Result<T, CrossoverError>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufRead;
 
     /// The other end, which has a line for each command.
     fn with_replies(replies: &'static [&'static str]) -> (Mutex<Channel>, JoinHandle<Vec<String>>) {

@@ -3,6 +3,7 @@
 use crate::attach::JvmProcess;
 use crate::attach::in_tmp;
 use crate::attach::in_tmp::HeldFolder;
+use crate::read_limit::ReadLimit;
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -75,7 +76,8 @@ impl Meeting {
     pub fn fetch_recording(&self) -> io::Result<()> {
         match self {
             Self::Theirs { folder, recording: Some(file), jvm, .. } => {
-                std::fs::write(file, in_tmp::read(jvm, &folder.path.join(RECORDING))?)
+                let recording = in_tmp::open_file(jvm, &folder.path.join(RECORDING))?;
+                ReadLimit::RECORDING.copy(recording, &mut std::fs::File::create(file)?)
             }
             _ => Ok(()),
         }

@@ -8,6 +8,7 @@ use super::readings::readings;
 use crate::attach as jvm_attach;
 use crate::attach::{CommandError, JvmProcess};
 use crate::jvm_log;
+use crate::read_limit::ReadLimit;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -110,7 +111,7 @@ impl ProbeSession {
     pub fn finish(&self, window: Window) -> Option<JvmReadings> {
         let give_up = Instant::now() + EVENTS_LIMIT;
         loop {
-            let text = std::fs::read_to_string(&self.lines).ok()?;
+            let text = ReadLimit::PROBE_LINES.read_file(&self.lines).ok()?;
             let (lines, _) = parse(&text);
             if has_events_until(&lines, window.ended_ns) || Instant::now() > give_up {
                 return readings(&lines, window);

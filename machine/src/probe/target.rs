@@ -1,8 +1,7 @@
 //! Checks that the probe can attach to a process.
 
 use crate::attach::{JvmProcess, Refusal};
-use crate::jdk::Jdk;
-use std::path::PathBuf;
+use crate::running_java::java_of;
 
 /// The probe needs virtual threads to exist.
 pub const OLDEST_JAVA: u16 = 21;
@@ -26,17 +25,7 @@ pub enum TargetError {
 pub fn inspect(pid: u32) -> Result<JvmProcess, TargetError> {
     let jvm = JvmProcess::find(pid)?;
     match java_of(&jvm) {
-        Some(jdk) if jdk.feature < OLDEST_JAVA => Err(TargetError::TooOld { pid, version: jdk.version }),
+        Some(java) if java.feature < OLDEST_JAVA => Err(TargetError::TooOld { pid, version: java.version }),
         _ => Ok(jvm),
     }
-}
-
-/// The Java it runs, where its folder can be seen.
-#[must_use]
-pub fn java_of(jvm: &JvmProcess) -> Option<Jdk> {
-    let root = PathBuf::from(format!("/proc/{}/root", jvm.pid));
-    let seen_from_here = |home: PathBuf| {
-        if jvm.has_our_files { home } else { root.join(home.strip_prefix("/").unwrap_or(&home)) }
-    };
-    jvm.library.ancestors().find_map(|home| Jdk::at(&seen_from_here(home.to_path_buf()), "the running JVM"))
 }

@@ -95,8 +95,9 @@ fn started<'a>(record: &'a Record, variant: &'a Variant) -> Vec<Started<'a>> {
 impl Started<'_> {
     /// `None`: it would start with the same Java, or with none that is known.
     fn other_java(&self, jdks: &[Jdk]) -> Option<String> {
-        let (before, now) = (self.java?, self.java_now(jdks)?.describe());
-        (before != now).then(|| format!("Java of {}: {before}, now {now}", self.name))
+        let (before, now) = (self.java?, self.java_now(jdks)?);
+        let is_other = !now.may_be(before);
+        is_other.then(|| format!("Java of {}: {before}, now {}", self.name, now.describe()))
     }
 
     fn java_now(&self, jdks: &[Jdk]) -> Option<Jdk> {

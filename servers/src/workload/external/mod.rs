@@ -15,6 +15,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_load::report::LoadReport;
+use threadcount_machine::read_limit::ReadLimit;
 use threadcount_model::experiment::{LoadSpec, Tool};
 use threadcount_model::record::MorePercentiles;
 use threadcount_model::record::external::{ExternalLoad, ExternalProcess, ExternalTimes};
@@ -165,7 +166,7 @@ struct ProcessOutcome {
 }
 
 fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalError> {
-    let text = std::fs::read_to_string(&job.output).map_err(ProcessesError::from)?;
+    let text = ReadLimit::PROGRAM_OUTPUT.read_file(&job.output).map_err(ProcessesError::from)?;
     if !ended.status.success() {
         let words = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").to_owned();
         return Err(ExternalError::GaveUp { status: ended.status, words });
@@ -174,7 +175,7 @@ fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalEr
     let printed =
         ab::printed(&text).map_err(|label| ExternalError::Unreadable { label, output: output.clone() })?;
     // Without a request that succeeded it writes no percentiles.
-    let csv = std::fs::read_to_string(csv_of(&job.output)).unwrap_or_default();
+    let csv = ReadLimit::PROGRAM_OUTPUT.read_file(&csv_of(&job.output)).unwrap_or_default();
     let cpu_s = ended.cpu_ns as f64 / 1e9;
     let process = ExternalProcess {
         command: std::iter::once(job.program.display().to_string()).chain(job.arguments.clone()).collect(),

@@ -14,51 +14,71 @@ const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NO
 const INSPECTS: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
 /// The folder `tmp` of a root folder. It may be a link there, as the JVM follows it too, and still leads to nowhere else.
-pub(super) fn tmp_of(root: &OwnedFd) -> io::Result<OwnedFd> {
+pub(crate) fn tmp_of(root: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
     Ok(openat2(root, "tmp", flags, Mode::empty(), within)?)
 }
 
 /// Opens a folder.
-pub(super) fn folder(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn folder(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
     let flags = INSPECTS | OFlags::DIRECTORY;
     Ok(openat2(at, name, flags, Mode::empty(), NO_LINKS)?)
 }
 
 /// Opens a folder to list or lock it.
-pub(super) fn listable(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
+pub(crate) fn listable(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(at, name, CAREFUL | OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty(), NO_LINKS)?)
 }
 
 /// Makes a file that was not there.
-pub(super) fn create(at: &OwnedFd, name: &Path, mode: Mode) -> io::Result<File> {
+pub(crate) fn create(at: &OwnedFd, name: &Path, mode: Mode) -> io::Result<File> {
     let flags = CAREFUL | OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
     Ok(openat2(at, name, flags, mode, NO_LINKS)?.into())
 }
 
-/// Opens a regular file.
-pub(super) fn regular(at: &OwnedFd, name: &Path, access: OFlags) -> io::Result<File> {
-    let opened = openat2(at, name, CAREFUL | access, Mode::empty(), NO_LINKS)?;
-    if kind(&fstat(&opened)?) != FileType::RegularFile {
+/// Opens a regular file for reading.
+pub(crate) fn regular(at: &OwnedFd, name: &Path) -> io::Result<File> {
+    readable(&openat2(at, name, INSPECTS, Mode::empty(), NO_LINKS)?, name)
+}
+
+/// Opens a regular file for reading, wherever a path leads.
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
+    readable(&rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?, path)
+}
+
+/// Opens what was looked at before, if it is a regular file: opening a pipe may block, and opening a device may set it going.
+fn readable(looked_at: &OwnedFd, name: &Path) -> io::Result<File> {
+    if kind(&fstat(looked_at)?) != FileType::RegularFile {
         return Err(io::Error::other(format!("{} is not a regular file", name.display())));
     }
-    Ok(opened.into())
+    let flags = OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::RDONLY;
+    Ok(rustix::fs::open(path(looked_at), flags, Mode::empty())?.into())
+}
+
+/// The root folder of a process, as that process sees it.
+pub(crate) fn root_of(pid: u32) -> io::Result<OwnedFd> {
+    open_folder(Path::new(&format!("/proc/{pid}/root")))
+}
+
+/// Opens a folder wherever a path leads, as the beginning of paths beneath it.
+pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
+    Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
 /// The thing itself, without opening it for use; of a link, the link.
-pub(super) fn entry(at: &OwnedFd, name: &Path) -> io::Result<(OwnedFd, Stat)> {
+pub(crate) fn entry(at: &OwnedFd, name: &Path) -> io::Result<(OwnedFd, Stat)> {
     let opened = openat2(at, name, INSPECTS, Mode::empty(), ResolveFlags::IN_ROOT)?;
     let stat = fstat(&opened)?;
     Ok((opened, stat))
 }
 
-pub(super) fn kind(stat: &Stat) -> FileType {
+pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
 /// A path to what is open.
-pub(super) fn path(opened: &OwnedFd) -> PathBuf {
+pub(crate) fn path(opened: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()))
 }
 
@@ -67,10 +87,6 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
-
-    fn open(folder: &Path) -> OwnedFd {
-        rustix::fs::open(folder, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()).unwrap()
-    }
 
     #[test]
     fn a_planted_link_is_neither_read_nor_written_and_a_pipe_does_not_block() {
@@ -81,15 +97,16 @@ mod tests {
         symlink(outside.path(), root.path().join("folder")).unwrap();
         let pipe = root.path().join("pipe");
         rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, Mode::RWXU).unwrap();
-        let at = open(root.path());
+        let at = open_folder(root.path()).unwrap();
         for name in ["link", "folder/secret", "pipe"] {
-            assert!(regular(&at, Path::new(name), OFlags::RDONLY).is_err(), "{name}");
+            assert!(regular(&at, Path::new(name)).is_err(), "{name}");
             assert!(create(&at, Path::new(name), Mode::RWXU).is_err(), "{name}");
         }
         assert!(folder(&at, Path::new("folder")).is_err());
         assert_eq!(fs::read_to_string(&secret).unwrap(), "kept");
+        assert!(open_regular(&pipe).is_err() && open_regular(Path::new("/dev/null")).is_err());
         fs::write(root.path().join("own"), "own").unwrap();
-        assert!(regular(&at, Path::new("own"), OFlags::RDONLY).is_ok());
+        assert!(regular(&at, Path::new("own")).is_ok());
     }
 
     #[test]
@@ -97,13 +114,14 @@ mod tests {
         let (outside, root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         symlink(outside.path(), root.path().join("tmp")).unwrap();
         assert!(
-            tmp_of(&open(root.path())).is_err(),
+            tmp_of(&open_folder(root.path()).unwrap()).is_err(),
             "an absolute link begins at its root, where there is no such folder"
         );
         fs::remove_file(root.path().join("tmp")).unwrap();
         fs::create_dir(root.path().join("var")).unwrap();
         symlink("/var", root.path().join("tmp")).unwrap();
-        let (led, var) = (fstat(tmp_of(&open(root.path())).unwrap()).unwrap(), root.path().join("var"));
+        let (led, var) =
+            (fstat(tmp_of(&open_folder(root.path()).unwrap()).unwrap()).unwrap(), root.path().join("var"));
         assert_eq!(led.st_ino, std::os::unix::fs::MetadataExt::ino(&fs::metadata(var).unwrap()));
     }
 }

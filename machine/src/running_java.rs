@@ -1,0 +1,41 @@
+//! The Java of a running JVM, from its performance data or from its own answer. The program that the JVM was started with is never asked:
+//! whoever owns the process owns that program, and we may be root. It may also have been replaced since, or lie in another root folder.
+
+use crate::attach::{self, JvmProcess};
+use crate::java_version::{JavaVersion, RuntimeProperties};
+use crate::perf_data::PerfData;
+use crate::process_tree::ProcessTree;
+use std::time::Duration;
+
+/// A JVM answers within milliseconds. One that does not is looked into without its version.
+const LIMIT: Duration = Duration::from_secs(2);
+
+/// The Java of a JVM. `None`: it keeps no performance data (`-XX:-UsePerfData`), and does not answer.
+#[must_use]
+pub fn java_of(jvm: &JvmProcess) -> Option<JavaVersion> {
+    let counted = PerfData::read(jvm.pid).and_then(|data| in_performance_data(&data));
+    counted.or_else(|| {
+        let answer = attach::command(jvm, "properties", ["", "", ""], LIMIT).ok()?;
+        RuntimeProperties::in_lines(&answer, "=").java_version()
+    })
+}
+
+/// The Java of the JVM in a process tree. `None`: there is none, or it tells no version.
+#[must_use]
+pub fn java_below(pid: u32) -> Option<JavaVersion> {
+    java_of(&JvmProcess::find(ProcessTree::rooted_at(pid).java_pid()?).ok()?)
+}
+
+fn in_performance_data(data: &PerfData) -> Option<JavaVersion> {
+    let text = |name| data.text(name).filter(|it| !it.is_empty());
+    let version = text("java.property.java.version");
+    // Since Java 9 the JVM has the version of its runtime; before, it counted on its own (`25.402-b06`).
+    let is_of_runtime =
+        |it: &String| version.as_ref().is_some_and(|version| it.starts_with(version.as_str()));
+    let properties = RuntimeProperties {
+        runtime_version: text("java.property.java.vm.version").filter(is_of_runtime),
+        vendor: text("java.property.java.vm.vendor"),
+        version,
+    };
+    properties.java_version()
+}
