@@ -1,9 +1,9 @@
 //! How many carriers the scheduler of virtual threads may have.
 
-use std::fs;
 use threadcount_machine::cgroup::{Membership, cpu};
 use threadcount_machine::own_cores;
 use threadcount_machine::perf_data::PerfData;
+use threadcount_machine::process_file;
 
 const PARALLELISM: &str = "-Djdk.virtualThreadScheduler.parallelism=";
 const PROCESSORS: &str = "-XX:ActiveProcessorCount=";
@@ -14,8 +14,7 @@ const READS_GROUPS_ABOVE: u32 = 24;
 /// As its arguments say, else the cores that the JVM counts: those that the process may use, and no more than its group's CPU quota,
 /// rounded up. Where this is too many, nothing is concluded from it.
 pub(super) fn parallelism(pid: u32) -> Option<usize> {
-    let command = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let command = String::from_utf8_lossy(&command).replace('\0', " ");
+    let command = process_file::arguments(pid).unwrap_or_default().join(" ");
     let data = PerfData::read(pid);
     let text = |name: &str| data.as_ref().and_then(|data| data.text(name)).unwrap_or_default();
     // Those from the environment and from files, too.

@@ -29,10 +29,21 @@ pub fn open(pid: u32, name: &str) -> io::Result<File> {
     File::open(format!("/proc/{pid}/{name}"))
 }
 
+/// The longest text of another process that an error quotes, in characters.
+const LONGEST_QUOTE: usize = 2_000;
+
 /// The name of a process for people to read. A process may give itself any name, also one that changes the colours of a terminal.
 #[must_use]
 pub fn printable_name(name: &str) -> String {
-    name.trim_end_matches('\n').chars().map(|it| if it.is_control() { '?' } else { it }).collect()
+    printable(name).replace('\n', "?")
+}
+
+/// The beginning of a text of another process for people to read: lines, in which nothing controls a terminal.
+#[must_use]
+pub fn printable(text: &str) -> String {
+    let is_harmful = |it: char| it.is_control() && it != '\n';
+    let shown = text.trim().chars().take(LONGEST_QUOTE);
+    shown.map(|it| if is_harmful(it) { '?' } else { it }).collect()
 }
 
 #[cfg(test)]
@@ -42,6 +53,8 @@ mod tests {
     #[test]
     fn a_name_with_control_characters_is_shown_without_them() {
         assert_eq!(printable_name("java\n"), "java");
-        assert_eq!(printable_name("a\u{1b}[31mb\u{9b}c"), "a?[31mb?c");
+        assert_eq!(printable_name("a\u{1b}[31mb\u{9b}c\nd"), "a?[31mb?c?d");
+        assert_eq!(printable("two\r\nlines\n"), "two?\nlines");
+        assert_eq!(printable(&"x".repeat(1 << 20)).len(), LONGEST_QUOTE);
     }
 }

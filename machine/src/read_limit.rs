@@ -23,8 +23,8 @@ impl ReadLimit {
     pub const DUMP: Self = Self::new("the file that it wrote", 256 * MIB);
     /// A flight recording. The probe has the JVM keep 256 MiB of it, and the last part may be longer.
     pub const RECORDING: Self = Self::new("the recording", 1024 * MIB);
-    /// A line of the probe. The longest ones are stacks of some hundred frames of 100 bytes.
-    pub const PROBE_LINE: Self = Self::new("a line of the probe", 256 * KIB);
+    /// A line of the probe. The longest ones are stacks of some hundred frames of 100 bytes. `watch` keeps up to 20,000 lines.
+    pub const PROBE_LINE: Self = Self::new("a line of the probe", 64 * KIB);
     /// The lines of the probe for one load. The probe writes some 400 lines of 200 bytes in a second, so this is more than an hour.
     pub const PROBE_LINES: Self = Self::new("the lines of the probe", 512 * MIB);
     /// What a program that puts load on a server prints: a table, or JSON.

@@ -75,7 +75,7 @@ mod tests {
         write("proc/sys/kernel/sched_autogroup_enabled", enabled);
         for (pid, group) in (4..).zip(groups) {
             write(&format!("proc/{pid}/cgroup"), &format!("0::{group}\n"));
-            write(&format!("proc/{pid}/mountinfo"), V2);
+            write("proc/self/mountinfo", V2);
             write(&format!("proc/{pid}/autogroup"), &format!("/autogroup-{pid} nice 0\n"));
             write(&format!("sys/fs/cgroup{group}/cgroup.procs"), "");
         }

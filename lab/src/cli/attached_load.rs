@@ -28,7 +28,6 @@ use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::listener::listener;
 use threadcount_machine::other_processes::OtherProcesses;
-use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::experiment::{Experiment, LoadSpec};

@@ -13,6 +13,8 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use threadcount_machine::attach::{self, CommandError, JvmProcess};
 use threadcount_machine::probe::target;
+use threadcount_machine::process_file;
+use threadcount_machine::process_mark::ProcessMark;
 use threadcount_machine::process_tree::ProcessTree;
 
 /// A program that is no JVM and maps the file that is its first argument. With a second one it poses as a JVM: it maps the file to
@@ -213,4 +215,40 @@ fn a_jvm_without_performance_data_tells_its_version_itself() {
     let began = Instant::now();
     let version = threadcount_machine::running_java::java_of(&JvmProcess::find(idle.jvm).unwrap());
     assert_eq!(version.map(|it| it.describe()), Some(java::jdk().describe()), "{:?}", began.elapsed());
+}
+
+/// Any user may do that to its own process: prctl(2), `PR_SET_MM_MAP`.
+const DECLARES_ITS_MEMORY_TO_BE_ITS_COMMAND_LINE: &str = "
+import ctypes, mmap, sys
+libc = ctypes.CDLL(None)
+libc.sbrk.restype = ctypes.c_uint64
+after_name = open('/proc/self/stat').read().rsplit(')', 1)[1].split()
+field = lambda number: int(after_name[number - 3])
+length = 1 << 30
+memory = mmap.mmap(-1, length, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+begin = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+code_to_stack = [field(26), field(27), field(45), field(46), field(47), libc.sbrk(0), field(28)]
+words = code_to_stack + [begin, begin + length] * 2 + [0, 0xffffffff << 32]
+layout = (ctypes.c_uint64 * len(words))(*words)
+print(libc.prctl(35, 14, ctypes.byref(layout), ctypes.sizeof(layout), 0), flush=True)
+sys.stdin.read()
+";
+
+#[test]
+fn a_command_line_or_environment_without_end_is_read_up_to_a_limit() {
+    let mut command = Command::new("python3");
+    command
+        .args(["-c", DECLARES_ITS_MEMORY_TO_BE_ITS_COMMAND_LINE])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut process = Killed(command.spawn().unwrap());
+    let mut done = String::new();
+    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut done).unwrap();
+    assert_eq!(done, "0\n", "this kernel has no PR_SET_MM_MAP (CONFIG_CHECKPOINT_RESTORE)");
+    let pid = process.0.id();
+    let error = process_file::arguments(pid).unwrap_err().to_string();
+    assert_eq!(error, "the command line or environment is longer than 8 MiB, and no more of it is read");
+    let none = ProcessMark::new().processes();
+    assert!(none.is_empty(), "{none:?}");
+    assert_eq!(ProcessTree::rooted_at(pid).java_pid(), None);
 }

@@ -9,6 +9,7 @@ mod process;
 mod socket;
 mod trigger;
 
+use crate::process_file::printable;
 use crate::read_limit::ReadLimit;
 use as_owner::as_owner;
 pub use process::{JvmProcess, Refusal};
@@ -76,8 +77,8 @@ pub fn command(
     if code.trim() == "0" {
         return Ok(text.to_owned());
     }
-    let answer =
-        if text.trim().is_empty() { format!("error {}", code.trim()) } else { text.trim().to_owned() };
+    let answer = if text.trim().is_empty() { format!("error {}", code.trim()) } else { text.to_owned() };
+    let answer = printable(&answer);
     Err(CommandError::Failed { pid: jvm.pid, command: name.to_owned(), answer })
 }
 

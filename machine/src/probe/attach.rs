@@ -7,9 +7,10 @@ use super::target::{self, TargetError};
 use crate::attach;
 use crate::attach::{CommandError, JvmProcess};
 use crate::beneath;
+use crate::process_file::printable;
 use crate::read_limit::ReadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -92,6 +93,7 @@ pub fn load_agent(jvm: &JvmProcess, jar: &Path, argument: &str, limit: Duration)
 }
 
 fn refusal(pid: u32, text: &str) -> AttachError {
+    let text = printable(text);
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut answer = lines.collect::<Vec<_>>().join(" ");
     if answer.ends_with(AGENT_FAILED) {
@@ -124,7 +126,7 @@ impl Attached {
     ) -> Result<Self, AttachError> {
         let Connected { stream, meeting } = connect(pid, jar, &level.to_string(), recording)?;
         let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
-        let hello = attached.next_line().ok_or_else(|| without_line(pid))?;
+        let hello = attached.read_line().ok().flatten().ok_or_else(|| without_line(pid))?;
         check_begun(pid, &hello)?;
         check_version(pid, Some(&hello))?;
         attached.hello = Some(hello);
@@ -146,8 +148,21 @@ impl Attached {
         if let Some(hello) = self.hello.take() {
             return Some(hello);
         }
-        let line = ReadLimit::PROBE_LINE.read_line(&mut self.lines).ok()?;
-        (!line.is_empty()).then(|| line.trim_end().to_owned())
+        loop {
+            match self.read_line() {
+                // It is left out, as the probe leaves out what its reader has no room for.
+                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                    self.lines.skip_until(b'\n').ok()?;
+                }
+                line => return line.ok().flatten(),
+            }
+        }
+    }
+
+    /// `None`: there are no more.
+    fn read_line(&mut self) -> io::Result<Option<String>> {
+        let line = ReadLimit::PROBE_LINE.read_line(&mut self.lines)?;
+        Ok((!line.is_empty()).then(|| line.trim_end().to_owned()))
     }
 }
 
@@ -188,7 +203,7 @@ pub(super) fn connect(
 
 pub(super) fn check_begun(pid: u32, first: &str) -> Result<(), AttachError> {
     match serde_json::from_str(first) {
-        Ok(Line::Refused { why, .. }) => Err(AttachError::NotBegun { pid, why }),
+        Ok(Line::Refused { why, .. }) => Err(AttachError::NotBegun { pid, why: printable(&why) }),
         _ => Ok(()),
     }
 }
@@ -247,7 +262,10 @@ fn shut(stream: &UnixStream, limit: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attach::in_tmp::{self, HeldFolder};
     use std::io::Write;
+    use std::path::PathBuf;
+    use std::thread;
 
     #[test]
     fn the_end_of_the_other_side_is_waited_for() {
@@ -256,6 +274,18 @@ mod tests {
         assert!(theirs.write_all(b"line\n").is_err(), "the probe sees that nobody reads");
         drop(theirs);
         assert!(shut(&ours, Duration::from_secs(60)));
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out_and_the_next_one_is_read() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let folder = HeldFolder::of_ours(&in_tmp::unpredictable("threadcount").unwrap()).unwrap();
+        let meeting = Arc::new(Meeting::Ours { folder, jar: PathBuf::new() });
+        let mut attached = Attached { lines: BufReader::new(ours), hello: None, meeting };
+        let writer = thread::spawn(move || theirs.write_all(&[&[b'x'; 200_000][..], b"\nnext\n"].concat()));
+        assert_eq!(attached.next_line().as_deref(), Some("next"));
+        assert_eq!(attached.next_line(), None);
+        writer.join().unwrap().unwrap();
     }
 
     #[test]
