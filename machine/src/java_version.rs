@@ -12,7 +12,7 @@ pub struct JavaVersion {
     pub feature: u16,
     /// The full version, e.g. `25.0.3+9`.
     pub version: String,
-    /// Who built it, e.g. `Eclipse Adoptium`.
+    /// The maker of the build, e.g. `Eclipse Adoptium`.
     pub vendor: Option<String>,
 }
 

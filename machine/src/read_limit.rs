@@ -27,7 +27,7 @@ impl ReadLimit {
     pub const PROBE_LINE: Self = Self::new("a line of the probe", 64 * KIB);
     /// The lines of the probe for one load. The probe writes some 400 lines of 200 bytes in a second, so this is more than an hour.
     pub const PROBE_LINES: Self = Self::new("the lines of the probe", 512 * MIB);
-    /// What a program that puts load on a server prints: a table, or JSON.
+    /// The output of a program that we started: the table or JSON of one that puts load on a server, or a log of a server that has just begun.
     pub const PROGRAM_OUTPUT: Self = Self::new("the output of the program", 64 * MIB);
     /// Performance data: the largest value that `-XX:PerfDataMemorySize` takes. 32 KiB is usual.
     pub const PERF_DATA: Self = Self::new("the performance data", 32 * MIB);
@@ -74,7 +74,7 @@ impl ReadLimit {
         })
     }
 
-    /// What is there of it up to the limit.
+    /// The text up to the limit.
     ///
     /// # Errors
     /// When it cannot be read.

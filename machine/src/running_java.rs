@@ -13,20 +13,23 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// The Java of a JVM. `None`: it keeps no performance data (`-XX:-UsePerfData`), and does not answer.
 #[must_use]
 pub fn java_of(jvm: &JvmProcess) -> Option<JavaVersion> {
-    let counted = PerfData::read(jvm.pid).and_then(|data| in_performance_data(&data));
-    counted.or_else(|| {
-        let answer = attach::command(jvm, "properties", ["", "", ""], LIMIT).ok()?;
-        RuntimeProperties::in_lines(&answer, "=").java_version()
-    })
+    in_performance_data(jvm.pid).or_else(|| answered(jvm))
 }
 
 /// The Java of the JVM in a process tree. `None`: there is none, or it tells no version.
 #[must_use]
 pub fn java_below(pid: u32) -> Option<JavaVersion> {
-    java_of(&JvmProcess::find(ProcessTree::rooted_at(pid).java_pid()?).ok()?)
+    let pid = ProcessTree::rooted_at(pid).java_pid()?;
+    in_performance_data(pid).or_else(|| answered(&JvmProcess::find(pid).ok()?))
 }
 
-fn in_performance_data(data: &PerfData) -> Option<JavaVersion> {
+fn answered(jvm: &JvmProcess) -> Option<JavaVersion> {
+    let answer = attach::command(jvm, "properties", ["", "", ""], LIMIT).ok()?;
+    RuntimeProperties::in_lines(&answer, "=").java_version()
+}
+
+fn in_performance_data(pid: u32) -> Option<JavaVersion> {
+    let data = PerfData::read(pid)?;
     let text = |name| data.text(name).filter(|it| !it.is_empty());
     let version = text("java.property.java.version");
     // Since Java 9 the JVM has the version of its runtime; before, it counted on its own (`25.402-b06`).

@@ -196,7 +196,7 @@ pub(super) fn connect(
         answer: "it loaded the probe, which did not connect; the JVM's own output has the reason".to_owned(),
     })?;
     stream.set_nonblocking(false).map_err(failed)?;
-    // What connected need not be the probe, and may never write its first line.
+    // The other end need not be the probe, and may never write a line.
     stream.set_read_timeout(Some(LOAD_LIMIT)).map_err(failed)?;
     Ok(Connected { stream, meeting })
 }

@@ -1,7 +1,7 @@
 //! Whether Tomcat could start its web application: one that it could not start responds to every path with 404.
 
-use std::fs;
 use std::path::Path;
+use threadcount_machine::read_limit::ReadLimit;
 
 /// Tomcat writes under this name why a web application did not start, and nothing else unless debugging (StandardContext.java).
 const NOT_STARTED: &str = "org.apache.catalina.core.StandardContext.startInternal";
@@ -11,7 +11,7 @@ const CAUSED_BY: &str = "Caused by: ";
 
 /// Why it did not start, by the server's log. `None`: it did, or the log cannot be read.
 pub fn failure(log: &Path) -> Option<String> {
-    failure_in(&fs::read_to_string(log).ok()?)
+    failure_in(&ReadLimit::PROGRAM_OUTPUT.read_file(log).ok()?)
 }
 
 fn failure_in(log: &str) -> Option<String> {
