@@ -60,6 +60,7 @@ fn swept(
     shared: &Shared<'_>,
 ) -> Result<Vec<(LoadSpec, Range<usize>)>, Diagnostic> {
     let keys = keys();
+    sending::refuse_driver(node)?;
     let fields = Fields::open(node, "a load", &keys)?;
     let lists = ["clients", "rate"].map(|key| (key, fields.get(key)));
     let list = lists.iter().find_map(|&(key, value)| match &value?.kind {

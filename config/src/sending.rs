@@ -6,7 +6,7 @@ pub(super) use connection::captures;
 
 use std::num::NonZeroU32;
 use std::path::Path;
-use threadcount_load::plan::{Arrivals, DriverChoice, ProtocolChoice};
+use threadcount_load::plan::{Arrivals, ProtocolChoice};
 use threadcount_load::setting::Setting;
 use threadcount_model::experiment::{LoadSpec, Sending, Workload};
 use threadcount_model::parse;
@@ -14,7 +14,7 @@ use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::key_spec::{KeySpec, json_schema};
 use threadcount_model::parse::value_kinds::{AnyDuration, Count, Listed, PositiveDuration, Text, Whole};
-use threadcount_model::parse::yaml::Node;
+use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_model::{keys, value_kinds};
 use threadcount_servers::workload::load_plan::{self, LoadPlanError};
 
@@ -30,7 +30,6 @@ pub(super) const KEYS: &[KeySpec] = keys! {
     insecure: bool,
     threads: Count,
     cores: Listed,
-    driver: Driver,
     /// Another host and port to connect to: host:port:host:port.
     connect_to: Listed,
     /// The address of a host: host:port:address.
@@ -69,8 +68,6 @@ pub(super) const KEYS: &[KeySpec] = keys! {
 
 value_kinds! {
     Http = |_| json_schema!({"enum": [1, 1.1, 2, "1", "1.1", "2", "2.0"]});
-
-    Driver = |_| json_schema!({"enum": ["auto", "io_uring", "epoll"]});
 }
 
 /// All of them; missing keys have their defaults. Files are relative to `folder`.
@@ -98,7 +95,6 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
         insecure: truth("insecure")?.unwrap_or_default(),
         threads: number("threads")?,
         cores: cores.unwrap_or_default().0,
-        driver: fields.read("driver", driver)?.unwrap_or_default(),
         ..usual
     })
 }
@@ -176,13 +172,12 @@ fn http(node: &Node) -> Result<ProtocolChoice, Diagnostic> {
     }
 }
 
-fn driver(node: &Node) -> Result<DriverChoice, Diagnostic> {
-    match node.text("driver")? {
-        "auto" => Ok(DriverChoice::Auto),
-        "io_uring" => Ok(DriverChoice::IoUring),
-        "epoll" => Ok(DriverChoice::Epoll),
-        _ => Err(node.bad("driver", "auto, io_uring or epoll")),
-    }
+/// Refuses a key that loads had before version 0.3.
+pub(super) fn refuse_driver(load: &Node) -> Result<(), Diagnostic> {
+    let Kind::Map(entries) = &load.kind else { return Ok(()) };
+    let Some((key, _)) = entries.iter().find(|(key, _)| key.name == "driver") else { return Ok(()) };
+    let message = "epoll is the only driver since 0.3";
+    Err(Diagnostic::new(key.span.clone(), message, "not a key any more").help("leave `driver` out"))
 }
 
 #[cfg(test)]

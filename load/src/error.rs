@@ -25,14 +25,9 @@ pub enum LoadError {
     /// The log of requests cannot be written.
     #[error(transparent)]
     Log(#[from] crate::log::LogError),
-    /// The requested driver is not available.
-    #[error("the {driver} driver cannot be used here: {source}")]
-    Driver {
-        /// `io_uring` or `epoll`.
-        driver: &'static str,
-        /// The kernel's error.
-        source: std::io::Error,
-    },
+    /// The kernel refuses epoll or a timer.
+    #[error("epoll cannot be used here: {0}")]
+    Epoll(std::io::Error),
     /// The TLS set-up failed.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),

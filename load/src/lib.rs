@@ -7,7 +7,7 @@
 //!     │            │
 //!     └──> RequestSource (bytes of each request)       ──> engine ──> Recorder ──> LoadOutcome ──> LoadReport
 //!                                                      (one thread per core,      (everything      (the JSON
-//!                                                       a Driver below it)         that happened)   contract)
+//!                                                       epoll below it)           that happened)   contract)
 //! ```
 //!
 //! Three times belong to every request, all on [`clock`]'s one monotonic clock: when it was **due**, when it was
@@ -16,7 +16,7 @@
 //! (Tene, "How NOT to Measure Latency", 2013, names the mistake: coordinated omission).
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("threadcount-load works on Linux only: it sends through io_uring and epoll");
+compile_error!("threadcount-load works on Linux only: it sends through epoll");
 
 /// The example of `README.md`, compiled with the documentation's tests.
 #[cfg(doctest)]
@@ -34,7 +34,6 @@ mod error;
 pub mod export;
 mod failing_body;
 pub mod failure;
-pub mod features;
 pub mod health;
 mod heartbeat;
 pub mod http1;
@@ -62,3 +61,5 @@ pub mod share;
 pub mod slowest;
 pub mod times;
 pub mod whole_file;
+
+pub use driver::stamps::kernel_stamps_receives;

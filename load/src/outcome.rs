@@ -25,8 +25,6 @@ pub struct LoadOutcome {
     pub ended_ns: Nanos,
     /// The protocol that was used, e.g. `HTTP/1.1`, `HTTP/2`, `HTTP/2 over TLS 1.3`.
     pub protocol: String,
-    /// The driver that really carried it: `io_uring` or `epoll`.
-    pub driver: String,
     /// What became of the requests.
     pub counts: Counts,
     /// How long the requests in flight at the start had been on their way then, added up.

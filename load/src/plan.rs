@@ -37,8 +37,6 @@ pub struct LoadPlan {
     pub threads: Option<NonZeroU32>,
     /// The cores the generator's threads are pinned to, one after the other; empty: not pinned.
     pub cores: Vec<usize>,
-    /// Which kernel interface carries the bytes.
-    pub driver: DriverChoice,
     /// Which HTTP to speak.
     pub protocol: ProtocolChoice,
     /// Requests at once on one HTTP/2 connection.
@@ -110,7 +108,6 @@ impl LoadPlan {
             stop,
             threads: None,
             cores: Vec::new(),
-            driver: DriverChoice::Auto,
             protocol: ProtocolChoice::Auto,
             streams_per_connection: NonZeroU32::MIN,
             keep_alive: true,
@@ -302,20 +299,6 @@ impl Stop {
             Self::Requests(_) => None,
         }
     }
-}
-
-/// The kernel interface that carries the bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DriverChoice {
-    /// io_uring where the kernel allows it, else epoll.
-    #[default]
-    Auto,
-    /// io_uring, or an error.
-    IoUring,
-    /// epoll.
-    Epoll,
 }
 
 /// The HTTP version to speak.

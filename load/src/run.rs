@@ -262,7 +262,6 @@ fn merge(done: Vec<Done>, started_ns: Nanos, mut seconds: Vec<Second>) -> LoadOu
         cost.loop_lag.merge(&worker.loop_lag);
         cost.real_time_threads += u32::from(worker.has_real_time_priority);
         outcome.protocol = worker.protocol.unwrap_or(outcome.protocol);
-        worker.driver.clone_into(&mut outcome.driver);
         if let Some(at_start) = worker.connections_at_start {
             outcome.connections_at_start.get_or_insert_default().add(at_start);
         }

@@ -97,7 +97,7 @@ fn the_length_of_a_varying_body_varies_with_it() {
 
 #[test]
 fn only_a_request_in_which_nothing_varies_is_static() {
-    let is_static = |target: Target| source(target).writer(0, 1, true).http1(0).is_static;
+    let is_static = |target: Target| source(target).writer(0, 1, true).http1(0).fixed.is_some();
     assert!(is_static(target("POST", "http://h/{}", &["A: {{}}"], "{}")));
     assert!(!is_static(target("POST", "http://h/{seq:1}", &[], "")));
     assert!(!is_static(target("POST", "http://h/", &["A: {seq:1}"], "")));
@@ -110,7 +110,7 @@ fn static_bytes_lie_in_the_source() {
     let source = RequestSource::new(targets.to_vec()).unwrap();
     let place = |writer: &mut RequestWriter<'_>, number| {
         let request = writer.http1(number);
-        assert!(request.is_static);
+        assert!(request.fixed.is_some());
         request.bytes.as_ptr()
     };
     let (mut one, mut other) = (source.writer(0, 1, true), source.writer(0, 2, true));
@@ -441,7 +441,7 @@ fn a_request_that_does_not_vary_has_cookies_only_for_users_that_have_some() {
     let mut user = VirtualUser::new(Vec::new().into(), true);
     let plain = source(Target::get("http://h/").unwrap());
     let mut writer = plain.writer(0, 1, true);
-    assert!(writer.http1_of(0, Some(&user)).is_static);
+    assert!(writer.http1_of(0, Some(&user)).fixed.is_some());
     user.learn(&ResponseParts::new(200, b"Set-Cookie: a=b\r\n", b""), 0);
     assert!(writer.http1_of(0, Some(&user)).bytes.ends_with(b"\r\nCookie: a=b\r\n\r\n"));
     let with_own = source(target("GET", "http://h/", &["Cookie: own=1"], ""));

@@ -2,7 +2,7 @@
 
 use super::flow::{Entry, entry, list, map, scalar, seconds};
 use std::path::Path;
-use threadcount_load::plan::{AddressOverride, Arrivals, DriverChoice, ProtocolChoice};
+use threadcount_load::plan::{AddressOverride, Arrivals, ProtocolChoice};
 use threadcount_model::experiment::{Body, LoadKind, LoadSpec, RequestSpec, Sending, Shape, Workload};
 
 /// For the one who reads the file.
@@ -101,7 +101,6 @@ fn changing(shape: &Shape) -> Entry {
 fn sending(sending: &Sending) -> impl Iterator<Item = Entry> {
     let usual = Sending::default();
     let is_http2 = sending.http == ProtocolChoice::Http2;
-    let is_epoll = sending.driver == DriverChoice::Epoll;
     let keys = [
         (sending.arrivals == Arrivals::Poisson).then(|| entry("poisson", "true")),
         (sending.seed != usual.seed).then(|| entry("seed", sending.seed.to_string())),
@@ -111,8 +110,6 @@ fn sending(sending: &Sending) -> impl Iterator<Item = Entry> {
         (sending.streams != usual.streams).then(|| entry("streams", sending.streams.to_string())),
         sending.threads.map(|threads| entry("threads", threads.to_string())),
         several("cores", sending.cores.iter().map(usize::to_string)),
-        (sending.driver != usual.driver)
-            .then(|| entry("driver", if is_epoll { "epoll" } else { "io_uring" })),
         time("lateness", sending.lateness_s, usual.lateness_s),
         sending.lead_in_s.map(|lead_in_s| entry("lead_in", seconds(lead_in_s))),
         time("grace", sending.grace_s, usual.grace_s),

@@ -26,7 +26,7 @@ fn each_key_is_read_and_what_is_not_written_is_as_usual() {
     let usual = load("clients: 4, duration: 1s").unwrap().sending;
     assert_eq!(usual, Sending::default());
     let all = "rate: 5/s, duration: 1s, poisson: true, seed: 7, timeout: 2s, connect_timeout: 500ms, expect: [200, 4xx], \
-        http: 2, streams: 8, insecure: true, threads: 2, cores: 0-1, driver: epoll";
+        http: 2, streams: 8, insecure: true, threads: 2, cores: 0-1";
     let expected = Sending {
         arrivals: Arrivals::Poisson,
         seed: 7,
@@ -38,7 +38,6 @@ fn each_key_is_read_and_what_is_not_written_is_as_usual() {
         insecure: true,
         threads: NonZeroU32::new(2),
         cores: vec![0, 1],
-        driver: DriverChoice::Epoll,
         ..Sending::default()
     };
     assert_eq!(load(all).unwrap().sending, expected);
@@ -156,7 +155,10 @@ fn each_mistake_points_at_its_key_or_value_and_says_what_to_write() {
             "clients: 4, duration: 1s, cores: 3-1",
             "3-1: `cores` must be numbers of cores, and `3-1` is not | write core numbers or ranges",
         ),
-        ("clients: 4, duration: 1s, driver: uring", "uring: `driver` must be auto, io_uring or epoll"),
+        (
+            "clients: 4, duration: 1s, driver: epoll",
+            "driver: epoll is the only driver since 0.3 | leave `driver` out",
+        ),
         (
             "clients: 4, duration: 1s, tool: {ab: 1}, timeout: 5s",
             "timeout: `timeout` is not for a load that another tool sends | leave out one",

@@ -5,7 +5,7 @@ use crate::VERSION;
 use clap::Args;
 use std::fmt::Write;
 use std::process::ExitCode;
-use threadcount_load::features::KernelFeatures;
+use threadcount_load::kernel_stamps_receives;
 use threadcount_machine::bundle::Embedded;
 use threadcount_machine::stored;
 use threadcount_machine::stored::{Origin, StoredFolder};
@@ -41,7 +41,7 @@ impl SelfCommand {
         if self.remove {
             return Ok(remove(&stored));
         }
-        let text = [program(), kernel(&KernelFeatures::of_this_kernel()), parts(), folders(&stored)].concat();
+        let text = [program(), kernel(), parts(), folders(&stored)].concat();
         stdout::show(&text, false)?;
         Ok(ExitCode::SUCCESS)
     }
@@ -60,13 +60,9 @@ fn program() -> String {
     format!("threadcount {VERSION}\nprogram   {path} ({}, {libc})\n", std::env::consts::ARCH)
 }
 
-fn kernel(features: &KernelFeatures) -> String {
-    let io_uring = match &features.io_uring {
-        Ok(()) => "yes".to_owned(),
-        Err(error) => format!("no, loads use epoll ({error})"),
-    };
-    let stamps = if features.receive_stamps { "yes" } else { "no" };
-    format!("io_uring  {io_uring}\nstamps    {stamps} (the kernel's receive time of each response)\n")
+fn kernel() -> String {
+    let stamps = if kernel_stamps_receives() { "yes" } else { "no" };
+    format!("stamps    {stamps} (the kernel's receive time of each response)\n")
 }
 
 /// What travels in the program.
@@ -151,13 +147,5 @@ mod tests {
              \u{20}            0.9 MB  /c/tomcat/x (downloaded)\n"
         );
         assert_eq!(folders(&[]), "stored    nothing\n");
-    }
-
-    #[test]
-    fn a_kernel_without_io_uring_is_said_to_be_one() {
-        let denied = Err(std::io::Error::from_raw_os_error(libc::EPERM));
-        let text = kernel(&KernelFeatures { io_uring: denied, receive_stamps: false });
-        assert!(text.contains("io_uring  no, loads use epoll (Operation not permitted"), "{text}");
-        assert!(text.contains("stamps    no"), "{text}");
     }
 }

@@ -4,11 +4,11 @@ use super::heading;
 use super::remote_target::RemoteOptions;
 use super::request_options::RequestOptions;
 use super::transport_options::{ResponseOptions, TransportOptions};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use miette::miette;
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
-use threadcount_load::plan::{Arrivals, DriverChoice, ExpectedStatus, LoadPlan, ProtocolChoice};
+use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, ProtocolChoice};
 use threadcount_machine::own_cores;
 use threadcount_model::environment;
 use threadcount_model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
@@ -108,18 +108,13 @@ struct ConnectionOptions {
     /// Cores the generator's threads are pinned to, e.g. 0,1 or 0-3
     #[arg(long, value_name = "CORE,..", value_parser = parse::cores, help_heading = heading::GENERATOR)]
     cores: Option<Cores>,
-    /// The kernel interface for plain HTTP/1.1
-    #[arg(long, value_enum, default_value_t = Driver::Auto, help_heading = heading::GENERATOR)]
-    driver: Driver,
+    /// A choice that versions before 0.3 had
+    #[arg(long, hide = true, num_args = 0..=1, default_missing_value = "", value_parser = refused_driver)]
+    driver: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Driver {
-    /// io_uring if the kernel allows it, else epoll
-    Auto,
-    #[value(name = "io_uring", alias = "uring", alias = "io-uring")]
-    IoUring,
-    Epoll,
+fn refused_driver(_: &str) -> Result<String, &'static str> {
+    Err("epoll is the only driver since 0.3; leave `--driver` out")
 }
 
 impl LoadOptions {
@@ -191,7 +186,6 @@ impl LoadOptions {
             insecure: connection.insecure,
             threads: connection.threads,
             cores,
-            driver: connection.driver.into(),
             ..Sending::default()
         };
         Ok(self.response.apply(self.transport.apply(sending)))
@@ -222,16 +216,6 @@ impl PaceOptions {
         let written_s = self.shape().map_or(DEFAULT_DURATION_S, |shape| shape.lasts_s());
         let by_default = requests.is_none().then_some(written_s);
         (requests, self.duration.map(|duration| duration.as_secs_f64()).or(by_default))
-    }
-}
-
-impl From<Driver> for DriverChoice {
-    fn from(driver: Driver) -> Self {
-        match driver {
-            Driver::Auto => Self::Auto,
-            Driver::IoUring => Self::IoUring,
-            Driver::Epoll => Self::Epoll,
-        }
     }
 }
 
@@ -308,14 +292,19 @@ mod tests {
 
     #[test]
     fn the_ways_of_carrying_are_taken_over() {
-        let plan = plan(
-            "-t 2s --connect-timeout 1s --http2 --streams 8 -k --disable-keepalive --expect 404 --driver epoll",
-        );
+        let plan = plan("-t 2s --connect-timeout 1s --http2 --streams 8 -k --disable-keepalive --expect 404");
         assert_eq!((plan.request_timeout.as_secs(), plan.connect_timeout.as_secs()), (2, 1));
         assert_eq!((plan.protocol, plan.streams_per_connection.get()), (ProtocolChoice::Http2, 8));
         assert!(plan.insecure && !plan.keep_alive);
         assert!(plan.expected_status.accepts(404) && !plan.expected_status.accepts(200));
-        assert_eq!(plan.driver, DriverChoice::Epoll);
+    }
+
+    #[test]
+    fn a_driver_is_refused_with_the_reason() {
+        for flags in ["--driver epoll", "--driver=io_uring", "--driver"] {
+            let error = parsed(flags).unwrap_err();
+            assert!(error.contains("epoll is the only driver since 0.3; leave `--driver` out"), "{error}");
+        }
     }
 
     #[test]

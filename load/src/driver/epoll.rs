@@ -1,16 +1,15 @@
 //! epoll, edge-triggered: one `recv` and one `send` per request, one `epoll_wait` per batch of events, and no
-//! `epoll_ctl` after a connection was opened. For machines and containers that forbid io_uring.
+//! `epoll_ctl` after a connection was opened.
 
 use super::outgoing::Outgoing;
 use super::stamps::{self, CONTROL_BYTES, KernelClock, RealNanos};
-use super::{Chunk, Completion, Driver, Event, MOST_PER_CALL, Slot, Wake, socket};
+use super::{Completion, Event, Slot, Wake, socket};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::endpoint::Endpoint;
-use crate::request::RenderedRequest;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, SocketFlags, recv, send, sockopt};
+use rustix::net::{RecvFlags, SendFlags, recv, send, sockopt};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{
     ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create,
@@ -27,8 +26,12 @@ const ALARM: u64 = u64::MAX;
 const EVENTS: usize = 256;
 /// Most bytes taken by one `recv`.
 const BUFFER_BYTES: usize = 64 * 1024;
+/// Most bytes of one system call (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
+const MOST_PER_CALL: u64 = 1 << 30;
 
-pub(crate) struct Epoll {
+/// One thread's sockets. After [`close`](Epoll::close) nothing of the old connection is ever reported, even if its slot is used
+/// again. `'a`: how long requests live that lie in the plan.
+pub(crate) struct Epoll<'a> {
     epoll: OwnedFd,
     /// Ends a wait at a moment. Set once per moment rather than once per wait, because setting and cancelling a
     /// timer costs more than anything else in an open load, most of all inside a virtual machine.
@@ -36,7 +39,7 @@ pub(crate) struct Epoll {
     /// When the timer expires; `MAX` after it did.
     alarm_ns: Nanos,
     endpoints: Vec<Endpoint>,
-    sockets: Vec<Socket>,
+    sockets: Vec<Socket<'a>>,
     events: Vec<epoll::Event>,
     /// The next of `events`.
     next_event: usize,
@@ -56,25 +59,23 @@ pub(crate) struct Epoll {
 }
 
 #[derive(Debug, Default)]
-struct Socket {
+struct Socket<'a> {
     fd: Option<OwnedFd>,
     /// Counts the slot's connections, so that an event of an earlier one is known.
     generation: u32,
     is_connecting: bool,
     /// A part of the request did not fit and leaves later.
     is_sending: bool,
-    outgoing: Outgoing,
+    outgoing: Outgoing<'a>,
     /// Bytes that come next and need no copy.
     skipping: u64,
     /// A `send` failed because the server has closed; what the server sent before that is still to be read.
     send_error: Option<Errno>,
 }
 
-impl Driver for Epoll {
-    const NAME: &'static str = "epoll";
-    const BATCH: usize = 1;
-
-    fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
+impl<'a> Epoll<'a> {
+    /// Makes a driver for this many slots and these endpoints. `stamps`: enable the kernel's receive stamps.
+    pub(crate) fn new(slots: u32, endpoints: &[Endpoint], stamps: bool) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let timer =
             timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
@@ -92,16 +93,18 @@ impl Driver for Epoll {
             reading: None,
             at_once: Vec::with_capacity(slots as usize),
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
-            kernel: (stamps && stamps::are_known()).then(KernelClock::new),
+            kernel: (stamps && stamps::kernel_stamps_receives()).then(KernelClock::new),
             stamp: None,
             under_way: 0,
             bytes_sent: 0,
         })
     }
 
-    fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
+    /// Begins to connect a slot that has no connection to one of the endpoints; ends in [`Event::Connected`] or
+    /// [`Event::Failed`].
+    pub(crate) fn connect(&mut self, slot: Slot, endpoint: usize, source: Option<IpAddr>) -> io::Result<()> {
         let endpoint = &self.endpoints[endpoint];
-        let fd = socket::open(endpoint, source, SocketFlags::NONBLOCK)?;
+        let fd = socket::open(endpoint, source)?;
         if self.kernel.is_some() {
             stamps::enable(&fd)?;
         }
@@ -127,46 +130,53 @@ impl Driver for Epoll {
         Ok(())
     }
 
-    unsafe fn keep(&mut self, slot: Slot, request: RenderedRequest<'_>) {
-        // SAFETY: the caller's promise; `send` leaves nothing with the kernel after it returned.
-        unsafe { self.sockets[slot as usize].outgoing.keep(request) }
+    /// Keeps a request for [`send`](Self::send), which may be called again on another connection of the slot. `fixed`: where the
+    /// same bytes lie in the plan.
+    pub(crate) fn keep(&mut self, slot: Slot, request: &[u8], fixed: Option<&'a [u8]>) {
+        self.sockets[slot as usize].outgoing.keep(request, fixed);
     }
 
-    fn send(&mut self, slot: Slot) {
+    /// Sends the kept request over the slot's connection.
+    pub(crate) fn send(&mut self, slot: Slot) {
         self.sockets[slot as usize].outgoing.rewind();
         self.send_rest(slot);
         self.note_sending(slot);
     }
 
-    fn write(&mut self, slot: Slot, bytes: &[u8]) {
-        self.sockets[slot as usize].outgoing.write(bytes, true);
+    /// Sends bytes over the slot's connection, after those of the writes before it.
+    pub(crate) fn write(&mut self, slot: Slot, bytes: &[u8]) {
+        self.sockets[slot as usize].outgoing.write(bytes);
         self.send_rest(slot);
         self.note_sending(slot);
     }
 
-    fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
+    /// Sends the last bytes over the slot's connection, at once and as far as the kernel takes them; not if earlier bytes have
+    /// not left.
+    pub(crate) fn write_last(&mut self, slot: Slot, bytes: &[u8]) {
         let socket = &self.sockets[slot as usize];
         if let Some(fd) = socket.fd.as_ref().filter(|_| socket.outgoing.is_all_sent()) {
             socket::send_at_once(fd, bytes);
         }
     }
 
-    fn skip(&mut self, slot: Slot, bytes: u64) {
+    /// Leaves the next bytes from the slot's connection, whose content is not needed, to the kernel, which discards them without
+    /// a copy (`MSG_TRUNC`, tcp(7)), and reports their number. To be called right after bytes of the slot were received, if at
+    /// all.
+    pub(crate) fn skip(&mut self, slot: Slot, bytes: u64) {
         // On a Unix socket MSG_TRUNC copies, and there is no buffer for it.
         if self.endpoints.iter().all(Endpoint::is_tcp) {
             self.sockets[slot as usize].skipping = bytes;
         }
     }
 
-    fn has_sent(&self, slot: Slot) -> bool {
+    /// Whether all bytes of the kept request, or of all writes, have left. A request whose response arrives earlier makes its
+    /// connection unfit for another one.
+    pub(crate) fn has_sent(&self, slot: Slot) -> bool {
         self.sockets[slot as usize].outgoing.is_all_sent()
     }
 
-    fn has_queued(&self, slot: Slot) -> bool {
-        self.sockets[slot as usize].outgoing.has_queued()
-    }
-
-    fn close(&mut self, slot: Slot) {
+    /// Closes the slot's connection, established or not.
+    pub(crate) fn close(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
         socket.fd = None;
         socket.outgoing.forget_stream();
@@ -178,11 +188,8 @@ impl Driver for Epoll {
         self.at_once.retain(|&(other, _)| other != slot);
     }
 
-    fn submit(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
+    /// Waits until an event that `wake` waits for, or until `until_ns` is past. It may return earlier.
+    pub(crate) fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
         let mut is_late = until_ns <= now_ns || !self.at_once.is_empty();
         if wake == Wake::OnTime && self.under_way == 0 && !is_late {
             // A signal may end it early; then this wait does.
@@ -208,7 +215,8 @@ impl Driver for Epoll {
         }
     }
 
-    fn next(&mut self) -> Option<Completion> {
+    /// The next thing that happened, if any.
+    pub(crate) fn next(&mut self) -> Option<Completion> {
         loop {
             let happened = if let Some(slot) = self.reading {
                 self.receive(slot).map(|event| (slot, event))
@@ -235,31 +243,35 @@ impl Driver for Epoll {
         }
     }
 
-    fn has_pending(&mut self, slot: Slot) -> bool {
+    /// Did the last wait bring anything of the slot's connection that [`next`](Self::next) has not handed over yet?
+    pub(crate) fn has_pending(&mut self, slot: Slot) -> bool {
         self.reading == Some(slot)
     }
 
-    fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool {
+    /// Has nothing arrived on the slot's connection that was not handed over? `is_stale`: the last wait is too long ago to know.
+    /// Then, and where it may not have brought everything, the kernel is asked.
+    pub(crate) fn is_quiet(&mut self, slot: Slot, is_stale: bool) -> bool {
         let is_complete =
             !is_stale && self.next_event == self.events.len() && self.events.len() < self.events.capacity();
         let has_input = || self.sockets[slot as usize].fd.as_ref().is_some_and(socket::has_input);
         self.reading != Some(slot) && (is_complete || !has_input())
     }
 
-    fn out_of_order(&self, slot: Slot) -> Option<u32> {
+    /// Out-of-order segments of the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not known.
+    pub(crate) fn out_of_order(&self, slot: Slot) -> Option<u32> {
         stamps::out_of_order(self.sockets[slot as usize].fd.as_ref()?)
     }
 
-    fn bytes(&self, chunk: Chunk) -> &[u8] {
-        &self.buffer[..chunk.len as usize]
+    /// The bytes of the last event, which received so many.
+    pub(crate) fn bytes(&self, len: usize) -> &[u8] {
+        &self.buffer[..len]
     }
 
-    fn bytes_sent(&self) -> u64 {
+    /// Bytes sent over all connections so far.
+    pub(crate) fn bytes_sent(&self) -> u64 {
         self.bytes_sent
     }
-}
 
-impl Epoll {
     /// Works off one readiness event, unless it belongs to an earlier connection of its slot.
     fn look_at(&mut self, data: u64, flags: epoll::EventFlags) -> Option<(Slot, Event)> {
         if data == ALARM {
@@ -310,7 +322,7 @@ impl Epoll {
         self.reading = None;
         let socket = &mut self.sockets[slot as usize];
         let fd = socket.fd.as_ref()?;
-        let skipping = socket.skipping.min(MOST_PER_CALL as u64) as usize;
+        let skipping = socket.skipping.min(MOST_PER_CALL) as usize;
         let received = if skipping > 0 || self.kernel.is_some() {
             let (start, len, flags) = match skipping {
                 0 => (self.buffer.as_mut_ptr(), self.buffer.len(), 0),
@@ -343,7 +355,7 @@ impl Epoll {
                 if len == self.buffer.len() || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
-                Some(Event::Received(Chunk { buffer: 0, len: len as u32 }))
+                Some(Event::Received(len))
             }
             Err(Errno::AGAIN) => socket.send_error.map(|errno| Event::Failed(errno.raw_os_error())),
             Err(Errno::INTR) => {
@@ -364,9 +376,7 @@ impl Epoll {
 
     fn send_rest(&mut self, slot: Slot) {
         let socket = &mut self.sockets[slot as usize];
-        while let (Some(fd), true) =
-            (&socket.fd, !socket.outgoing.is_all_sent() || socket.outgoing.take_queued())
-        {
+        while let (Some(fd), false) = (&socket.fd, socket.outgoing.is_all_sent()) {
             match send(fd, socket.outgoing.rest(), SendFlags::NOSIGNAL) {
                 Ok(count) => {
                     socket.outgoing.advance(count);

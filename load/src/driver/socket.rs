@@ -1,4 +1,4 @@
-//! A socket as both drivers need it.
+//! A socket before it belongs to epoll, and single calls on it.
 
 use crate::endpoint::Endpoint;
 use rustix::io::Errno;
@@ -9,12 +9,10 @@ use rustix::net::{
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 /// A socket that is ready to connect, from `source` where given. Small requests leave at once (TCP_NODELAY).
-pub(crate) fn open(endpoint: &Endpoint, source: Option<IpAddr>, flags: SocketFlags) -> io::Result<OwnedFd> {
-    let flags = flags | SocketFlags::CLOEXEC;
+pub(super) fn open(endpoint: &Endpoint, source: Option<IpAddr>) -> io::Result<OwnedFd> {
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
     let address = match endpoint {
         Endpoint::Unix(_) => return Ok(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?),
         Endpoint::Tcp(address) => address,
@@ -65,65 +63,6 @@ fn bind_late(socket: &OwnedFd) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// A server's address as the kernel reads it (ip(7), ipv6(7), unix(7)).
-pub(super) enum RawAddress {
-    V4(libc::sockaddr_in),
-    V6(libc::sockaddr_in6),
-    Unix(Box<libc::sockaddr_un>),
-}
-
-impl RawAddress {
-    pub(super) fn new(endpoint: &Endpoint) -> io::Result<Self> {
-        match endpoint {
-            Endpoint::Tcp(address) => Ok(Self::tcp(*address)),
-            Endpoint::Unix(path) => Self::unix(path),
-        }
-    }
-
-    fn unix(path: &Path) -> io::Result<Self> {
-        // SAFETY: plain numbers; zeros are an empty path.
-        let mut address: Box<libc::sockaddr_un> = Box::new(unsafe { std::mem::zeroed() });
-        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        let bytes = path.as_os_str().as_bytes();
-        // The last byte stays zero.
-        if bytes.len() >= address.sun_path.len() {
-            return Err(io::ErrorKind::InvalidFilename.into());
-        }
-        for (place, &byte) in address.sun_path.iter_mut().zip(bytes) {
-            *place = byte as libc::c_char;
-        }
-        Ok(Self::Unix(address))
-    }
-
-    fn tcp(address: SocketAddr) -> Self {
-        match address {
-            SocketAddr::V4(v4) => Self::V4(libc::sockaddr_in {
-                sin_family: libc::AF_INET as libc::sa_family_t,
-                sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
-                sin_zero: [0; 8],
-            }),
-            SocketAddr::V6(v6) => Self::V6(libc::sockaddr_in6 {
-                sin6_family: libc::AF_INET6 as libc::sa_family_t,
-                sin6_port: v6.port().to_be(),
-                sin6_flowinfo: v6.flowinfo(),
-                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
-                sin6_scope_id: v6.scope_id(),
-            }),
-        }
-    }
-
-    pub(super) fn as_raw(&self) -> (*const libc::sockaddr, libc::socklen_t) {
-        match self {
-            Self::V4(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
-            Self::V6(address) => ((&raw const *address).cast(), size_of_val(address) as libc::socklen_t),
-            Self::Unix(address) => {
-                ((&raw const **address).cast(), size_of::<libc::sockaddr_un>() as libc::socklen_t)
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -134,8 +73,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = listener.local_addr().unwrap();
         let source: IpAddr = "127.0.0.9".parse().unwrap();
-        let socket = open(&Endpoint::Tcp(server), Some(source), SocketFlags::empty()).unwrap();
-        rustix::net::connect(&socket, &server).unwrap();
+        let socket = open(&Endpoint::Tcp(server), Some(source)).unwrap();
+        assert!(matches!(rustix::net::connect(&socket, &server), Ok(()) | Err(Errno::INPROGRESS)));
         let (_, client) = listener.accept().unwrap();
         assert_eq!(client.ip(), source);
         assert!(sockopt::tcp_nodelay(&socket).unwrap());

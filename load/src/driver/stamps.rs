@@ -58,8 +58,9 @@ pub(super) fn out_of_order(socket: impl AsFd) -> Option<u32> {
     (done == 0).then(|| u32::from_ne_bytes(count))
 }
 
-/// Whether this kernel has the option. Whether it really stamps shows with the first responses.
-pub(crate) fn are_known() -> bool {
+/// Whether the kernel says that it stamps what it receives. Whether it really does shows with the first responses.
+#[must_use]
+pub fn kernel_stamps_receives() -> bool {
     socket(AddressFamily::INET, SocketType::STREAM, None).is_ok_and(|probe| enable(&probe).is_ok())
 }
 

@@ -1,6 +1,6 @@
-//! Both drivers against a real socket: stamps, and what ends a wait.
+//! epoll against a real socket: stamps, and what ends a wait.
 
-use super::{Completion, Driver, Event, Wake, epoll::Epoll, uring::Uring};
+use super::{Completion, Event, Wake, epoll::Epoll};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::endpoint::Endpoint;
 use std::io::Write;
@@ -14,15 +14,10 @@ const HOUR_NS: Nanos = 3_600 * NANOS_PER_S;
 /// How exactly the distance of two clocks is known, both ways.
 const CLOCKS_NS: Nanos = 2_000;
 
-fn new_driver<D: Driver>(slots: u32, endpoints: &[Endpoint], stamps: bool) -> D {
-    D::new(slots, endpoints, stamps)
-        .unwrap_or_else(|error| panic!("the kernel must allow {} to this test: {error}", D::NAME))
-}
-
 /// A driver with one connection and the server's side of it.
-fn connected<D: Driver>() -> (D, TcpStream) {
+fn connected() -> (Epoll<'static>, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut driver: D = new_driver(1, &[Endpoint::Tcp(listener.local_addr().unwrap())], true);
+    let mut driver = Epoll::new(1, &[Endpoint::Tcp(listener.local_addr().unwrap())], true).unwrap();
     driver.connect(0, 0, None).unwrap();
     // A connection under way ends the wait, however long it may last.
     let completion = next(&mut driver, now_ns() + HOUR_NS);
@@ -33,7 +28,7 @@ fn connected<D: Driver>() -> (D, TcpStream) {
 /// How long something may take that takes no time on a machine at rest.
 const LIMIT: Duration = Duration::from_secs(60);
 
-fn next(driver: &mut impl Driver, until_ns: Nanos) -> Completion {
+fn next(driver: &mut Epoll<'_>, until_ns: Nanos) -> Completion {
     loop {
         if let Some(completion) = driver.next() {
             return completion;
@@ -56,8 +51,9 @@ fn send(server: &mut TcpStream) {
     }
 }
 
-fn a_late_look<D: Driver>() {
-    let (mut driver, mut server) = connected::<D>();
+#[test]
+fn it_is_known_when_bytes_came_however_late_they_are_looked_at() {
+    let (mut driver, mut server) = connected();
     // The kernel begins to stamp a little after the socket option is set.
     let begun = Instant::now();
     while begun.elapsed() < LIMIT {
@@ -78,22 +74,13 @@ fn a_late_look<D: Driver>() {
 }
 
 #[test]
-fn epoll_tells_when_bytes_came_however_late_they_are_looked_at() {
-    a_late_look::<Epoll>();
-}
-
-#[test]
-fn io_uring_tells_when_bytes_came_however_late_they_are_looked_at() {
-    a_late_look::<Uring>();
-}
-
-/// The kernel stamps TCP, but not Unix sockets.
-fn a_receive_without_a_stamp<D: Driver>() {
-    let path = std::env::temp_dir().join(format!("threadcount-{}-{}", std::process::id(), D::NAME));
+fn the_stamp_of_one_receive_is_not_taken_for_another_without_one() {
+    // The kernel stamps TCP, but not Unix sockets.
+    let path = std::env::temp_dir().join(format!("threadcount-{}-stamps", std::process::id()));
     let unix = UnixListener::bind(&path).unwrap();
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoints = [Endpoint::Tcp(tcp.local_addr().unwrap()), Endpoint::Unix(path.clone())];
-    let mut driver: D = new_driver(2, &endpoints, true);
+    let mut driver = Epoll::new(2, &endpoints, true).unwrap();
     for slot in [0, 1] {
         driver.connect(slot, slot as usize, None).unwrap();
         let completion = next(&mut driver, now_ns() + HOUR_NS);
@@ -121,25 +108,16 @@ fn a_receive_without_a_stamp<D: Driver>() {
 }
 
 #[test]
-fn epoll_does_not_take_the_stamp_of_one_receive_for_another_without_one() {
-    a_receive_without_a_stamp::<Epoll>();
-}
-
-#[test]
-fn io_uring_does_not_take_the_stamp_of_one_receive_for_another_without_one() {
-    a_receive_without_a_stamp::<Uring>();
-}
-
-fn bytes_of_each_look<D: Driver>() {
-    let (mut driver, mut server) = connected::<D>();
+fn the_bytes_are_handed_over_without_the_stamp_and_then_the_end() {
+    let (mut driver, mut server) = connected();
     for sent in [1, 3] {
         (0..sent).for_each(|_| send(&mut server));
         let mut received = 0;
         while received < sent {
             let completion = next(&mut driver, now_ns() + 1_000_000);
-            let Event::Received(chunk) = completion.event else { panic!("{completion:?}") };
-            assert!(driver.bytes(chunk).iter().all(|&byte| byte == b'x'), "nothing but what was sent");
-            received += driver.bytes(chunk).len();
+            let Event::Received(len) = completion.event else { panic!("{completion:?}") };
+            assert!(driver.bytes(len).iter().all(|&byte| byte == b'x'), "nothing but what was sent");
+            received += driver.bytes(len).len();
         }
         assert_eq!(received, sent);
     }
@@ -149,57 +127,15 @@ fn bytes_of_each_look<D: Driver>() {
 }
 
 #[test]
-fn epoll_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
-    bytes_of_each_look::<Epoll>();
-}
-
-#[test]
-fn io_uring_hands_over_the_bytes_without_the_stamp_and_then_the_end() {
-    bytes_of_each_look::<Uring>();
-}
-
-/// Begins 20 connects, and waits until the server's kernel has seen some of them; the driver itself has no wait.
-fn connects_leave<D: Driver>(expected: usize) {
+fn connects_leave_when_they_are_begun_and_not_with_the_next_wait() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
-    let mut driver: D = new_driver(20, &[Endpoint::Tcp(listener.local_addr().unwrap())], false);
+    let mut driver = Epoll::new(20, &[Endpoint::Tcp(listener.local_addr().unwrap())], false).unwrap();
     (0..20).for_each(|slot| driver.connect(slot, 0, None).unwrap());
     let (begun, mut left) = (Instant::now(), 0);
-    while left < expected {
-        assert!(begun.elapsed() < LIMIT, "{left} of {expected}");
+    while left < 20 {
+        assert!(begun.elapsed() < LIMIT, "{left} of 20");
         left += listener.incoming().map_while(Result::ok).count();
         sleep(Duration::from_millis(1));
     }
-}
-
-#[test]
-fn connects_leave_soon_after_they_were_begun_and_not_with_the_next_wait() {
-    connects_leave::<Epoll>(20);
-    connects_leave::<Uring>(16);
-}
-
-/// Two bytes, each on a connection of its own, arrive before a wait, and something else is submitted between their completions.
-#[test]
-fn what_a_wait_brought_was_seen_when_it_ended() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut driver: Uring = new_driver(3, &[Endpoint::Tcp(listener.local_addr().unwrap())], false);
-    for slot in [0, 1] {
-        driver.connect(slot, 0, None).unwrap();
-        assert!(matches!(next(&mut driver, now_ns() + HOUR_NS).event, Event::Connected));
-    }
-    // The receives begin.
-    driver.wait(now_ns(), now_ns(), Wake::AtOnce).unwrap();
-    let mut servers = [listener.accept().unwrap().0, listener.accept().unwrap().0];
-    servers.iter_mut().for_each(send);
-    driver.wait(now_ns(), now_ns() + HOUR_NS, Wake::AtOnce).unwrap();
-    let waited_ns = now_ns();
-    let first = driver.next().unwrap();
-    sleep(Duration::from_millis(20));
-    driver.connect(2, 0, None).unwrap();
-    driver.submit().unwrap();
-    let second = driver.next().unwrap();
-    assert_eq!(first.at_ns, second.at_ns);
-    assert!(second.at_ns <= waited_ns);
-    let connected = next(&mut driver, now_ns() + HOUR_NS);
-    assert!(matches!(connected.event, Event::Connected) && connected.at_ns >= waited_ns + 20_000_000);
 }

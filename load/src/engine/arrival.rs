@@ -2,7 +2,7 @@
 
 use super::worker::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 
 /// When a response was complete: when its last byte arrived, and when we read it.
 ///
@@ -34,7 +34,7 @@ impl Arrival {
 /// wait for the next request to fall due are hardly older.
 const BELIEVED_NS: Nanos = 1_000_000;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// When the current bytes arrived: by the kernel's stamp, unless a segment before the stamped one arrived later.
     pub(super) fn arrival(&mut self, slot: Slot, now_ns: Nanos, stamp_ns: Option<Nanos>) -> Arrival {
         let unstamped = Arrival::at(now_ns);

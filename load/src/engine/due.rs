@@ -2,12 +2,12 @@
 
 use super::worker::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 
 /// A server that ends a connection is noticed when the kernel is asked. What is known of it from longer ago is not relied on.
 const STALE_NS: Nanos = 1_000_000;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// When the next request leaves: when it is due, or with those that fall due within the allowed lateness of it. A
     /// wake in between does not break up their group: each part would cost wakes of its own.
     pub(super) fn next_leaves_ns(&mut self) -> Nanos {

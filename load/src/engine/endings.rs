@@ -6,11 +6,11 @@ use super::connection::{Place, State, StreamState};
 use super::feeding::Follows;
 use super::worker::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 use crate::failure::FailureCause;
 use crate::http1::Answer;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// The server closed its side.
     pub(super) fn on_ended(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];

@@ -8,14 +8,11 @@
 //! - **due**: by the schedule in an open load. In a closed loop the moment its stream became free for it; for a connection's
 //!   first request that is when the load began, because no request waited for the connections that were opened before.
 //! - **sent**: when the first system call on its behalf was made: its bytes, or the connection it needed, were handed to the
-//!   kernel. With io_uring several requests leave with one call and share the stamp taken right before it; the last of
-//!   them is then stamped early by the time the kernel takes for the others (some 50 µs at most). Up to eight connects leave
-//!   with one call, too; each has a stamp of its own, taken when it was begun.
+//!   kernel.
 //! - **last byte**: in an open load when the kernel received the byte that completed the response, by its own stamp
 //!   ([`driver`](crate::driver) `stamps`), which is too early by up to 1 ms where segments arrived out of order; in a closed
 //!   loop, and without a kernel stamp, when the driver read that byte: then never before it arrived. Of several responses that
-//!   arrived together (HTTP/2) it is the last one's. With io_uring one reading of the clock, right after the wait, serves all
-//!   that the wait brought.
+//!   arrived together (HTTP/2) it is the last one's.
 
 mod arrival;
 mod connection;
@@ -40,9 +37,9 @@ mod window;
 mod work;
 mod worker;
 
-use crate::driver::{Driver, epoll::Epoll, uring::Uring};
+use crate::driver::Driver;
 use crate::error::LoadError;
-use crate::plan::{DriverChoice, Pacing};
+use crate::plan::Pacing;
 use crate::priority::ask_for_real_time;
 pub(crate) use gate::Gate;
 use rustix::thread::set_current_timer_slack;
@@ -53,31 +50,14 @@ use worker::Worker;
 
 /// Does one worker's part of a load.
 pub(crate) fn work(work: Work<'_>) -> Result<Done, LoadError> {
-    match work.plan.driver {
-        DriverChoice::Epoll => work_with(set_up::<Epoll>(&work)?, work),
-        DriverChoice::IoUring => work_with(set_up::<Uring>(&work)?, work),
-        // Containers forbid io_uring (EPERM), old kernels do not have it or not all of it (ENOSYS, EINVAL).
-        DriverChoice::Auto => match set_up::<Uring>(&work) {
-            Ok(driver) => work_with(driver, work),
-            Err(_) => work_with(set_up::<Epoll>(&work)?, work),
-        },
-    }
-}
-
-fn set_up<D: Driver>(work: &Work<'_>) -> Result<D, LoadError> {
     // A closed loop handles each response at once, so a stamp gains nothing.
     let stamps = matches!(work.plan.pacing, Pacing::Open { .. });
-    D::new(work.share.connections(), work.endpoints, stamps)
-        .map_err(|source| LoadError::Driver { driver: D::NAME, source })
-}
-
-fn work_with<D: Driver>(driver: D, work: Work<'_>) -> Result<Done, LoadError> {
+    let driver = Driver::new(work.share.connections(), work.endpoints, stamps).map_err(LoadError::Epoll)?;
     // The kernel may end a sleep this much late (50 µs by default), which would be our lateness. Where it cannot be set, the
     // send lag tells.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     let has_real_time_priority = work.asks_for_real_time && ask_for_real_time();
-    let done =
-        Worker::new(work, driver).run().map_err(|source| LoadError::Driver { driver: D::NAME, source })?;
+    let done = Worker::new(work, driver).run().map_err(LoadError::Epoll)?;
     Ok(Done { has_real_time_priority, ..done })
 }
 

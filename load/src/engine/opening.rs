@@ -4,7 +4,7 @@ use super::connection::{Connection, State, StreamState};
 use super::worker::Worker;
 use crate::clock::Nanos;
 use crate::counts::ConnectionsAtStart;
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 use crate::failure::FailureCause;
 use crate::recorder::Exchange;
 use crate::secure::{Reading, Session, Spoken};
@@ -14,7 +14,7 @@ use crate::secure::{Reading, Session, Spoken};
 const FIRST_REST_NS: Nanos = 1_000_000;
 const LONGEST_REST_NS: Nanos = 100_000_000;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// Begins to connect.
     pub(super) fn connect(&mut self, slot: Slot, now_ns: Nanos) {
         let connection = &mut self.connections[slot as usize];

@@ -4,16 +4,15 @@ use super::connection::{Place, Rendered, State, StreamState};
 use super::inspection::Redirected;
 use super::worker::Worker;
 use crate::clock::{Nanos, unix_now_s};
-use crate::driver::Driver;
 use crate::failure::FailureCause;
-use crate::request::{RenderedRequest, redirect};
+use crate::request::redirect;
 use http::HeaderValue;
 use std::sync::Arc;
 
 /// Redirects of one request.
 const MOST_REDIRECTS: u32 = 10;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// Sends the request to where its response, which is complete, leads. Its due and sent times stay. `is_open`: its connection may
     /// carry it.
     ///
@@ -56,16 +55,7 @@ impl<D: Driver> Worker<'_, D> {
             stream.rendered = Rendered::Http1;
         }
         if self.session_kind.is_none() {
-            let rendered = RenderedRequest {
-                bytes: &stream.http1,
-                is_head: stream.is_head,
-                is_idempotent: stream.is_idempotent,
-                closes: false,
-                is_static: false,
-                target,
-            };
-            // SAFETY: it is not static, and is copied.
-            unsafe { self.driver.keep(slot, rendered) };
+            self.driver.keep(slot, &stream.http1, None);
         }
         inspection.keep_redirected(place, Redirected { request, redirects: redirects + 1 });
         self.connections[slot as usize].is_reused = true;

@@ -3,16 +3,15 @@
 use super::connection::{Place, Rendered, State, StreamState};
 use super::worker::Worker;
 use crate::clock::{Nanos, now_ns};
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 use crate::http2::{Again, Broken, NotSent};
 use crate::recorder::Exchange;
-use std::io;
 
 /// How often a request is sent again that the server refuses, and the first rest before, which is doubled each time.
 const MOST_REFUSALS: u32 = 5;
 const FIRST_REFUSAL_REST_NS: Nanos = 1_000_000;
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// Begins the next request on a stream, or a slot, that has been free since `free_ns`. False: no request may begin.
     pub(super) fn begin(&mut self, place: Place, now_ns: Nanos, free_ns: Nanos) -> bool {
         let Some(turn) = self.pace.begin(now_ns, free_ns) else { return false };
@@ -41,8 +40,7 @@ impl<D: Driver> Worker<'_, D> {
             stream.is_head = request.is_head;
             stream.is_idempotent = request.is_idempotent;
             stream.closes = request.closes;
-            // SAFETY: a static request's bytes lie in the plan's source, which outlives the worker and its driver.
-            unsafe { self.driver.keep(slot, request) };
+            self.driver.keep(slot, request.bytes, request.fixed);
         } else {
             stream.rendered = Rendered::Not;
         }
@@ -70,51 +68,35 @@ impl<D: Driver> Worker<'_, D> {
         self.connect(slot, now_ns);
     }
 
-    /// Sends the requests that were begun on free streams without waiting for anything else: what is stamped now leaves now.
-    pub(super) fn send_now(&mut self) -> io::Result<()> {
+    /// Stamps and sends the requests that were begun on free streams: what is stamped now leaves now.
+    pub(super) fn flush(&mut self) {
         if self.to_send.is_empty() {
-            return Ok(());
-        }
-        self.flush()?;
-        self.driver.submit()
-    }
-
-    /// Stamps and sends the requests that were begun on free streams.
-    pub(super) fn flush(&mut self) -> io::Result<()> {
-        if self.to_send.is_empty() {
-            return Ok(());
+            return;
         }
         let mut to_send = std::mem::take(&mut self.to_send);
-        for (index, batch) in to_send.chunks(D::BATCH).enumerate() {
-            if index > 0 {
-                self.driver.submit()?;
-            }
+        for &place in &to_send {
             if self.session_kind.is_some() {
-                // What takes time is done before the clock is read, for all requests of the batch.
-                batch.iter().for_each(|&place| self.render(place));
+                // What takes time is done before the clock is read.
+                self.render(place);
             }
             let now_ns = now_ns();
-            let is_stale = self.is_stale(now_ns);
-            for &place in batch {
-                // The server may have closed the connection in the meantime.
-                if self.streams[place as usize].state != StreamState::Queued {
-                    continue;
-                }
-                if is_stale && !self.driver.is_quiet(self.width.slot(place), true) {
-                    self.to_send.push(place);
-                    continue;
-                }
-                let stream = &mut self.streams[place as usize];
-                stream.exchange.sent_ns = now_ns;
-                self.recorder.sent(stream.exchange);
-                self.send(place, now_ns);
+            // The server may have closed the connection in the meantime.
+            if self.streams[place as usize].state != StreamState::Queued {
+                continue;
             }
+            if self.is_stale(now_ns) && !self.driver.is_quiet(self.width.slot(place), true) {
+                self.to_send.push(place);
+                continue;
+            }
+            let stream = &mut self.streams[place as usize];
+            stream.exchange.sent_ns = now_ns;
+            self.recorder.sent(stream.exchange);
+            self.send(place, now_ns);
         }
         // What has arrived over a connection is read before its request leaves.
         to_send.clear();
         to_send.append(&mut self.to_send);
         self.to_send = to_send;
-        Ok(())
     }
 
     /// Makes the request of a stream in the words of its connection's protocol, once.

@@ -6,14 +6,13 @@ use super::feeding::{Fed, Follows, feed};
 use super::inspection::Judgement;
 use super::worker::Worker;
 use crate::clock::Nanos;
-use crate::driver::{Chunk, Completion, Driver, Event, LEAST_SKIPPED, Slot};
+use crate::driver::{Completion, Event, LEAST_SKIPPED, Slot};
 use crate::failing_body;
 use crate::failure::FailureCause;
 use crate::http1::{Answer, Parsed, is_farewell};
 use crate::http2::StreamEnd;
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
-use std::io;
 
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
@@ -25,28 +24,25 @@ fn may_be_first_failing(recorder: &Recorder, plan: &LoadPlan, fed: &Fed) -> bool
     is_unexpected && recorder.total.first_failing_body.is_none()
 }
 
-impl<D: Driver> Worker<'_, D> {
-    pub(super) fn on_completion(&mut self, completion: Completion) -> io::Result<()> {
+impl Worker<'_> {
+    pub(super) fn on_completion(&mut self, completion: Completion) {
         let Completion { slot, event, at_ns, stamp_ns } = completion;
         match event {
-            Event::Received(chunk) => self.on_received(slot, chunk, at_ns, stamp_ns),
+            Event::Received(len) => self.on_received(slot, len, at_ns, stamp_ns),
             Event::Skipped(bytes) => self.on_skipped(slot, bytes, at_ns, stamp_ns),
             Event::Connected => self.on_connected(slot, at_ns),
             Event::Ended => self.on_ended(slot, at_ns),
             Event::Failed(errno) => self.on_failed(slot, errno, at_ns),
         }
-        if self.to_send.len() < D::BATCH {
-            return Ok(());
-        }
-        self.send_now()
+        self.flush();
     }
 
-    fn on_received(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+    fn on_received(&mut self, slot: Slot, len: usize, now_ns: Nanos, stamp_ns: Option<Nanos>) {
         if self.session_kind.is_some() {
-            return self.on_session_bytes(slot, chunk, now_ns, stamp_ns);
+            return self.on_session_bytes(slot, len, now_ns, stamp_ns);
         }
         let place = self.width.place(slot, 0);
-        let bytes = self.driver.bytes(chunk);
+        let bytes = self.driver.bytes(len);
         if self.streams[place as usize].state != StreamState::Busy {
             let is_farewell = is_farewell(bytes);
             return self.on_idle_bytes(slot, is_farewell, now_ns);
@@ -83,14 +79,14 @@ impl<D: Driver> Worker<'_, D> {
         self.on_fed(place, fed, now_ns, stamp_ns);
     }
 
-    fn on_session_bytes(&mut self, slot: Slot, chunk: Chunk, now_ns: Nanos, stamp_ns: Option<Nanos>) {
-        let has_queued = self.driver.has_queued(slot);
-        let bytes = self.driver.bytes(chunk);
+    fn on_session_bytes(&mut self, slot: Slot, len: usize, now_ns: Nanos, stamp_ns: Option<Nanos>) {
+        let has_sent = self.driver.has_sent(slot);
+        let bytes = self.driver.bytes(len);
         let connection = &mut self.connections[slot as usize];
         connection.received_ns = now_ns;
         let is_opening = connection.state == State::Opening;
         let Some(session) = &mut connection.session else { return };
-        if !has_queued {
+        if has_sent {
             session.acknowledgements_left();
         }
         match session.receive(bytes, stamp_ns.unwrap_or(now_ns)) {

@@ -2,10 +2,10 @@
 
 use super::Gate;
 use super::work::{Done, Work};
-use super::worker::Worker;
+use super::worker::{LOOK_AFTER, Worker};
 use crate::clock::now_ns;
 use crate::driver::Wake;
-use crate::driver::instant::{Account, Habits, Instant};
+use crate::driver::simulated::{Account, Habits, Simulated, Step};
 use crate::endpoint::Endpoint;
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 use crate::recorder::Recorder;
@@ -13,10 +13,11 @@ use crate::request::{Origin, RequestSource};
 use crate::schedule::Share;
 use std::cell::RefCell;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::num::{NonZeroU32, NonZeroU64};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
@@ -32,23 +33,27 @@ fn requests(count: u64) -> Stop {
     Stop::Requests(NonZeroU64::new(count).unwrap())
 }
 
-/// Runs a worker of a load with a driver of these habits.
-fn run_share(plan: &LoadPlan, share: Share, gate: &Gate, habits: Habits) -> (io::Result<Done>, Account) {
-    let account = Rc::new(RefCell::new(Account::default()));
-    let driver = Instant::with(habits, share.connections(), Rc::clone(&account));
-    let (progress, _seconds) = channel();
-    let work = Work {
+static SERVER: [Endpoint; 1] = [Endpoint::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1))];
+
+fn work<'a>(plan: &'a LoadPlan, share: Share, gate: &'a Gate, stop: &'a AtomicBool) -> Work<'a> {
+    Work {
         plan,
-        endpoints: &[Endpoint::Tcp(([127, 0, 0, 1], 1).into())],
+        endpoints: &SERVER,
         source_addresses: &[],
         session_kind: None,
         share,
         gate,
-        stop: &AtomicBool::new(false),
-        recorder: Recorder::new(share.index(), progress),
+        stop,
+        recorder: Recorder::new(share.index(), channel().0),
         asks_for_real_time: false,
-    };
-    let done = Worker::new(work, driver).run();
+    }
+}
+
+/// Runs a worker of a load with a driver of these habits.
+fn run_share(plan: &LoadPlan, share: Share, gate: &Gate, habits: Habits) -> (io::Result<Done>, Account) {
+    let account = Rc::new(RefCell::new(Account::default()));
+    let driver = Simulated::with(habits, share.connections(), Rc::clone(&account));
+    let done = Worker::new(work(plan, share, gate, &AtomicBool::new(false)), driver).run();
     (done, account.take())
 }
 
@@ -153,6 +158,18 @@ fn responses_do_not_wait_while_a_request_waits_for_a_connection() {
     let busy = account.waits.iter().filter(|wait| wait.all_busy && wait.sent < 3_000);
     let blind = busy.clone().filter(|wait| wait.wake == Wake::OnTime && wait.at_most.as_micros() > 10);
     assert_eq!((blind.count(), busy.count() > 0), (0, true), "a request each 10 µs waits for a response");
+}
+
+#[test]
+fn a_burst_of_responses_does_not_hold_up_what_is_due() {
+    // 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
+    let habits = Habits { stalls_until_ns: now_ns() + 20_000_000, ..Habits::default() };
+    let (done, account) = run_alone(&open_plan(1e6, 200, requests(300)), habits);
+    assert_eq!(done.recorder.total.counts.ok, 300);
+    let steps = account.steps;
+    let left = steps.iter().rposition(|&step| step == Step::Sent).unwrap();
+    let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();
+    assert_eq!(longest, Some(LOOK_AFTER as usize), "responses taken in a row while a request was due");
 }
 
 #[test]
@@ -296,4 +313,17 @@ fn a_worker_that_breaks_before_the_start_stops_those_that_wait_for_it() {
         assert_eq!(done.unwrap().recorder.total.counts.sent, 0, "its part alone would be another load");
     });
     assert!(gate.is_broken());
+}
+
+#[test]
+fn a_load_that_is_stopped_while_its_thread_does_not_run_ends_after_the_stop() {
+    let (plan, gate, stop) = (open_plan(1.0, 1, requests(1)), Gate::new(1), AtomicBool::new(false));
+    let driver = Simulated::new(1, &SERVER, false).unwrap();
+    let mut worker = Worker::new(work(&plan, Share::new(0, 1, 1), &gate, &stop), driver);
+    let looked_ns = now_ns();
+    assert_eq!(worker.has_ended(looked_ns), None);
+    let before_stop_ns = now_ns();
+    stop.store(true, Ordering::Relaxed);
+    let ended_ns = worker.has_ended(looked_ns).expect("it is stopped");
+    assert!(ended_ns >= before_stop_ns, "{ended_ns} is before {before_stop_ns}");
 }

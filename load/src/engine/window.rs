@@ -4,7 +4,7 @@ use super::connection::{Connection, Place, State, StreamState};
 use super::work::Done;
 use super::worker::Worker;
 use crate::clock::{self, Nanos};
-use crate::driver::{Driver, Slot};
+use crate::driver::Slot;
 use crate::times::Times;
 use std::sync::atomic::Ordering;
 
@@ -25,7 +25,7 @@ pub(super) struct LoadWindow {
     bytes_sent: u64,
 }
 
-impl<D: Driver> Worker<'_, D> {
+impl Worker<'_> {
     /// Signals that this thread's connections are open, and begins when those of all threads are.
     pub(super) fn start_when_all_are_ready(&mut self, now_ns: Nanos) {
         if self.start.is_some() {
@@ -138,7 +138,6 @@ impl<D: Driver> Worker<'_, D> {
                 .map(|connection| connection.streams)
                 .max()
                 .unwrap_or(1),
-            driver: D::NAME,
         }
     }
 }

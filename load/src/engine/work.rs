@@ -45,5 +45,4 @@ pub(crate) struct Done {
     pub connections_at_start: Option<ConnectionsAtStart>,
     pub connections_open: u32,
     pub streams_per_connection: u32,
-    pub driver: &'static str,
 }

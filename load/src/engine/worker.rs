@@ -27,14 +27,14 @@ use std::sync::atomic::AtomicBool;
 const HEARTBEAT_NS: Nanos = 100_000_000;
 /// In an open load the clock is read after so many completions: hundreds of responses that arrive at once, after a stall
 /// of the server, must not hold up what is due.
-const LOOK_AFTER: u32 = 16;
+pub(super) const LOOK_AFTER: u32 = 16;
 /// Connections of all threads (and processes) that are opened in advance at the same time: fewer than Java's backlog of unaccepted ones
 /// (50), since what overflows it waits a second for the kernel to try again.
 const OPENING_AT_ONCE: u32 = 48;
 
 /// Everything one thread has. Its methods are spread over the files of this room by what they are about.
-pub(super) struct Worker<'a, D> {
-    pub(super) driver: D,
+pub(super) struct Worker<'a> {
+    pub(super) driver: Driver<'a>,
     pub(super) writer: RequestWriter<'a>,
     pub(super) plan: &'a LoadPlan,
     pub(super) session_kind: Option<&'a SessionKind>,
@@ -85,8 +85,8 @@ pub(super) struct Worker<'a, D> {
     pub(super) stop: &'a AtomicBool,
 }
 
-impl<'a, D: Driver> Worker<'a, D> {
-    pub(super) fn new(work: Work<'a>, driver: D) -> Self {
+impl<'a> Worker<'a> {
+    pub(super) fn new(work: Work<'a>, driver: Driver<'a>) -> Self {
         let Work { plan, share, .. } = work;
         let slots = share.connections();
         let width = width(&work);
@@ -157,7 +157,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             for place in passed.drain(..) {
                 self.on_deadline(place, now);
             }
-            self.flush()?;
+            self.flush();
             self.recorder.turn_to(now);
             self.count_from_here();
             if let Some(ended_ns) = self.has_ended(now) {
@@ -171,7 +171,7 @@ impl<'a, D: Driver> Worker<'a, D> {
             // A thread that comes back later may have been stopped after the kernel had looked.
             self.known_ns = look_ns.min(rest.until_ns);
             let busy_ns = before - self.previous_look_ns;
-            let last = self.take_completions(look_ns)?;
+            let last = self.take_completions(look_ns);
             if self.start.is_some() {
                 // How long something could have waited to be looked at: while the loop was busy, or overslept.
                 let waits_from_ns = if last.is_some() { rest.until_ns } else { rest.task_ns };
@@ -183,21 +183,21 @@ impl<'a, D: Driver> Worker<'a, D> {
     }
 
     /// Acts on all that has happened; returns the time of the last of it, if there was any.
-    fn take_completions(&mut self, seen_ns: Nanos) -> io::Result<Option<Nanos>> {
+    fn take_completions(&mut self, seen_ns: Nanos) -> Option<Nanos> {
         let mut now = seen_ns;
         let mut taken = 0_u32;
         while let Some(completion) = self.driver.next() {
             self.late_looks.on_response(completion.stamp_ns);
-            self.on_completion(completion)?;
+            self.on_completion(completion);
             now = now.max(completion.at_ns);
             taken += 1;
             if self.pace.is_open() && taken.is_multiple_of(LOOK_AFTER) {
                 now = now_ns();
                 self.begin_due(now);
-                self.send_now()?;
+                self.flush();
             }
         }
-        Ok((taken > 0).then_some(now))
+        (taken > 0).then_some(now)
     }
 
     /// Until when there is nothing to do unless something happens, and whether responses may wait until then.
@@ -250,83 +250,4 @@ fn width(work: &Work<'_>) -> Width {
             Some(SessionKind::Tls { choice, .. }) => *choice != crate::plan::ProtocolChoice::Http1,
         };
     Width::new(if may_multiplex { work.plan.streams_per_connection.get() } else { 1 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::driver::burst::{Burst, Step};
-    use crate::endpoint::Endpoint;
-    use crate::plan::{Arrivals, Pacing, RateShape, Stop};
-    use crate::request::{Origin, RequestSource};
-    use std::cell::RefCell;
-    use std::num::{NonZeroU32, NonZeroU64};
-    use std::rc::Rc;
-    use std::sync::Arc;
-    use std::sync::atomic::Ordering;
-    use std::sync::mpsc::channel;
-
-    const CONNECTIONS: u32 = 200;
-    const REQUESTS: u64 = 300;
-
-    fn plan() -> LoadPlan {
-        let origin = Origin { tls: false, host: "127.0.0.1".to_owned(), port: 1 };
-        let requests = Arc::new(RequestSource::get(origin, "/"));
-        let stop = Stop::Requests(NonZeroU64::new(REQUESTS).expect("some"));
-        LoadPlan::closed(requests, NonZeroU32::new(CONNECTIONS).expect("some"), stop)
-    }
-
-    fn work<'a>(
-        plan: &'a LoadPlan,
-        endpoints: &'a [Endpoint],
-        gate: &'a Gate,
-        stop: &'a AtomicBool,
-    ) -> Work<'a> {
-        Work {
-            plan,
-            endpoints,
-            source_addresses: &[],
-            session_kind: None,
-            share: Share::new(0, 1, CONNECTIONS),
-            gate,
-            stop,
-            recorder: Recorder::new(0, channel().0),
-            asks_for_real_time: false,
-        }
-    }
-
-    /// 300 requests are due within 300 µs, and 200 responses arrive at once long after that.
-    #[test]
-    fn a_burst_of_responses_does_not_hold_up_what_is_due() {
-        let mut plan = plan();
-        let shape = RateShape::Constant { rate_per_s: 1e6 };
-        plan.pacing = Pacing::Open { shape, arrivals: Arrivals::Constant };
-
-        let steps = Rc::new(RefCell::new(Vec::new()));
-        let driver = Burst::until(now_ns() + 20_000_000, CONNECTIONS, Rc::clone(&steps));
-        let endpoints = [Endpoint::Tcp(([127, 0, 0, 1], 1).into())];
-        let (gate, stop) = (Gate::new(1), AtomicBool::new(false));
-        let work = work(&plan, &endpoints, &gate, &stop);
-        let done = Worker::new(work, driver).run().expect("it runs");
-
-        assert_eq!(done.recorder.total.counts.ok, REQUESTS);
-        let steps = steps.borrow();
-        let left = steps.iter().rposition(|&step| step == Step::Sent).expect("it sent");
-        let longest = steps[..left].split(|&step| step == Step::Sent).map(<[Step]>::len).max();
-        assert_eq!(longest, Some(LOOK_AFTER as usize), "responses taken in a row while a request was due");
-    }
-
-    #[test]
-    fn a_load_that_is_stopped_while_its_thread_does_not_run_ends_after_the_stop() {
-        let (plan, endpoints) = (plan(), [Endpoint::Tcp(([127, 0, 0, 1], 1).into())]);
-        let (gate, stop) = (Gate::new(1), AtomicBool::new(false));
-        let driver = Burst::until(0, CONNECTIONS, Rc::default());
-        let mut worker = Worker::new(work(&plan, &endpoints, &gate, &stop), driver);
-        let looked_ns = now_ns();
-        assert_eq!(worker.has_ended(looked_ns), None);
-        let before_stop_ns = now_ns();
-        stop.store(true, Ordering::Relaxed);
-        let ended_ns = worker.has_ended(looked_ns).expect("it is stopped");
-        assert!(ended_ns >= before_stop_ns, "{ended_ns} is before {before_stop_ns}");
-    }
 }

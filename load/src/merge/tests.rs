@@ -55,7 +55,7 @@ fn outcome(response_ns: &[u64], started_unix_ns: u64) -> LoadOutcome {
             second.response_us = Some(progress.slice.response_us);
         }
     }
-    (outcome.driver, outcome.protocol) = ("epoll".to_owned(), "HTTP/1.1".to_owned());
+    outcome.protocol = "HTTP/1.1".to_owned();
     outcome.cost.threads = 1;
     outcome
 }

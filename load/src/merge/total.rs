@@ -26,9 +26,6 @@ impl Total {
         sum.cost.threads += other.cost.threads;
         sum.cost.real_time_threads += other.cost.real_time_threads;
         sum.cost.busiest_thread_cpu_ns = sum.cost.busiest_thread_cpu_ns.max(other.cost.busiest_thread_cpu_ns);
-        if sum.driver != other.driver {
-            "io_uring and epoll".clone_into(&mut sum.driver);
-        }
         if !sum.protocol.split(" and ").any(|known| known == other.protocol) {
             sum.protocol = format!("{} and {}", sum.protocol, other.protocol);
         }

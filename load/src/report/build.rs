@@ -25,7 +25,7 @@ impl LoadReport {
             schema: SCHEMA.to_owned(),
             target: plan.requests.first_url().to_owned(),
             protocol: outcome.protocol.clone(),
-            driver: outcome.driver.clone(),
+            driver: "epoll".to_owned(),
             plan: plan_report(plan, outcome.cost.threads),
             elapsed_s: outcome.elapsed_s(),
             requests: counts,
@@ -214,8 +214,7 @@ mod tests {
         recorder.not_sent(ended_ns - 20 * ms, ended_ns);
         recorder.not_sent(ended_ns - 10 * ms, ended_ns);
         recorder.finish();
-        let mut outcome =
-            LoadOutcome { started_ns, ended_ns, driver: "epoll".to_owned(), ..LoadOutcome::default() };
+        let mut outcome = LoadOutcome { started_ns, ended_ns, ..LoadOutcome::default() };
         outcome.protocol = "HTTP/1.1".to_owned();
         outcome.cost.threads = 1;
         outcome.add(recorder);

@@ -38,7 +38,7 @@ pub struct LoadReport {
     pub target: String,
     /// The protocol that was really spoken, e.g. HTTP/1.1, HTTP/2, HTTP/2 over TLS 1.3; empty if no connection was made.
     pub protocol: String,
-    /// What carried the bytes: io_uring, epoll or tokio.
+    /// What carried the bytes: epoll, or the name of another tool; before version 0.3 also io_uring.
     pub driver: String,
     /// The plan.
     pub plan: PlanReport,

@@ -15,9 +15,11 @@ use std::sync::Arc;
 /// One request, ready for the wire.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct RenderedRequest<'a> {
+pub struct RenderedRequest<'a, 's> {
     /// The HTTP/1.1 request, head and body.
     pub bytes: &'a [u8],
+    /// The same bytes where they lie in the source, for a request in which nothing varies: no copy is needed to send it.
+    pub fixed: Option<&'s [u8]>,
     /// True for HEAD: the response has no body whatever its head says (RFC 9112 section 6.3).
     pub is_head: bool,
     /// True where the method is idempotent, so that it may be sent again when a kept-alive connection turns out to
@@ -25,8 +27,6 @@ pub struct RenderedRequest<'a> {
     pub is_idempotent: bool,
     /// True where its own headers have `Connection: close`: nothing is sent over its connection after it (RFC 9112 section 9.6).
     pub closes: bool,
-    /// True where `bytes` lies in the source, unchanged as long as it lives (no copy is needed to send it).
-    pub is_static: bool,
     /// Which target of the source it is, from 0.
     pub target: u32,
 }
@@ -40,7 +40,7 @@ pub struct RequestWriter<'s> {
     share: LoadShare,
     connections: u32,
     /// The response to every call, where there is one target and nothing in it varies.
-    only: Option<RenderedRequest<'s>>,
+    only: Option<RenderedRequest<'s, 's>>,
     order: Xoshiro256PlusPlus,
     values: Xoshiro256PlusPlus,
     buffer: Vec<u8>,
@@ -60,7 +60,7 @@ impl RequestSource {
 impl<'s> RequestWriter<'s> {
     pub(super) fn new(source: &'s RequestSource, thread: u32, seed: u64, keep_alive: bool) -> Self {
         let only = match source.targets.as_slice() {
-            [target] => target.as_static(keep_alive).map(|bytes| rendered((0, target), bytes, true)),
+            [target] => target.as_static(keep_alive).map(|bytes| rendered((0, target), bytes, Some(bytes))),
             _ => None,
         };
         Self {
@@ -89,7 +89,7 @@ impl<'s> RequestWriter<'s> {
 
     /// Request `number` of the load for an HTTP/1.1 connection. No allocation in the steady state.
     #[inline]
-    pub fn http1(&mut self, number: u64) -> RenderedRequest<'_> {
+    pub fn http1(&mut self, number: u64) -> RenderedRequest<'_, 's> {
         match self.only {
             Some(request) => request,
             None => self.one_of_many(number, None),
@@ -97,23 +97,23 @@ impl<'s> RequestWriter<'s> {
     }
 
     /// Request `number` of the load, sent by a virtual user with its captured values and cookies.
-    pub fn http1_of(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+    pub fn http1_of(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_, 's> {
         match self.only {
             Some(request) if user.is_none_or(|user| user.cookies().is_none()) => request,
             _ => self.one_of_many(number, user),
         }
     }
 
-    fn one_of_many(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_> {
+    fn one_of_many(&mut self, number: u64, user: Option<&VirtualUser>) -> RenderedRequest<'_, 's> {
         let (at, target) = self.target(number);
         let sends_cookies = !target.has_own_cookies && user.is_some_and(|user| user.cookies().is_some());
         if let Some(bytes) = target.as_static(self.keep_alive).filter(|_| !sends_cookies) {
-            return rendered((at, target), bytes, true);
+            return rendered((at, target), bytes, Some(bytes));
         }
         let row = self.row(number);
         let values = Values { random: &mut self.values, number, row, body_length: 0, user };
         target.render(self.keep_alive, &mut self.buffer, &mut self.body, values);
-        rendered((at, target), &self.buffer, false)
+        rendered((at, target), &self.buffer, None)
     }
 
     /// Request `number` of the load for a library that writes it itself: the URI is absolute and its authority stands
@@ -171,13 +171,17 @@ impl<'s> RequestWriter<'s> {
     }
 }
 
-fn rendered<'a>((at, target): (u32, &Compiled), bytes: &'a [u8], is_static: bool) -> RenderedRequest<'a> {
+fn rendered<'a, 's>(
+    (at, target): (u32, &Compiled),
+    bytes: &'a [u8],
+    fixed: Option<&'s [u8]>,
+) -> RenderedRequest<'a, 's> {
     RenderedRequest {
         bytes,
+        fixed,
         is_head: target.is_head,
         is_idempotent: target.is_idempotent,
         closes: target.closes,
-        is_static,
         target: at,
     }
 }

@@ -5,7 +5,6 @@ use crate::{assert_none_per_request, plan};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
-use threadcount_load::plan::DriverChoice;
 
 /// Sends one response per read, which is right for requests smaller than a segment.
 fn serve(listener: &TcpListener) {
@@ -27,7 +26,5 @@ fn the_steady_state_allocates_once_in_a_while_and_not_per_request() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || serve(&listener));
-    for driver in [DriverChoice::Epoll, DriverChoice::IoUring] {
-        assert_none_per_request(500, |count| plan(port, 8, count).with(|plan| plan.driver = driver));
-    }
+    assert_none_per_request(500, |count| plan(port, 8, count));
 }

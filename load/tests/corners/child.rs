@@ -1,34 +1,25 @@
 //! A test that plays two parts: as it is run, and in a process of its own that it may stop or limit.
 
 use super::comes_true;
-use super::transport::{TRANSPORTS, Way};
+use super::transport::{TRANSPORTS, Transport};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use threadcount_load::plan::DriverChoice;
 
-/// Names the driver in the other process.
-const DRIVER: &str = "CORNERS_DRIVER";
 const TRANSPORT: &str = "CORNERS_TRANSPORT";
 const PORT: &str = "CORNERS_PORT";
 
 /// What the process is to do, if it is the other one.
-pub fn part() -> Option<(Way, u16)> {
-    let driver = match std::env::var(DRIVER).ok()?.as_str() {
-        "epoll" => DriverChoice::Epoll,
-        _ => DriverChoice::IoUring,
-    };
-    let name = std::env::var(TRANSPORT).unwrap();
+pub fn part() -> Option<(Transport, u16)> {
+    let name = std::env::var(TRANSPORT).ok()?;
     let transport = TRANSPORTS.into_iter().find(|transport| format!("{transport:?}") == name).unwrap();
-    Some((Way { transport, driver }, std::env::var(PORT).unwrap().parse().unwrap()))
+    Some((transport, std::env::var(PORT).unwrap().parse().unwrap()))
 }
 
 /// Starts a test of this binary as the other process. Its input ends when it is waited for.
-pub fn start(test: &str, way: Way, port: u16) -> Child {
-    let driver = if way.driver == DriverChoice::Epoll { "epoll" } else { "io_uring" };
+pub fn start(test: &str, way: Transport, port: u16) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args(["--exact", test, "--nocapture"])
-        .env(DRIVER, driver)
-        .env(TRANSPORT, format!("{:?}", way.transport))
+        .env(TRANSPORT, format!("{way:?}"))
         .env(PORT, port.to_string())
         .stdin(Stdio::piped())
         .spawn()
@@ -76,14 +67,13 @@ fn text(file: &Path) -> String {
 
 /// Is each thread of a stopped process in a system call that waits (its number in proc_pid_syscall(5))?
 fn is_waiting(pid: u32) -> bool {
-    const WAITING: [libc::c_long; 8] = [
+    const WAITING: [libc::c_long; 7] = [
         libc::SYS_epoll_pwait,
         libc::SYS_epoll_pwait2,
-        libc::SYS_io_uring_enter,
         libc::SYS_futex,
         libc::SYS_ppoll,
         libc::SYS_clock_nanosleep,
-        // Of its input: no driver uses it.
+        // Its input, which the load does not use.
         libc::SYS_read,
         // A wait with a time limit goes on as this one after an earlier stop (restart_syscall(2)).
         libc::SYS_restart_syscall,

@@ -14,7 +14,7 @@ use threadcount_load::request::{RequestSource, Target};
 #[test]
 fn a_request_that_was_read_and_dropped_is_a_failure_and_is_not_sent_again() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match request.nth {
+        let server = Server::start(way, |request| match request.nth {
             1 => Reply::answer("hi"),
             _ => Reply::close().after_ms(700),
         });
@@ -34,7 +34,7 @@ fn a_request_that_was_read_and_dropped_is_a_failure_and_is_not_sent_again() {
 #[test]
 fn a_request_that_was_read_before_a_reset_is_a_failure_and_is_not_sent_again() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match request.nth {
+        let server = Server::start(way, |request| match request.nth {
             1 => Reply::answer("hi"),
             _ => Reply::reset().after_ms(700),
         });
@@ -56,7 +56,7 @@ fn abandoning_server(transport: Transport) -> Server {
 #[test]
 fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
     over_each_way(|way| {
-        let server = abandoning_server(way.transport);
+        let server = abandoning_server(way);
         let outcome = outcome_of(&way.plan(&server, 1, open(0.5), requests(3)));
         assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
         assert_eq!((server.requests(), server.connections()), (3, 2));
@@ -66,7 +66,7 @@ fn a_request_that_crossed_the_close_of_an_idle_connection_is_sent_again() {
 #[test]
 fn a_request_that_may_not_be_repeated_fails_where_it_crossed_the_close() {
     over_each_way(|way| {
-        let server = abandoning_server(way.transport);
+        let server = abandoning_server(way);
         let plan = way.plan(&server, 1, open(0.5), requests(2)).with(|plan| {
             let target = Target::new("POST", &format!("{}/", plan.requests.origin())).unwrap();
             plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
@@ -81,7 +81,7 @@ fn a_connection_with_an_older_request_is_not_closed_as_idle() {
     over(&[Transport::H2c, Transport::H2], |way| {
         // The requests are 1.4 s apart. A round trip seems to take a second, or more where the kernel connects more than twice.
         let (begun, arrived) = (Instant::now(), Mutex::new(Vec::new()));
-        let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, move |request| {
+        let server = Server::start_slow_to_open(way, 1, Duration::ZERO, move |request| {
             let mut arrived = arrived.lock().unwrap();
             arrived.push(Instant::now());
             match (request.connection, request.nth) {
@@ -106,7 +106,7 @@ fn a_connection_with_an_older_request_is_not_closed_as_idle() {
 #[test]
 fn a_connection_that_falls_silent_is_replaced_after_the_first_timeout() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match (request.connection, request.nth) {
+        let server = Server::start(way, |request| match (request.connection, request.nth) {
             (0, 2..) => Reply::silence(),
             _ => Reply::answer("hi"),
         });
@@ -124,7 +124,7 @@ fn a_connection_that_falls_silent_is_replaced_after_the_first_timeout() {
 #[test]
 fn no_stream_of_a_silent_connection_is_used_again() {
     over(&[Transport::H2c, Transport::H2], |way| {
-        let server = Server::start(way.transport, |request| match request.connection {
+        let server = Server::start(way, |request| match request.connection {
             0 => Reply::silence(),
             _ => Reply::answer("hi"),
         });
@@ -144,7 +144,7 @@ fn no_stream_of_a_silent_connection_is_used_again() {
 fn each_connection_over_tls_ends_with_a_close_notify() {
     over(&[Transport::Tls, Transport::H2], |way| {
         for keep_alive in [true, false] {
-            let server = Server::start(way.transport, |_| Reply::answer("hi"));
+            let server = Server::start(way, |_| Reply::answer("hi"));
             let plan = way.plan(&server, 3, Pacing::Closed, requests(30));
             let outcome = outcome_of(&plan.with(|plan| plan.keep_alive = keep_alive));
             assert_eq!(outcome.counts.ok, 30, "{way:?} {:?}", outcome.failures);

@@ -1,7 +1,7 @@
 //! Connections that the server ends while they are idle.
 
 use super::rows::logged;
-use super::transport::{TRANSPORTS, Transport, Way, over, over_each_way};
+use super::transport::{TRANSPORTS, Transport, over, over_each_way};
 use super::{child, comes_true, open, outcome_of, requests};
 use crate::reply::{Closing, Reply};
 use crate::server::{REQUEST_TIMEOUTS, Server};
@@ -17,7 +17,7 @@ use threadcount_load::request::{RequestSource, Target};
 fn a_408_on_an_idle_connection_is_its_end_and_no_failure() {
     over_each_way(|way| {
         for (farewell, is_apart) in REQUEST_TIMEOUTS.into_iter().zip([true, false]) {
-            let server = Server::start(way.transport, move |_| Reply::answer_and_end(farewell, is_apart));
+            let server = Server::start(way, move |_| Reply::answer_and_end(farewell, is_apart));
             let plan = way.plan(&server, 1, open(0.5), requests(3));
             let patient = plan.with(|plan| plan.connect_timeout = Duration::from_secs(60));
             let (outcome, _) = logged("408", way, patient);
@@ -32,7 +32,7 @@ fn a_408_on_an_idle_connection_is_its_end_and_no_failure() {
 fn a_response_that_ends_an_idle_connection_may_have_any_status() {
     over(&[Transport::Plain, Transport::Tls], |way| {
         let farewell = "HTTP/1.1 503 Stopping\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
-        let server = Server::start(way.transport, move |_| Reply::answer_and_end(farewell, false));
+        let server = Server::start(way, move |_| Reply::answer_and_end(farewell, false));
         let outcome = outcome_of(&way.plan(&server, 1, open(0.5), requests(2)));
         assert_eq!((outcome.counts.ok, outcome.unsolicited), (2, 0), "{way:?} {:?}", outcome.failures);
     });
@@ -40,7 +40,7 @@ fn a_response_that_ends_an_idle_connection_may_have_any_status() {
 
 fn ends_in_silence(transports: &[Transport], closing: Closing) {
     over(transports, |way| {
-        let server = Server::start(way.transport, move |_| Reply::answer_and_close(closing));
+        let server = Server::start(way, move |_| Reply::answer_and_close(closing));
         let (outcome, _) = logged("closed", way, way.plan(&server, 1, open(0.5), requests(3)));
         assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 0), "{way:?} {:?}", outcome.failures);
         assert_eq!((outcome.connections_opened, outcome.unsolicited), (3, 0), "{way:?}");
@@ -70,12 +70,11 @@ fn a_request_that_crossed_a_408_is_sent_again_whatever_its_method() {
         let with_body = "HTTP/1.1 408 Too Late\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbye";
         let without_close = "HTTP/1.1 408 Too Late\r\nContent-Length: 0\r\n\r\n";
         for farewell in REQUEST_TIMEOUTS.into_iter().chain([with_body, without_close]) {
-            let server = Server::start_slow_to_open(way.transport, 1, Duration::ZERO, move |request| {
-                match request.connection {
+            let server =
+                Server::start_slow_to_open(way, 1, Duration::ZERO, move |request| match request.connection {
                     0 => Reply::answer_and_abandon_with(farewell),
                     _ => Reply::answer("hi"),
-                }
-            });
+                });
             let outcome = outcome_of(&way.plan(&server, 1, open(1.0), requests(3)).with(post));
             assert_eq!((outcome.counts.ok, outcome.counts.resent), (3, 1), "{way:?} {:?}", outcome.failures);
             assert_eq!(outcome.status.keys().collect::<Vec<_>>(), [&200], "{way:?}");
@@ -90,7 +89,7 @@ fn post(plan: &mut LoadPlan) {
     plan.requests = Arc::new(RequestSource::new(vec![target]).unwrap());
 }
 
-fn load((way, port): (Way, u16)) {
+fn load((way, port): (Transport, u16)) {
     let plan = way.plan_to(port, 64, open(300.0), requests(900)).with(|plan| {
         post(plan);
         plan.connect_timeout = Duration::from_secs(60);
@@ -113,7 +112,7 @@ fn no_request_leaves_over_a_connection_that_has_ended() {
         let (gate, answered) = (Arc::new(Mutex::new(())), AtomicU64::new(0));
         let held = gate.lock().unwrap();
         let passing = Arc::clone(&gate);
-        let server = Server::start(way.transport, move |_| {
+        let server = Server::start(way, move |_| {
             if answered.fetch_add(1, Ordering::SeqCst) >= 800 {
                 drop(passing.lock());
             }

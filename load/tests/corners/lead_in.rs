@@ -23,7 +23,7 @@ fn the_first_request_of_each_connection_is_not_in_the_figures() {
     over_each_way(|way| {
         for pacing in [Pacing::Closed, open(40.0)] {
             let seen = Mutex::new(Vec::new());
-            let server = Server::start(way.transport, move |request| {
+            let server = Server::start(way, move |request| {
                 let mut seen = seen.lock().unwrap();
                 let is_first = !seen.contains(&request.connection);
                 seen.push(request.connection);
@@ -48,7 +48,7 @@ fn the_first_request_of_each_connection_is_not_in_the_figures() {
 #[test]
 fn what_is_in_flight_when_counting_begins_counts_with_its_whole_time() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(1_500));
+        let server = Server::start(way, |_| Reply::answer("hi").after_ms(1_500));
         let counted = Stop::Duration(Duration::from_secs(2));
         let plan = way.plan(&server, 3, Pacing::Closed, counted).with(|plan| plan.lead_in = LEAD_IN);
         let outcome = outcome_of(&plan);
@@ -66,8 +66,7 @@ fn what_is_in_flight_when_counting_begins_counts_with_its_whole_time() {
 fn what_was_due_in_the_lead_in_and_was_not_sent_in_it_is_told_from_what_fell_due_after_it() {
     over_each_way(|way| {
         for (answers_after_ms, has_backlog) in [(1, false), (200, true)] {
-            let server =
-                Server::start(way.transport, move |_| Reply::answer("hi").after_ms(answers_after_ms));
+            let server = Server::start(way, move |_| Reply::answer("hi").after_ms(answers_after_ms));
             let plan = way.plan(&server, 2, open(23.0), COUNTED).with(|plan| plan.lead_in = LEAD_IN);
             let counts = outcome_of(&plan).counts;
             // Of those due at 0, 43, 87 ms and so on the 20th to the 37th.
@@ -83,8 +82,7 @@ fn the_caller_knows_when_counting_begins() {
     over_each_way(|way| {
         // The kernel tries a connect again after a second.
         let (opening, greets_after) = (Duration::from_secs(1), Duration::from_millis(200));
-        let server =
-            Server::start_slow_to_open(way.transport, 3, greets_after, |_| Reply::answer("hi").after_ms(5));
+        let server = Server::start_slow_to_open(way, 3, greets_after, |_| Reply::answer("hi").after_ms(5));
         let plan = way.plan(&server, 3, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = LEAD_IN);
         let asked_ns = now_ns();
         let mut begins_ns = Vec::new();
@@ -101,7 +99,7 @@ fn the_caller_knows_when_counting_begins() {
 #[test]
 fn a_load_that_is_stopped_in_its_lead_in_has_counted_nothing() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(50));
+        let server = Server::start(way, |_| Reply::answer("hi").after_ms(50));
         let plan =
             way.plan(&server, 2, Pacing::Closed, COUNTED).with(|plan| plan.lead_in = Duration::from_secs(60));
         let stop = AtomicBool::new(false);
@@ -124,7 +122,7 @@ fn a_load_that_is_stopped_in_its_lead_in_has_counted_nothing() {
 #[test]
 fn a_lead_in_is_refused_where_requests_end_the_load_or_its_rate_changes() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         let counted = way.plan(&server, 2, Pacing::Closed, super::requests(5));
         let climbs = Pacing::Open {
             shape: threadcount_load::plan::RateShape::Ramp {

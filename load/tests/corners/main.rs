@@ -12,7 +12,6 @@ mod noticing;
 mod options;
 mod out_of_order;
 mod pacing;
-mod refused_driver;
 mod reply;
 mod rows;
 mod server;

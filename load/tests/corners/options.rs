@@ -16,7 +16,7 @@ use threadcount_load::response::BodyCheck;
 #[test]
 fn the_log_has_a_row_for_each_request_whatever_became_of_it() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match (request.connection, request.nth) {
+        let server = Server::start(way, |request| match (request.connection, request.nth) {
             (_, 5) => Reply::close().after_ms(400),
             _ => Reply::answer("hi").after_ms(1),
         });
@@ -40,7 +40,7 @@ fn the_log_has_a_row_for_each_request_whatever_became_of_it() {
 #[test]
 fn the_log_has_what_did_not_end_and_what_never_began() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::silence());
+        let server = Server::start(way, |_| Reply::silence());
         let stop = Stop::Duration(Duration::from_secs(2));
         let rows = rows("unfinished", way, way.plan(&server, 2, open(5.0), stop));
         let count = |outcome: &str| rows.iter().filter(|row| row.outcome == outcome).count();
@@ -60,7 +60,7 @@ fn groups(rows: &[Row], gap_s: f64) -> usize {
 #[test]
 fn requests_may_leave_in_groups_and_none_of_them_early() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         // A request each 50 ms, and windows of 250 ms.
         let plan = way.plan(&server, 60, open(20.0), requests(60));
         let plan = plan.with(|plan| plan.lateness = Duration::from_millis(250));
@@ -85,7 +85,7 @@ fn requests_may_leave_in_groups_and_none_of_them_early() {
 #[test]
 fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         // Due at 0, 250, 500 and 750 ms: the first three leave at 600, and the window of the last would end after the load.
         let stop = Stop::Duration(Duration::from_secs(1));
         let plan = way.plan(&server, 20, open(4.0), stop).with(|plan| {
@@ -100,7 +100,7 @@ fn a_load_that_may_be_late_leaves_out_no_request_at_its_end() {
 #[test]
 fn the_time_to_the_first_byte_ends_before_the_body_comes() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match request.nth {
+        let server = Server::start(way, |request| match request.nth {
             2 => Reply::answer_in_two(Duration::from_secs(2)),
             _ => Reply::answer("hi"),
         });
@@ -115,7 +115,7 @@ fn the_time_to_the_first_byte_ends_before_the_body_comes() {
 #[test]
 fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| match request.path.as_str() {
+        let server = Server::start(way, |request| match request.path.as_str() {
             "/a/" => Reply::redirect(302, "next").after_ms(10),
             "/a/next" => Reply::redirect(307, "/last?x").after_ms(10),
             "/last?x" => Reply::answer("here").after_ms(10),
@@ -138,7 +138,7 @@ fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
             plan.expected_body = None;
         }));
         assert_eq!((not_followed.status.get(&302), server.requests()), (Some(&20), 80));
-        let is_kept = !way.transport.is_http2();
+        let is_kept = !way.is_http2();
         assert_eq!(not_followed.first_failing_body.as_deref(), is_kept.then_some("moved"));
     });
 }
@@ -146,17 +146,16 @@ fn redirects_are_followed_and_their_time_is_part_of_the_response_time() {
 #[test]
 fn a_redirect_that_ends_its_connection_is_followed_over_another_one_and_with_its_cookie() {
     over_each_way(|way| {
-        let server =
-            Server::start(way.transport, |request| match (request.path.as_str(), &*request.cookie) {
-                ("/", _) => Reply::redirect_and_end(303, "/next"),
-                ("/next", REDIRECTED) => Reply::answer("hi"),
-                _ => Reply::close(),
-            });
+        let server = Server::start(way, |request| match (request.path.as_str(), &*request.cookie) {
+            ("/", _) => Reply::redirect_and_end(303, "/next"),
+            ("/next", REDIRECTED) => Reply::answer("hi"),
+            _ => Reply::close(),
+        });
         let plan = way.plan(&server, 2, Pacing::Closed, requests(20));
         let outcome =
             outcome_of(&plan.with(|plan| (plan.follow_redirects, plan.keep_cookies) = (true, true)));
         assert_eq!(outcome.counts.ok, 20, "{way:?}: {:?}", outcome.failures);
-        let connections = if way.transport.is_http2() { 2 } else { 22 };
+        let connections = if way.is_http2() { 2 } else { 22 };
         assert!(outcome.connections_opened >= connections - 2, "{way:?}: {}", outcome.connections_opened);
     });
 }
@@ -165,7 +164,7 @@ fn a_redirect_that_ends_its_connection_is_followed_over_another_one_and_with_its
 fn a_redirect_that_leads_nowhere_is_a_failure() {
     over_each_way(|way| {
         let failures = |location: &'static str| {
-            let server = Server::start(way.transport, move |_| Reply::redirect(302, location));
+            let server = Server::start(way, move |_| Reply::redirect(302, location));
             let plan = way.plan(&server, 1, Pacing::Closed, requests(3));
             let outcome = outcome_of(&plan.with(|plan| plan.follow_redirects = true));
             assert_eq!((outcome.counts.failed, outcome.status.get(&302)), (3, Some(&3)), "{way:?}");
@@ -183,13 +182,13 @@ fn a_redirect_that_leads_nowhere_is_a_failure() {
 #[test]
 fn a_stream_of_events_is_complete_with_its_first_byte_where_that_is_asked_for() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::events().after_ms(1));
+        let server = Server::start(way, |_| Reply::events().after_ms(1));
         let plan = way.plan(&server, 2, Pacing::Closed, requests(20)).with(|plan| plan.first_byte = true);
         let outcome = outcome_of(&plan);
         assert_eq!((outcome.counts.ok, outcome.status.get(&200)), (20, Some(&20)), "{way:?}");
         assert_eq!((outcome.service_time.count(), outcome.first_byte_time.count()), (20, 20));
         // Over HTTP/2 only the stream is given up.
-        let connections = if way.transport.is_http2() { 2 } else { 20 };
+        let connections = if way.is_http2() { 2 } else { 20 };
         assert_eq!(outcome.connections_opened, connections, "{way:?}");
         assert_eq!(outcome.begun_unfinished, 0);
     });
@@ -198,7 +197,7 @@ fn a_stream_of_events_is_complete_with_its_first_byte_where_that_is_asked_for() 
 #[test]
 fn a_body_that_ends_is_read_to_its_end_though_the_first_byte_would_do() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         let plan = way.plan(&server, 1, Pacing::Closed, requests(20)).with(|plan| plan.first_byte = true);
         let outcome = outcome_of(&plan);
         assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 1), "{way:?}");
@@ -209,7 +208,7 @@ fn a_body_that_ends_is_read_to_its_end_though_the_first_byte_would_do() {
 fn responses_that_begin_and_do_not_end_are_counted_and_a_silent_server_has_none() {
     over_each_way(|way| {
         let warnings = |reply: fn() -> Reply| {
-            let server = Server::start(way.transport, move |_| reply());
+            let server = Server::start(way, move |_| reply());
             let stop = Stop::Duration(Duration::from_secs(3));
             let plan = way.plan(&server, 2, Pacing::Closed, stop);
             let outcome = outcome_of(&plan);
@@ -225,7 +224,7 @@ fn responses_that_begin_and_do_not_end_are_counted_and_a_silent_server_has_none(
 #[test]
 fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| {
+        let server = Server::start(way, |request| {
             let body = if request.nth % 3 == 0 { "all is lost" } else { "all is well" };
             Reply::answer(body)
         });
@@ -244,7 +243,7 @@ fn a_body_without_the_expected_text_is_a_failure_of_its_own_kind() {
 #[test]
 fn an_unexpected_body_that_is_compressed_is_named() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| {
+        let server = Server::start(way, |_| {
             Reply::answer("squeezed").with_field("content-encoding", "gzip".to_owned())
         });
         let plan = way.plan(&server, 1, Pacing::Closed, requests(2));
@@ -258,7 +257,7 @@ fn values_and_cookies_of_a_response_are_sent_with_the_next_request_of_the_same_c
     over_each_way(|way| {
         let (wrong, right) = (Arc::<AtomicU64>::default(), Arc::<AtomicU64>::default());
         let counts = (Arc::clone(&wrong), Arc::clone(&right));
-        let server = Server::start(way.transport, move |request| {
+        let server = Server::start(way, move |request| {
             let token = |nth: u32| format!("c{}n{nth}", request.connection);
             let is_right = match request.nth {
                 1 => request.path == "/next?id=&token=" && request.cookie.is_empty(),
@@ -289,8 +288,7 @@ fn values_and_cookies_of_a_response_are_sent_with_the_next_request_of_the_same_c
 #[test]
 fn a_unix_socket_carries_what_tcp_does() {
     over_each_way(|way| {
-        let server =
-            Server::start_unix(way.transport, own_path("socket", way), |_| Reply::answer("hi").after_ms(1));
+        let server = Server::start_unix(way, own_path("socket", way), |_| Reply::answer("hi").after_ms(1));
         for pacing in [Pacing::Closed, open(400.0)] {
             let outcome = outcome_of(&way.plan(&server, 4, pacing, requests(80)));
             assert_eq!(
@@ -310,7 +308,7 @@ fn a_unix_socket_carries_what_tcp_does() {
 fn a_large_body_comes_over_a_unix_socket_too() {
     over_each_way(|way| {
         let body = "x".repeat(300_000);
-        let server = Server::start_unix(way.transport, own_path("large", way), move |_| Reply::answer(&body));
+        let server = Server::start_unix(way, own_path("large", way), move |_| Reply::answer(&body));
         for pacing in [Pacing::Closed, open(200.0)] {
             let outcome = outcome_of(&way.plan(&server, 2, pacing, requests(20)));
             assert_eq!(outcome.counts.ok, 20, "{way:?}: {:?}", outcome.failures);

@@ -14,7 +14,7 @@ fn a_closed_loop_divides_its_requests_over_connections_and_not_over_threads() {
     over_each_way(|way| {
         for threads in [1, 2] {
             // Long enough that a thread without a core for a while misses few of its turns.
-            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(40));
+            let server = Server::start(way, |_| Reply::answer("hi").after_ms(40));
             let plan = way
                 .plan(&server, 3, Pacing::Closed, requests(210))
                 .with(|plan| plan.threads = NonZeroU32::new(threads));
@@ -32,7 +32,7 @@ fn a_closed_loop_divides_its_requests_over_connections_and_not_over_threads() {
 fn an_open_load_divides_its_requests_over_connections_and_not_over_threads() {
     over_each_way(|way| {
         for threads in [1, 2] {
-            let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(10));
+            let server = Server::start(way, |_| Reply::answer("hi").after_ms(10));
             let plan = way
                 .plan(&server, 3, open(240.0), requests(240))
                 .with(|plan| plan.threads = NonZeroU32::new(threads));
@@ -51,8 +51,7 @@ const CONNECT_MS: f64 = 1_000.0;
 #[test]
 fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
     over_each_way(|way| {
-        let server =
-            Server::start_slow_to_open(way.transport, 3, Duration::from_millis(200), |_| Reply::answer("hi"));
+        let server = Server::start_slow_to_open(way, 3, Duration::from_millis(200), |_| Reply::answer("hi"));
         let begun = std::time::Instant::now();
         let outcome = outcome_of(&way.plan(&server, 3, open(100.0), requests(20)));
         assert_eq!((outcome.counts.ok, outcome.connections_opened), (20, 3), "{:?}", outcome.failures);
@@ -66,7 +65,7 @@ fn no_response_time_of_an_open_load_holds_the_opening_of_its_connections() {
 #[test]
 fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
     over(&[Transport::Tls, Transport::H2c, Transport::H2], |way| {
-        let server = Server::start_greeting(way.transport, 2, Duration::from_secs(12));
+        let server = Server::start_greeting(way, 2, Duration::from_secs(12));
         let plan = way
             .plan(&server, 5, open(100.0), requests(20))
             .with(|plan| plan.connect_timeout = Duration::from_secs(4));
@@ -79,7 +78,7 @@ fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
         assert_eq!(said.count(), 1, "{:?}", report.warnings);
     });
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         let outcome = outcome_of(&way.plan(&server, 5, open(100.0), requests(20)));
         assert_eq!(
             outcome.connections_at_start.map(|at_start| (at_start.open, at_start.wanted)),
@@ -91,7 +90,7 @@ fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
 #[test]
 fn a_handshake_does_not_wait_until_the_next_request_is_due() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         // The next request is due after 250 ms, and an idle generator wakes up every 100 ms.
         let plan = way.plan(&server, 4, open(4.0), requests(8)).with(|plan| plan.keep_alive = false);
         let outcome = outcome_of(&plan);
@@ -104,7 +103,7 @@ fn a_handshake_does_not_wait_until_the_next_request_is_due() {
 #[test]
 fn a_generator_that_waits_for_the_last_responses_rests() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |request| {
+        let server = Server::start(way, |request| {
             Reply::answer("hi").after_ms(if request.connection == 0 { 1_500 } else { 1 })
         });
         let stop = Stop::Duration(Duration::from_millis(300));
@@ -120,7 +119,7 @@ fn a_generator_that_waits_for_the_last_responses_rests() {
 #[test]
 fn an_open_load_lasts_as_long_as_it_was_asked_to() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         let lasts = Duration::from_millis(1_900);
         // Due at 0 and 1,000 ms; the next would be due at 2,000.
         let plan = way.plan(&server, 2, open(1.0), Stop::Duration(lasts));
@@ -134,7 +133,7 @@ fn an_open_load_lasts_as_long_as_it_was_asked_to() {
 #[test]
 fn a_response_within_the_grace_time_counts() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi").after_ms(700));
+        let server = Server::start(way, |_| Reply::answer("hi").after_ms(700));
         let stop = Stop::Either(NonZeroU64::new(5).unwrap(), Duration::from_millis(800));
         // Due at 0, 100, .. 400 ms; the last three responses cannot be complete within 800.
         let with_grace =
@@ -150,7 +149,7 @@ fn a_response_within_the_grace_time_counts() {
 #[test]
 fn what_is_in_flight_when_the_grace_time_is_over_is_unfinished() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::silence());
+        let server = Server::start(way, |_| Reply::silence());
         let silent = way
             .plan(&server, 2, open(25.0), Stop::Duration(Duration::from_secs(2)))
             .with(|plan| plan.grace = Duration::from_millis(300));

@@ -1,24 +1,24 @@
 //! The log of a load, read back.
 
 use super::outcome_of;
-use super::transport::Way;
+use super::transport::Transport;
 use std::path::PathBuf;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
 
 /// A file of its own for each way of a test.
-pub fn own_path(test: &str, way: Way) -> PathBuf {
-    let name = format!("threadcount-{}-{test}-{:?}-{:?}", std::process::id(), way.transport, way.driver);
+pub fn own_path(test: &str, way: Transport) -> PathBuf {
+    let name = format!("threadcount-{}-{test}-{way:?}", std::process::id());
     std::env::temp_dir().join(name)
 }
 
 /// The rows of the log of a load, which runs now.
-pub fn rows(test: &str, way: Way, plan: LoadPlan) -> Vec<Row> {
+pub fn rows(test: &str, way: Transport, plan: LoadPlan) -> Vec<Row> {
     logged(test, way, plan).1
 }
 
 /// What became of a load, which runs now, and the rows of its log.
-pub fn logged(test: &str, way: Way, plan: LoadPlan) -> (LoadOutcome, Vec<Row>) {
+pub fn logged(test: &str, way: Transport, plan: LoadPlan) -> (LoadOutcome, Vec<Row>) {
     let file = own_path(test, way);
     let outcome = outcome_of(&plan.with(|plan| plan.log = Some(file.clone())));
     let text = std::fs::read_to_string(&file).unwrap();

@@ -1,4 +1,4 @@
-//! The table of all transports: every test of this binary that is about connections runs over each of them, with each driver.
+//! The table of all transports: every test of this binary that is about connections runs over each of them.
 
 use super::{outcome_of, requests};
 use crate::reply::Reply;
@@ -6,7 +6,7 @@ use crate::server::Server;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::thread;
-use threadcount_load::plan::{DriverChoice, LoadPlan, Pacing, ProtocolChoice, Stop};
+use threadcount_load::plan::{LoadPlan, Pacing, ProtocolChoice, Stop};
 use threadcount_load::request::{Origin, RequestSource, Target};
 
 /// What carries the requests.
@@ -22,7 +22,6 @@ pub enum Transport {
     H2,
 }
 
-pub const DRIVERS: [DriverChoice; 2] = [DriverChoice::Epoll, DriverChoice::IoUring];
 pub const TRANSPORTS: [Transport; 4] = [Transport::Plain, Transport::Tls, Transport::H2c, Transport::H2];
 
 impl Transport {
@@ -33,16 +32,7 @@ impl Transport {
     pub fn is_http2(self) -> bool {
         matches!(self, Self::H2c | Self::H2)
     }
-}
 
-/// A transport and the driver below it.
-#[derive(Clone, Copy, Debug)]
-pub struct Way {
-    pub transport: Transport,
-    pub driver: DriverChoice,
-}
-
-impl Way {
     /// A load of one path of a server on one thread.
     pub fn plan(self, server: &Server, connections: u32, pacing: Pacing, stop: Stop) -> LoadPlan {
         self.plan_of(server, "/", connections, pacing, stop)
@@ -66,33 +56,28 @@ impl Way {
 
     /// A load of `/` at a port, on one thread.
     pub fn plan_to(self, port: u16, connections: u32, pacing: Pacing, stop: Stop) -> LoadPlan {
-        let origin = Origin { tls: self.transport.has_tls(), host: "127.0.0.1".to_owned(), port };
+        let origin = Origin { tls: self.has_tls(), host: "127.0.0.1".to_owned(), port };
         let requests = Arc::new(RequestSource::get(origin, "/"));
         LoadPlan::closed(requests, NonZeroU32::new(connections).unwrap(), stop).with(|plan| {
             plan.pacing = pacing;
-            plan.driver = self.driver;
             plan.insecure = true;
             plan.threads = NonZeroU32::new(1);
-            plan.protocol =
-                if self.transport.is_http2() { ProtocolChoice::Http2 } else { ProtocolChoice::Http1 };
+            plan.protocol = if self.is_http2() { ProtocolChoice::Http2 } else { ProtocolChoice::Http1 };
         })
     }
 }
 
-/// Does it over every transport with every driver, all at the same time.
-pub fn over_each_way(test: impl Fn(Way) + Sync) {
+/// Does it over every transport, all at the same time.
+pub fn over_each_way(test: impl Fn(Transport) + Sync) {
     over(&TRANSPORTS, test);
 }
 
 /// The same over some transports.
-pub fn over(transports: &[Transport], test: impl Fn(Way) + Sync) {
-    let ways = transports
-        .iter()
-        .flat_map(|&transport| DRIVERS.into_iter().map(move |driver| Way { transport, driver }));
+pub fn over(transports: &[Transport], test: impl Fn(Transport) + Sync) {
     let test = &test;
     thread::scope(|scope| {
-        let running: Vec<_> = ways.map(|way| (way, scope.spawn(move || test(way)))).collect();
-        let failed: Vec<Way> =
+        let running: Vec<_> = transports.iter().map(|&way| (way, scope.spawn(move || test(way)))).collect();
+        let failed: Vec<Transport> =
             running.into_iter().filter_map(|(way, thread)| thread.join().is_err().then_some(way)).collect();
         assert!(failed.is_empty(), "it does not hold over {failed:?}");
     });
@@ -101,9 +86,9 @@ pub fn over(transports: &[Transport], test: impl Fn(Way) + Sync) {
 #[test]
 fn each_transport_speaks_what_its_name_says() {
     over_each_way(|way| {
-        let server = Server::start(way.transport, |_| Reply::answer("hi"));
+        let server = Server::start(way, |_| Reply::answer("hi"));
         let outcome = outcome_of(&way.plan(&server, 2, Pacing::Closed, requests(20)));
-        let spoken = match way.transport {
+        let spoken = match way {
             Transport::Plain => "HTTP/1.1",
             Transport::Tls => "HTTP/1.1 over TLS 1.3",
             Transport::H2c => "HTTP/2 (h2c)",

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use threadcount_load::plan::{
-    AddressOverride, Arrivals, ClientIdentity, DriverChoice, ExpectedStatus, LoadPlan, Pacing,
-    ProtocolChoice, Stop,
+    AddressOverride, Arrivals, ClientIdentity, ExpectedStatus, LoadPlan, Pacing, ProtocolChoice, Stop,
 };
 use threadcount_load::request::RequestSource;
 use threadcount_load::response::{BodyCheck, Capture};
@@ -46,9 +45,6 @@ pub struct Sending {
     pub threads: Option<NonZeroU32>,
     /// Cores of the generator's threads; empty: not pinned.
     pub cores: Vec<usize>,
-    /// I/O interface for plain HTTP/1.1.
-    #[schemars(with = "String")]
-    pub driver: DriverChoice,
     /// Address to connect to instead of the host and port of the URL.
     #[schemars(with = "Vec<BTreeMap<String, serde_json::Value>>")]
     pub resolve: Vec<AddressOverride>,
@@ -104,7 +100,6 @@ impl Default for Sending {
             insecure: false,
             threads: None,
             cores: Vec::new(),
-            driver: DriverChoice::Auto,
             resolve: Vec::new(),
             unix_socket: None,
             sni: None,
@@ -140,7 +135,6 @@ impl Sending {
             // One thread per core by default.
             plan.threads = self.threads.or_else(|| NonZeroU32::new(self.cores.len() as u32));
             plan.cores.clone_from(&self.cores);
-            plan.driver = self.driver;
             plan.protocol = self.http;
             plan.streams_per_connection = self.streams;
             plan.keep_alive = keep_alive;
@@ -179,11 +173,6 @@ impl Sending {
             ProtocolChoice::Http2 => "HTTP/2 only (without TLS with prior knowledge)",
             _ => "HTTP/1.1, or over TLS what the server chooses",
         };
-        let driver = match self.driver {
-            DriverChoice::IoUring => "io_uring",
-            DriverChoice::Epoll => "epoll",
-            _ => "io_uring or epoll",
-        };
         let facts = [
             (
                 self.arrivals != usual.arrivals,
@@ -207,7 +196,6 @@ impl Sending {
                 self.threads.map_or(0, u32::from).to_string(),
             ),
             (!self.cores.is_empty(), "generator pinned to cores", cores()),
-            (self.driver != usual.driver, "carried by, as asked", driver.to_owned()),
         ];
         let facts = facts.into_iter().chain(self.unusual_connections()).chain(self.unusual_responses());
         facts.filter(|(is_unusual, ..)| *is_unusual).map(|(_, what, text)| (what, text)).collect()

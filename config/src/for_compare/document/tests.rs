@@ -4,7 +4,7 @@ use crate::for_compare::document;
 use crate::for_compare::sample::{asked, experiment};
 use crate::tests::schema::accepts;
 use serde_json::Value;
-use threadcount_load::plan::{AddressOverride, Arrivals, ClientIdentity, DriverChoice, ProtocolChoice};
+use threadcount_load::plan::{AddressOverride, Arrivals, ClientIdentity, ProtocolChoice};
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::experiment::{Body, LoadKind, Losses, Sending, Shape, Workload};
 use threadcount_model::parse::{expected_status, ramp, steps};
@@ -97,7 +97,6 @@ fn unusual_sending() -> Sending {
         insecure: true,
         threads: std::num::NonZeroU32::new(2),
         cores: vec![0, 1],
-        driver: DriverChoice::Epoll,
         resolve: vec![AddressOverride::connect_to("a:80:b:81").unwrap()],
         unix_socket: Some(file("x.sock")),
         sni: Some("a.test".to_owned()),

@@ -56,9 +56,8 @@ fn head(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
         (None, None) => "closed loop".to_owned(),
     };
     let is_connected = !report.protocol.is_empty() && !outcome.is_without_connection();
-    let spoken = if is_connected { &report.protocol } else { "no connection" };
     let mut how = vec![
-        format!("{spoken} over {}", report.driver),
+        if is_connected { report.protocol.clone() } else { "no connection".to_owned() },
         mode,
         figures::plural(u64::from(plan.connections), "connection"),
         figures::plural(u64::from(plan.threads), "thread"),

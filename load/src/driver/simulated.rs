@@ -1,21 +1,21 @@
-//! A driver without a kernel, for tests: it answers each request at once, and can be late, slow to connect, send its
-//! responses in two pieces, or break.
+//! A driver without a kernel, which the engine's tests run over: it answers each request, and can be late, slow to connect,
+//! send its responses in two pieces or all in one burst, or break.
 
-use super::{Chunk, Completion, Driver, Event, Slot, Wake};
+use super::{Completion, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
 use crate::endpoint::Endpoint;
 use crate::engine::thread_cpu_ns;
-use crate::request::RenderedRequest;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
+use std::marker::PhantomData;
 use std::net::IpAddr;
 use std::rc::Rc;
 use std::thread::sleep;
 use std::time::Duration;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-/// Where a response in two pieces is cut.
+/// Where a response in two pieces is cut: the pieces differ in length.
 const CUT: usize = 20;
 
 /// Behaviour of the driver in a test.
@@ -25,6 +25,8 @@ pub(crate) struct Habits {
     pub late_after: Option<(u64, Duration)>,
     /// A response arrives so long after its request.
     pub answers_after: Duration,
+    /// No response is handed over before this moment and before each connection waits for one; then all of them are.
+    pub stalls_until_ns: Nanos,
     /// Stamps are so much too early.
     pub stamps_early: Duration,
     /// Each response has a segment that came out of order.
@@ -43,6 +45,13 @@ pub(crate) struct Habits {
     pub breaks_after: Option<u64>,
 }
 
+/// A step of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    TookAnswer,
+    Sent,
+}
+
 /// What the engine did.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
@@ -52,6 +61,8 @@ pub(crate) struct Account {
     pub most_connecting: u32,
     /// All waits.
     pub waits: Vec<Wait>,
+    /// What was sent and taken, in its order.
+    pub steps: Vec<Step>,
 }
 
 /// One wait.
@@ -67,7 +78,7 @@ pub(crate) struct Wait {
     pub at_most: Duration,
 }
 
-pub(crate) struct Instant {
+pub(crate) struct Simulated<'a> {
     habits: Habits,
     account: Rc<RefCell<Account>>,
     sent: u64,
@@ -77,14 +88,12 @@ pub(crate) struct Instant {
     /// Requests under way, and when their responses arrive.
     waiting: VecDeque<(Slot, Nanos)>,
     came: VecDeque<(Slot, Event, Nanos)>,
-    /// The piece that was handed over last.
-    piece: Chunk,
+    requests: PhantomData<&'a [u8]>,
 }
 
-impl Instant {
+impl<'a> Simulated<'a> {
     pub(crate) fn with(habits: Habits, slots: u32, account: Rc<RefCell<Account>>) -> Self {
         account.borrow_mut().carried = vec![0; slots as usize];
-        let piece = Chunk { buffer: 0, len: 0 };
         Self {
             habits,
             account,
@@ -94,31 +103,31 @@ impl Instant {
             connecting: Vec::new(),
             waiting: VecDeque::new(),
             came: VecDeque::new(),
-            piece,
+            requests: PhantomData,
         }
     }
 
     fn answer(&mut self, slot: Slot, at_ns: Nanos) {
-        let piece = |buffer, len: usize| Event::Received(Chunk { buffer, len: len as u32 });
         self.answered += 1;
-        if self.habits.splits == Some(self.answered) {
-            self.came.push_back((slot, piece(1, CUT), at_ns));
-            self.came.push_back((slot, piece(2, ANSWER.len() - CUT), at_ns));
-        } else {
-            self.came.push_back((slot, piece(0, ANSWER.len()), at_ns));
-        }
+        let pieces = [CUT, ANSWER.len() - CUT];
+        let pieces = if self.habits.splits == Some(self.answered) { &pieces[..] } else { &[ANSWER.len()] };
+        self.came.extend(pieces.iter().map(|&len| (slot, Event::Received(len), at_ns)));
     }
-}
 
-impl Driver for Instant {
-    const NAME: &'static str = "instant";
-    const BATCH: usize = 1_000_000;
+    /// Are the responses held back that have arrived?
+    fn stalls(&mut self, now_ns: Nanos) -> bool {
+        let until_ns = self.habits.stalls_until_ns;
+        if now_ns >= until_ns && self.waiting.len() == self.account.borrow().carried.len() {
+            self.habits.stalls_until_ns = 0;
+        }
+        self.habits.stalls_until_ns > 0
+    }
 
-    fn new(slots: u32, _: &[Endpoint], _: bool) -> io::Result<Self> {
+    pub(crate) fn new(slots: u32, _: &[Endpoint], _: bool) -> io::Result<Self> {
         Ok(Self::with(Habits::default(), slots, Rc::default()))
     }
 
-    fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
+    pub(crate) fn connect(&mut self, slot: Slot, _: usize, _: Option<IpAddr>) -> io::Result<()> {
         let until_ns = thread_cpu_ns() + self.habits.connect_costs.as_nanos() as Nanos;
         while thread_cpu_ns() < until_ns {}
         self.connects += 1;
@@ -132,35 +141,29 @@ impl Driver for Instant {
         Ok(())
     }
 
-    unsafe fn keep(&mut self, _: Slot, _: RenderedRequest<'_>) {}
+    pub(crate) fn keep(&mut self, _: Slot, _: &[u8], _: Option<&'a [u8]>) {}
 
-    fn send(&mut self, slot: Slot) {
-        self.account.borrow_mut().carried[slot as usize] += 1;
+    pub(crate) fn send(&mut self, slot: Slot) {
+        let mut account = self.account.borrow_mut();
+        account.carried[slot as usize] += 1;
+        account.steps.push(Step::Sent);
         self.sent += 1;
         self.waiting.push_back((slot, now_ns() + self.habits.answers_after.as_nanos() as Nanos));
     }
 
-    fn write(&mut self, _: Slot, _: &[u8]) {}
+    pub(crate) fn write(&mut self, _: Slot, _: &[u8]) {}
 
-    fn write_last(&mut self, _: Slot, _: &[u8]) {}
+    pub(crate) fn write_last(&mut self, _: Slot, _: &[u8]) {}
 
-    fn skip(&mut self, _: Slot, _: u64) {}
+    pub(crate) fn skip(&mut self, _: Slot, _: u64) {}
 
-    fn has_sent(&self, _: Slot) -> bool {
+    pub(crate) fn has_sent(&self, _: Slot) -> bool {
         true
     }
 
-    fn has_queued(&self, _: Slot) -> bool {
-        false
-    }
+    pub(crate) fn close(&mut self, _: Slot) {}
 
-    fn close(&mut self, _: Slot) {}
-
-    fn submit(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
+    pub(crate) fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
         let at_most = Duration::from_nanos(until_ns.saturating_sub(now_ns));
         let all_busy = self.waiting.len() == self.account.borrow().carried.len();
         self.account.borrow_mut().waits.push(Wait { sent: self.sent, all_busy, wake, at_most });
@@ -177,7 +180,8 @@ impl Driver for Instant {
         let look_ns = crate::clock::now_ns();
         let connected = self.connecting.drain(..).map(|slot| (slot, Event::Connected, look_ns));
         self.came.extend(connected);
-        let until = self.habits.most_per_wait.map_or(u64::MAX, |most| self.answered + most);
+        let most = if self.stalls(look_ns) { Some(0) } else { self.habits.most_per_wait };
+        let until = most.map_or(u64::MAX, |most| self.answered + most);
         while self.answered < until
             && let Some((slot, at_ns)) = self.waiting.pop_front_if(|&mut (_, at_ns)| at_ns <= look_ns)
         {
@@ -189,38 +193,37 @@ impl Driver for Instant {
         Ok(())
     }
 
-    fn next(&mut self) -> Option<Completion> {
+    pub(crate) fn next(&mut self) -> Option<Completion> {
         let (slot, event, came_ns) = self.came.pop_front()?;
         let at_ns = now_ns();
         let mut stamp_ns = None;
-        if let Event::Received(piece) = event {
-            let early_ns = self.habits.stamps_early.as_nanos() as Nanos;
-            (self.piece, stamp_ns) = (piece, Some(came_ns - early_ns));
+        if matches!(event, Event::Received(_)) {
+            self.account.borrow_mut().steps.push(Step::TookAnswer);
+            stamp_ns = Some(came_ns - self.habits.stamps_early.as_nanos() as Nanos);
         }
         Some(Completion { slot, event, at_ns, stamp_ns })
     }
 
-    fn has_pending(&mut self, slot: Slot) -> bool {
+    pub(crate) fn has_pending(&mut self, slot: Slot) -> bool {
         self.came.iter().any(|&(other, ..)| other == slot)
     }
 
-    fn is_quiet(&mut self, slot: Slot, _: bool) -> bool {
+    pub(crate) fn is_quiet(&mut self, slot: Slot, _: bool) -> bool {
         !self.has_pending(slot)
     }
 
-    fn out_of_order(&self, _: Slot) -> Option<u32> {
+    pub(crate) fn out_of_order(&self, _: Slot) -> Option<u32> {
         Some(if self.habits.is_out_of_order { self.answered as u32 } else { 0 })
     }
 
-    fn bytes(&self, _: Chunk) -> &[u8] {
-        match self.piece.buffer {
-            0 => ANSWER,
-            1 => &ANSWER[..CUT],
-            _ => &ANSWER[CUT..],
+    pub(crate) fn bytes(&self, len: usize) -> &[u8] {
+        match len {
+            CUT => &ANSWER[..CUT],
+            _ => &ANSWER[ANSWER.len() - len..],
         }
     }
 
-    fn bytes_sent(&self) -> u64 {
+    pub(crate) fn bytes_sent(&self) -> u64 {
         0
     }
 }
