@@ -1,7 +1,6 @@
 //! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod attached;
-pub mod browser;
 pub mod capacity;
 pub mod claims_table;
 pub mod crossover;
@@ -16,7 +15,6 @@ pub mod markdown;
 pub mod observing;
 pub mod pause_ledger;
 pub mod phrase;
-pub mod png;
 pub mod published;
 pub mod request_time;
 pub mod run_delays;

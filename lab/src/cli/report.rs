@@ -9,7 +9,7 @@ use threadcount_judge::result_folder::{ResultFolder, latest};
 use threadcount_report as report;
 use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::terminal;
-use threadcount_report::{Format, claims_table, png};
+use threadcount_report::{Format, claims_table};
 
 /// Make a report of a stored result
 #[derive(Args, Debug)]
@@ -24,14 +24,11 @@ pub struct ReportCommand {
     /// Output folder [default: HTML into DIR, everything else to stdout]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Write each chart and the first screen as PNG into this folder (needs Chromium)
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["format", "out"])]
-    png: Option<PathBuf>,
     /// Everything in words on stdout: each ratio, finding, remark and claim
-    #[arg(long, conflicts_with_all = ["format", "out", "png", "summary"])]
+    #[arg(long, conflicts_with_all = ["format", "out", "summary"])]
     details: bool,
     /// All results in one table: study, claim, published, measured, verdict (text, or --format md)
-    #[arg(long, conflicts_with_all = ["png", "out"])]
+    #[arg(long, conflicts_with = "out")]
     summary: bool,
 }
 
@@ -65,14 +62,7 @@ impl ReportCommand {
                 .map(|()| ExitCode::SUCCESS);
         }
         for (document, result) in documents.iter().zip(&results) {
-            match &self.png {
-                Some(folder) => {
-                    for path in png::write(document, &self.own(folder, document)).into_diagnostic()? {
-                        super::stdout::print(&format!("{}\n", path.display()))?;
-                    }
-                }
-                None => self.write_or_print(document, result)?,
-            }
+            self.write_or_print(document, result)?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -39,19 +39,5 @@ function save(figure, type) {
   make("a", { href: picture(figure, type), download: "threadcount-" + pictureName(figure) + "." + type }).click();
 }
 
-// For `threadcount report --png`: the names of all pictures, and one of them.
-function inTurn(wanted, action) {
-  const before = state.load;
-  state.load = wanted.load;
-  const done = action({ ...drawn.find((figure) => figure.id === wanted.figure), chosen: wanted.choice });
-  state.load = before;
-  return done;
-}
-
-globalThis.threadcount = {
-  pictures: () => data.loads.flatMap((_, index) => drawn.flatMap((figure) => figure.choices.map((__, choice) => ({ load: index, figure: figure.id, choice })))
-    .filter((wanted) => index === 0 || !drawn.find((figure) => figure.id === wanted.figure).sweep)
-    .map((wanted) => ({ ...wanted, name: inTurn(wanted, pictureName) }))),
-  paintAll,
-  png: (wanted) => inTurn(wanted, (figure) => picture(figure, "png")),
-};
+// The page as a whole is drawn for its tests.
+globalThis.threadcount = { paintAll };

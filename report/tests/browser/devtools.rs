@@ -1,33 +1,128 @@
-//! The product's own browser, for tests: what it refuses ends the test.
+//! A headless Chromium over the DevTools protocol, by its pipe: JSON ended by a zero byte. What it refuses ends the test.
 
 use serde_json::{Value, json};
-use std::path::Path;
-use threadcount_report::browser::{Browser, find};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+/// Timeout of a command, for a browser that hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// No name is resolved, so that nothing leaves this machine.
+const FLAGS: [&str; 13] = [
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--window-size=1280,900",
+    "--remote-debugging-pipe",
+];
 
 const READY: &str = "document.documentElement.dataset.ready === 'true'";
 
-/// One page in one headless browser.
-pub struct Page(Browser);
+/// One page in one headless browser, which ends with this value.
+pub struct Page {
+    process: Child,
+    writer: ChildStdin,
+    messages: Receiver<Value>,
+    _profile: tempfile::TempDir,
+    session: String,
+    last_id: u64,
+    events: Vec<Value>,
+}
 
-/// The browser.
-pub fn chromium() -> std::path::PathBuf {
-    find().unwrap_or_else(|error| panic!("{error}; `./dev test` installs Chromium"))
+/// The browser of this machine.
+pub fn chromium() -> PathBuf {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names.into_iter().find_map(|name| which::which(name).ok());
+    found.unwrap_or_else(|| panic!("Chromium is not in PATH; `./dev test` installs it"))
 }
 
 impl Page {
     /// Starts a browser with one empty page.
     pub fn start(program: &Path) -> Self {
-        Self(Browser::start(program).unwrap())
+        let profile = tempfile::tempdir().unwrap();
+        let mut process = command(program, profile.path()).spawn().unwrap();
+        let writer = process.stdin.take().unwrap();
+        let output = BufReader::new(process.stdout.take().unwrap());
+        let (sender, messages) = channel();
+        std::thread::spawn(move || {
+            for message in output.split(0).map_while(Result::ok) {
+                if sender.send(serde_json::from_slice(&message).unwrap()).is_err() {
+                    break;
+                }
+            }
+        });
+        let (session, events) = (String::new(), Vec::new());
+        let mut page = Self { process, writer, messages, _profile: profile, session, last_id: 0, events };
+        let target = page.call("Target.createTarget", json!({"url": "about:blank"}))["targetId"].clone();
+        let attached = page.call("Target.attachToTarget", json!({"targetId": target, "flatten": true}));
+        page.session = attached["sessionId"].as_str().unwrap().to_owned();
+        for domain in ["Page", "Runtime", "Network", "Log"] {
+            page.call(&format!("{domain}.enable"), json!({}));
+        }
+        page
     }
 
     /// One command and its result.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
-        self.0.call(method, params).unwrap()
+        self.last_id += 1;
+        let id = self.last_id;
+        self.send(id, method, params);
+        let answer = self.wait(method, |message| message["id"] == id);
+        assert!(answer["error"].is_null(), "{method}: {}", answer["error"]);
+        answer["result"].clone()
+    }
+
+    fn send(&mut self, id: u64, method: &str, params: Value) {
+        let mut message = json!({"id": id, "method": method, "params": params});
+        if !self.session.is_empty() {
+            message["sessionId"] = json!(self.session);
+        }
+        let mut bytes = message.to_string().into_bytes();
+        bytes.push(0);
+        self.writer.write_all(&bytes).unwrap();
+    }
+
+    /// Reads messages until one is wanted; the events among them are kept, dialogs are closed.
+    fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.messages.recv_timeout(left).unwrap_or_else(|_| panic!("no answer to {what}"));
+            if message["method"] == "Page.javascriptDialogOpening" {
+                self.send(0, "Page.handleJavaScriptDialog", json!({"accept": false}));
+            }
+            if message["method"].is_string() {
+                self.events.push(message.clone());
+            }
+            if wanted(&message) {
+                return message;
+            }
+        }
+    }
+
+    fn load(&mut self, method: &str, params: Value) {
+        let loaded = |message: &Value| message["method"] == "Page.loadEventFired";
+        let before = self.events.len();
+        self.call(method, params);
+        if !self.events[before..].iter().any(loaded) {
+            self.wait("load", loaded);
+        }
     }
 
     /// Opens a file and draws all its pictures, those that no reader has come near as well.
     pub fn open(&mut self, file: &Path) {
-        self.0.open(file).unwrap();
+        self.load("Page.navigate", json!({"url": format!("file://{}", file.display())}));
         self.draw_all();
     }
 
@@ -38,13 +133,13 @@ impl Page {
 
     /// Loads the same page again and draws all its pictures.
     pub fn reload(&mut self) {
-        self.0.reload().unwrap();
+        self.load("Page.reload", json!({}));
         self.draw_all();
     }
 
     /// Loads the same page again, as a reader does: what comes near is drawn, in the next frames.
     pub fn reload_as_a_reader(&mut self) {
-        self.0.reload().unwrap();
+        self.load("Page.reload", json!({}));
         self.until(READY);
         self.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done())))",
@@ -53,13 +148,16 @@ impl Page {
 
     /// Loads the same page again where its scripts do not run.
     pub fn reload_without_scripts(&mut self) {
-        self.0.reload().unwrap();
+        self.load("Page.reload", json!({}));
         self.until("document.readyState === 'complete'");
     }
 
     /// The value of an expression; promises are awaited.
     pub fn evaluate(&mut self, expression: &str) -> Value {
-        self.0.evaluate(expression).unwrap()
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.call("Runtime.evaluate", params);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {}", answer["exceptionDetails"]);
+        answer["result"]["value"].clone()
     }
 
     /// The text of an expression.
@@ -69,8 +167,10 @@ impl Page {
 
     /// Waits until an expression is true.
     pub fn until(&mut self, expression: &str) {
-        if let Err(error) = self.0.until(expression) {
-            panic!("{error}; {:?}", self.complaints());
+        let until = Instant::now() + PATIENCE;
+        while self.evaluate(expression) != true {
+            assert!(Instant::now() < until, "`{expression}` never came true; {:?}", self.complaints());
+            self.evaluate("new Promise(resolve => setTimeout(resolve, 20))");
         }
     }
 
@@ -91,7 +191,9 @@ impl Page {
 
     /// A window of this size; 375 is a phone.
     pub fn resize(&mut self, width: u32, height: u32) {
-        self.0.resize(width, height, 1).unwrap();
+        let mobile = width < 600;
+        let params = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
+        self.call("Emulation.setDeviceMetricsOverride", params);
     }
 
     /// Errors and warnings on the console, uncaught exceptions, dialogs.
@@ -103,12 +205,32 @@ impl Page {
             }
             _ => false,
         };
-        self.0.events.iter().filter(wanted).collect()
+        self.events.iter().filter(wanted).collect()
     }
 
     /// Addresses that were asked for.
     pub fn requests(&self) -> Vec<&str> {
-        let sent = self.0.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
+        let sent = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         sent.filter_map(|event| event["params"]["request"]["url"].as_str()).collect()
+    }
+}
+
+/// The pipe is file descriptors 3 (in) and 4 (out); the shell puts our stdin and stdout there.
+fn command(program: &Path, profile: &Path) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null 1>&2"#, "sh"]).arg(program).args(FLAGS);
+    // Chromium refuses to make its sandbox as root; it shows nothing but our own file.
+    if rustix::process::geteuid().is_root() {
+        command.arg("--no-sandbox");
+    }
+    command.arg(format!("--user-data-dir={}", profile.display()));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    command
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }

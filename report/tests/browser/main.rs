@@ -238,36 +238,6 @@ fn the_pools_limit_is_a_dashed_line() {
 }
 
 #[test]
-fn every_picture_and_the_first_screen_become_png_files() {
-    chromium();
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let dir = tempfile::tempdir().unwrap();
-    let files = threadcount_report::png::write(&documents::demo(), &dir.path().join("new")).unwrap();
-    let names: Vec<String> =
-        files.iter().map(|it| it.file_name().unwrap().to_str().unwrap().to_owned()).collect();
-    for name in [
-        "first-screen.png",
-        "first-screen-phone.png",
-        "400-clients-rate.png",
-        "1-000-clients-heap-committed.png",
-        "sweep.png",
-    ] {
-        assert!(names.iter().any(|it| it == name), "{name}: {names:?}");
-    }
-    for file in &files {
-        let bytes = std::fs::read(file).unwrap();
-        let side = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
-        assert_eq!(&bytes[..8], b"\x89PNG\r\n\x1a\n", "{file:?}");
-        assert!(
-            side(16) >= 750 && side(20) >= 1_000 && bytes.len() > 10_000,
-            "{file:?}: {} x {}",
-            side(16),
-            side(20)
-        );
-    }
-}
-
-#[test]
 fn the_other_load_can_be_chosen_and_seen_as_a_table() {
     let mut page = open(&documents::demo());
     page.evaluate("document.querySelector('#pictures details').open = true");
