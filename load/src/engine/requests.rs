@@ -70,11 +70,10 @@ impl Worker<'_> {
 
     /// Stamps and sends the requests that were begun on free streams: what is stamped now leaves now.
     pub(super) fn flush(&mut self) {
-        if self.to_send.is_empty() {
-            return;
-        }
-        let mut to_send = std::mem::take(&mut self.to_send);
-        for &place in &to_send {
+        let count = self.to_send.len();
+        let mut held = 0;
+        for at in 0..count {
+            let place = self.to_send[at];
             if self.session_kind.is_some() {
                 // What takes time is done before the clock is read.
                 self.render(place);
@@ -84,8 +83,10 @@ impl Worker<'_> {
             if self.streams[place as usize].state != StreamState::Queued {
                 continue;
             }
+            // What has arrived over a connection is read before its request leaves.
             if self.is_stale(now_ns) && !self.driver.is_quiet(self.width.slot(place), true) {
-                self.to_send.push(place);
+                self.to_send.swap(held, at);
+                held += 1;
                 continue;
             }
             let stream = &mut self.streams[place as usize];
@@ -93,10 +94,7 @@ impl Worker<'_> {
             self.recorder.sent(stream.exchange);
             self.send(place, now_ns);
         }
-        // What has arrived over a connection is read before its request leaves.
-        to_send.clear();
-        to_send.append(&mut self.to_send);
-        self.to_send = to_send;
+        self.to_send.drain(held..count);
     }
 
     /// Makes the request of a stream in the words of its connection's protocol, once.
