@@ -27,6 +27,7 @@ pub mod clock;
 mod collect;
 pub mod command_line;
 mod counts;
+#[cfg_attr(test, allow(dead_code, reason = "the engine's own tests run over a driver without a kernel"))]
 mod driver;
 mod endpoint;
 mod engine;

@@ -123,11 +123,14 @@ pub(crate) fn prepare(
 ) -> Result<Resources, LimitError> {
     let limit = getrlimit(Resource::Nofile).current;
     check_descriptors(u64::from(plan.connections.get()), other_descriptors(threads), limit)?;
-    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range")
-        .ok()
-        .and_then(|text| parse_port_range(&text))
-        .unwrap_or(DEFAULT_PORT_RANGE);
-    Ok(Resources { source_addresses: source_addresses(plan, endpoints, &range)? })
+    Ok(Resources { source_addresses: source_addresses(plan, endpoints, &source_ports())? })
+}
+
+/// The ports from which the kernel chooses those of connections (`net.ipv4.ip_local_port_range`).
+#[must_use]
+pub fn source_ports() -> RangeInclusive<u16> {
+    let range = fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").ok();
+    range.and_then(|text| parse_port_range(&text)).unwrap_or(DEFAULT_PORT_RANGE)
 }
 
 /// Descriptors that are not connections: those open already, those of the threads and some to spare.

@@ -4,10 +4,8 @@
 //! event descriptors and sockets. `recv`, `send` and their kind are not counted, whatever they read from. The JDK's sockets use
 //! `read` and `write`.
 
-use super::cgroup::file::counter;
 use super::cpu_account::ProcessKey;
-use super::process_file;
-use super::read_limit::ReadLimit;
+use procfs::process::Process;
 use std::collections::HashMap;
 
 /// Counters that only grow, take differences.
@@ -20,15 +18,12 @@ pub struct IoCalls {
 }
 
 impl IoCalls {
-    /// Of a process, with its ended threads and the children it has waited for. `None`: not readable.
+    /// The calls of a process, of its ended threads and of the children it has waited for. `None`: not readable.
     #[must_use]
     pub fn read(pid: i32) -> Option<Self> {
-        parse(&process_file::text(pid.unsigned_abs(), "io", ReadLimit::KERNEL_TEXT).ok()?)
+        let io = Process::new(pid).and_then(|process| process.io()).ok()?;
+        Some(Self { reads: io.syscr, writes: io.syscw })
     }
-}
-
-fn parse(io: &str) -> Option<IoCalls> {
-    Some(IoCalls { reads: counter(io, "syscr:")?, writes: counter(io, "syscw:")? })
 }
 
 /// Adds up the calls of a changing set of processes as counters that only grow. Those of a child move to its parent when that
@@ -119,12 +114,5 @@ mod tests {
         assert_eq!(account.add(reading(&[(1, 110), (2, 305), (3, 7)])).since(start), calls(22));
         // The child read 50 more before it ended; its parent has waited for it.
         assert_eq!(account.add(reading(&[(1, 465), (3, 7)])).since(start), calls(72));
-    }
-
-    #[test]
-    fn a_file_of_the_kernel_gives_both_counters() {
-        let io = "rchar: 6976\nwchar: 0\nsyscr: 10\nsyscw: 3\nread_bytes: 0\nwrite_bytes: 0\n";
-        assert_eq!(parse(io), Some(IoCalls { reads: 10, writes: 3 }));
-        assert_eq!(parse("rchar: 6976\n"), None);
     }
 }

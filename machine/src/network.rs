@@ -2,6 +2,7 @@
 //! server's, so other traffic during the window is in them.
 
 use std::fs;
+use threadcount_load::limits::source_ports;
 use threadcount_model::record::NetworkCounters;
 
 /// Reads the counters since boot. `None`: /proc/net cannot be read.
@@ -15,9 +16,7 @@ pub fn read() -> Option<NetworkCounters> {
     let counters = parse(&read("/proc/net/netstat")?, &read("/proc/net/snmp")?)?;
     Some(NetworkCounters {
         time_wait: read("/proc/net/sockstat").and_then(|it| time_wait(&it)).unwrap_or_default(),
-        ephemeral_ports: read("/proc/sys/net/ipv4/ip_local_port_range")
-            .and_then(|it| ports_in(&it))
-            .unwrap_or_default(),
+        ephemeral_ports: source_ports().len() as u64,
         ..counters
     })
 }
@@ -26,13 +25,6 @@ pub fn read() -> Option<NetworkCounters> {
 fn time_wait(sockstat: &str) -> Option<u64> {
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
     tcp.split_whitespace().skip_while(|&word| word != "tw").nth(1)?.parse().ok()
-}
-
-/// `32768\t60999`: first and last.
-fn ports_in(range: &str) -> Option<u64> {
-    let mut ends = range.split_whitespace().map(str::parse::<u64>);
-    let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);
-    Some((last + 1).saturating_sub(first))
 }
 
 /// What happened between two readings, and what is there at its end.
@@ -114,12 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn sockets_that_wait_and_ports_are_read_as_the_kernel_writes_them() {
+    fn sockets_that_wait_are_read_as_the_kernel_writes_them() {
         let sockstat =
             "sockets: used 290\nTCP: inuse 9 orphan 0 tw 1234 alloc 20 mem 4\nUDP: inuse 2 mem 0\n";
         assert_eq!(time_wait(sockstat), Some(1_234));
-        assert_eq!(ports_in("32768\t60999\n"), Some(28_232));
-        assert_eq!((time_wait(""), ports_in("")), (None, None));
+        assert_eq!(time_wait(""), None);
     }
 
     #[test]

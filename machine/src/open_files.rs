@@ -1,7 +1,6 @@
 //! How many files (sockets too) a process has open, and how many it may have.
 
 use procfs::process::{LimitValue, Process};
-use std::fs;
 
 /// Files of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,7 +15,7 @@ impl OpenFiles {
     #[must_use]
     pub fn read(process: &Process) -> Option<Self> {
         let LimitValue::Value(limit) = process.limits().ok()?.max_open_files.soft_limit else { return None };
-        let open = fs::read_dir(format!("/proc/{}/fd", process.pid())).ok()?.count() as u64;
+        let open = process.fd_count().ok()? as u64;
         Some(Self { open, limit })
     }
 

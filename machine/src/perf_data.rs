@@ -2,8 +2,8 @@
 //! `jstat` read it; whoever reads it does nothing to the JVM.
 
 use crate::beneath;
-use crate::process_file;
 use crate::read_limit::ReadLimit;
+use procfs::process::Process;
 use rustix::fd::OwnedFd;
 use rustix::fs::{Dir, fstat};
 use std::ffi::OsStr;
@@ -23,13 +23,10 @@ impl PerfData {
     /// `None`: it keeps no such file, or it is no JVM.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
-        let status = process_file::text(pid, "status", ReadLimit::KERNEL_TEXT).ok()?;
-        let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+        let status = Process::new(i32::try_from(pid).ok()?).and_then(|process| process.status()).ok()?;
         // Its id and its /tmp as it sees them itself, in a container too.
-        let own_id = ids.split_whitespace().last()?;
-        let owner = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-        let owner = owner.split_whitespace().nth(1)?.parse().ok()?;
-        Self::find(&beneath::tmp_of(&beneath::root_of(pid).ok()?).ok()?, own_id, owner)
+        let own_id = status.nspid?.last()?.to_string();
+        Self::find(&beneath::tmp_of(&beneath::root_of(pid).ok()?).ok()?, &own_id, status.euid)
     }
 
     /// The name in `hsperfdata_NAME` is that of the JVM's user where the JVM runs. Any user can make a folder of any name, so the

@@ -1,6 +1,10 @@
 //! `${NAME}` in a text stands for a variable of the environment. The model keeps the text as it was written, so that a secret is in
 //! no result, report or message; it is filled in where it is sent or given to a process.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// All but the unreserved characters of RFC 3986 section 2.3.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 /// How it begins and ends.
 const OPEN: &str = "${";
 const CLOSE: char = '}';
@@ -35,14 +39,7 @@ pub fn filled_in(text: &str) -> String {
 /// The same of a path: each value is percent-encoded.
 #[must_use]
 pub fn filled_in_path(path: &str) -> String {
-    filled_in_from(path, |name| Some(percent_encoded(&std::env::var(name).ok()?)))
-}
-
-/// All but the unreserved characters of RFC 3986 section 2.3.
-fn percent_encoded(value: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    value.bytes().map(one).collect()
+    filled_in_from(path, |name| Some(utf8_percent_encode(&std::env::var(name).ok()?, RESERVED).to_string()))
 }
 
 fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
@@ -118,8 +115,9 @@ mod tests {
 
     #[test]
     fn a_value_in_a_path_is_percent_encoded() {
-        assert_eq!(percent_encoded("a-b_c.d~9"), "a-b_c.d~9");
-        assert_eq!(percent_encoded("a b/+=&%é\n"), "a%20b%2F%2B%3D%26%25%C3%A9%0A");
+        let encoded = |value| utf8_percent_encode(value, RESERVED).to_string();
+        assert_eq!(encoded("a-b_c.d~9"), "a-b_c.d~9");
+        assert_eq!(encoded("a b/+=&%é\n"), "a%20b%2F%2B%3D%26%25%C3%A9%0A");
     }
 
     #[test]

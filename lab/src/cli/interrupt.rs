@@ -3,6 +3,7 @@
 //! Ctrl-C, SIGTERM, SIGHUP and SIGXCPU (a soft limit of CPU time): the first asks for an early end with everything that was measured, the second ends at once. One that
 //! this process was started to ignore, as under `nohup`, stays ignored.
 
+use procfs::process::Process;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXCPU, SIGXFSZ};
 use signal_hook::flag;
 use std::io;
@@ -25,10 +26,8 @@ pub fn stop_flag() -> io::Result<Arc<AtomicBool>> {
 
 /// Was it ignored when this process began, as SIGHUP is under `nohup`?
 fn is_ignored(signal: i32) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
-        .is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+    let status = Process::myself().and_then(|process| process.status());
+    status.is_ok_and(|status| status.sigign & (1 << (signal - 1)) != 0)
 }
 
 /// A file larger than `ulimit -f` allows is an error of the write, as on a full disk, and not the end of the process.

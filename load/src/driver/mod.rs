@@ -5,8 +5,6 @@
 
 mod epoll;
 mod outgoing;
-#[cfg(test)]
-pub(crate) mod simulated;
 mod socket;
 pub(crate) mod stamps;
 
@@ -14,7 +12,7 @@ pub(crate) mod stamps;
 #[cfg(not(test))]
 pub(crate) use epoll::Epoll as Driver;
 #[cfg(test)]
-pub(crate) use simulated::Simulated as Driver;
+pub(crate) use tests::simulated::Simulated as Driver;
 
 use crate::clock::Nanos;
 
@@ -60,4 +58,4 @@ pub(crate) enum Event {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,5 +1,7 @@
 //! epoll against a real socket: stamps, and what ends a wait.
 
+pub(crate) mod simulated;
+
 use super::{Completion, Event, Wake, epoll::Epoll};
 use crate::clock::{NANOS_PER_S, Nanos, now_ns};
 use crate::endpoint::Endpoint;

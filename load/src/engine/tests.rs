@@ -5,7 +5,7 @@ use super::work::{Done, Work};
 use super::worker::{LOOK_AFTER, Worker};
 use crate::clock::now_ns;
 use crate::driver::Wake;
-use crate::driver::simulated::{Account, Habits, Simulated, Step};
+use crate::driver::tests::simulated::{Account, Habits, Simulated, Step};
 use crate::endpoint::Endpoint;
 use crate::plan::{Arrivals, LoadPlan, Pacing, RateShape, Stop};
 use crate::recorder::Recorder;

@@ -1,6 +1,7 @@
 //! Where requests go.
 
 use super::RequestError;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use std::fmt;
 use std::net::Ipv6Addr;
 
@@ -77,7 +78,10 @@ impl<'u> UrlParts<'u> {
             return Err(format!("it is longer than {MAX_URL_BYTES} bytes"));
         }
         if let Some(bad) = outside_csv(url).find(|&c| !c.is_ascii_graphic() || "\"<>`".contains(c)) {
-            return Err(format!("{bad:?} must be written percent-encoded, {}", percent_encoded(bad)));
+            return Err(format!(
+                "{bad:?} must be written percent-encoded, {}",
+                utf8_percent_encode(bad.encode_utf8(&mut [0; 4]), NON_ALPHANUMERIC)
+            ));
         }
         let Some((scheme, rest)) = url.split_once("://") else {
             return Err(format!("write the scheme too, http://{url}"));
@@ -155,10 +159,6 @@ fn outside_csv(url: &str) -> impl Iterator<Item = char> {
             !is_inside
         })
         .map(|(_, character)| character)
-}
-
-fn percent_encoded(character: char) -> String {
-    character.encode_utf8(&mut [0; 4]).bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::template::with_files_in;
 use super::{Header, Origin, RequestError};
 use crate::http1::is_token_byte;
 use bytes::Bytes;
+use percent_encoding::percent_decode_str;
 use std::num::NonZeroU32;
 use std::path::Path;
 
@@ -119,21 +120,7 @@ fn moved(folder: &Path, text: &str) -> String {
 
 fn user_in_url(user: &str) -> Result<Header, RequestError> {
     let user = if user.contains(':') { user.to_owned() } else { format!("{user}:") };
-    Header::authorization(&percent_decoded(user.as_bytes()))
-}
-
-fn percent_decoded(mut text: &[u8]) -> Vec<u8> {
-    let mut decoded = Vec::with_capacity(text.len());
-    let digit = |byte: u8| (byte as char).to_digit(16).map(|digit| digit as u8);
-    while let [first, rest @ ..] = text {
-        let escaped = match text {
-            [b'%', high, low, ..] => digit(*high).zip(digit(*low)),
-            _ => None,
-        };
-        decoded.push(escaped.map_or(*first, |(high, low)| high * 16 + low));
-        text = if escaped.is_some() { &rest[2..] } else { rest };
-    }
-    decoded
+    Header::authorization(&percent_decode_str(&user).collect::<Vec<u8>>())
 }
 
 #[cfg(test)]

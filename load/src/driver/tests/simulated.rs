@@ -1,8 +1,8 @@
 //! A driver without a kernel, which the engine's tests run over: it answers each request, and can be late, slow to connect,
 //! send its responses in two pieces or all in one burst, or break.
 
-use super::{Completion, Event, Slot, Wake};
 use crate::clock::{Nanos, now_ns};
+use crate::driver::{Completion, Event, Slot, Wake};
 use crate::endpoint::Endpoint;
 use crate::engine::thread_cpu_ns;
 use std::cell::RefCell;
