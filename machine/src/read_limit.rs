@@ -8,6 +8,9 @@ use std::path::Path;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
+/// The kind of the error of a text that is longer than its limit. `FileTooLarge` is an error of writing: our disk has no room.
+pub const TOO_LONG: io::ErrorKind = io::ErrorKind::InvalidData;
+
 /// The most that is read of one kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimit {
@@ -115,7 +118,7 @@ impl ReadLimit {
     /// The error of a text that is longer.
     fn exceeded(self) -> io::Error {
         let says = format!("{} is longer than {}, and no more of it is read", self.name, self.size());
-        io::Error::new(io::ErrorKind::FileTooLarge, says)
+        io::Error::new(TOO_LONG, says)
     }
 
     fn size(self) -> String {
@@ -136,7 +139,7 @@ mod tests {
     #[test]
     fn a_text_as_long_as_the_limit_is_read_and_a_longer_one_is_an_error_that_names_the_limit() {
         assert_eq!(TEN.read_text(&b"0123456789"[..]).unwrap(), "0123456789");
-        assert_eq!(TEN.read(&b"0123456789a"[..]).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
+        assert_eq!(TEN.read(&b"0123456789a"[..]).unwrap_err().kind(), TOO_LONG);
         assert_eq!(TEN.read_beginning(&b"0123456789a"[..]).unwrap(), b"0123456789");
         let endless = ReadLimit::RELEASE_FILE.read(io::repeat(b'x')).unwrap_err();
         assert_eq!(

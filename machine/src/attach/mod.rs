@@ -10,7 +10,7 @@ mod socket;
 mod trigger;
 
 use crate::process_file::printable;
-use crate::read_limit::ReadLimit;
+use crate::read_limit::{ReadLimit, TOO_LONG};
 use as_owner::as_owner;
 pub use process::{JvmProcess, Refusal};
 use std::io::{self, Read, Write};
@@ -41,8 +41,8 @@ pub enum CommandError {
     /// The JVM understood, and could or would not.
     #[error("The JVM {pid} refused `{command}`: {answer}")]
     Failed { pid: u32, command: String, answer: String },
-    #[error("The JVM {pid} responded to `{command}`, but {source}")]
-    TooLong { pid: u32, command: String, source: io::Error },
+    #[error("The JVM {pid} responded to `{command}`, but {why}")]
+    TooLong { pid: u32, command: String, why: io::Error },
     #[error("Interrupted")]
     Interrupted,
     #[error("Cannot send a command to the JVM {pid}: {source}")]
@@ -62,9 +62,9 @@ pub fn command(
     let silent = || CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() };
     let failed = |source: io::Error| match source.kind() {
         _ if jvm.is_interrupted() => CommandError::Interrupted,
-        io::ErrorKind::FileTooLarge => {
-            let words = [name].into_iter().chain(arguments).filter(|it| !it.is_empty());
-            CommandError::TooLong { pid: jvm.pid, command: words.collect::<Vec<_>>().join(" "), source }
+        TOO_LONG => {
+            let command = if name == "jcmd" { arguments[0] } else { name }.to_owned();
+            CommandError::TooLong { pid: jvm.pid, command, why: source }
         }
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silent(),
         _ if !jvm.is_alive() => Refusal::NoSuchProcess { pid: jvm.pid }.into(),

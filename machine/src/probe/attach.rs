@@ -8,7 +8,7 @@ use crate::attach;
 use crate::attach::{CommandError, JvmProcess};
 use crate::beneath;
 use crate::process_file::printable;
-use crate::read_limit::ReadLimit;
+use crate::read_limit::{ReadLimit, TOO_LONG};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, BufRead, BufReader};
 use std::net::Shutdown;
@@ -151,7 +151,7 @@ impl Attached {
         loop {
             match self.read_line() {
                 // It is left out, as the probe leaves out what its reader has no room for.
-                Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+                Err(error) if error.kind() == TOO_LONG => {
                     self.lines.skip_until(b'\n').ok()?;
                 }
                 line => return line.ok().flatten(),
