@@ -1,5 +1,7 @@
 """The programs: maturin links one for glibc 2.17 or newer and packs it as a wheel, cargo links one that needs no library of its machine."""
 
+import base64
+import hashlib
 import os
 import pathlib
 import re
@@ -40,20 +42,29 @@ def wheel(release, tools, name, target, documents):
                "--zig", "--target", target, "--compatibility", "manylinux2014", "--auditwheel", "check", "--out", out]
     run(command, release.work / f"{name}.log", cwd=release.source, env=flags(release, name, PATH=f"{tools / 'bin'}:{os.environ['PATH']}"))
     (path,) = out.glob("*.whl")
-    path = path.rename(release.out / path.name)
     with zipfile.ZipFile(path) as packed:
-        (program,) = (it for it in packed.namelist() if it.endswith(".data/scripts/threadcount"))
-        (bill,) = (it for it in packed.namelist() if it.endswith(".cyclonedx.json"))
-        return checked(packed.read(program), name), packed.read(bill)
+        entries = {it: packed.read(it) for it in packed.infolist()}
+    (program,), (bill,), (record,) = ([it for it in entries if it.filename.endswith(end)] for end in ("/scripts/threadcount", ".cyclonedx.json", "/RECORD"))
+    # maturin names the folder of the sources, and another one would give other bytes.
+    before, entries[bill] = entries[bill], entries[bill].replace(f"file://{release.source}".encode(), b"file:///threadcount")
+    entries[record] = entries[record].replace(recorded(before), recorded(entries[bill]))
+    with zipfile.ZipFile(release.out / path.name, "w", zipfile.ZIP_DEFLATED) as packed:
+        for info, content in entries.items():
+            packed.writestr(info, content)
+    return checked(entries[program], name), entries[bill]
+
+
+def recorded(content):
+    """The checksum and length of a file in a wheel, as its RECORD has them."""
+    return b"sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=") + b",%d" % len(content)
 
 
 def static(release):
     target, more = (MUSL, "") if has_target(MUSL) else (GNU, " -C target-feature=+crt-static")
     say(f"building the static program ({target}; minutes)")
-    environment_ = flags(release, "static", more)
     command = ["cargo", "build", "--profile", PROFILE, "--locked", "--package", "threadcount", "--target", target]
-    run(command, release.work / "static.log", cwd=release.source, env=environment_)
-    path = pathlib.Path(environment_["CARGO_TARGET_DIR"]) / target / PROFILE / "threadcount"
+    run(command, release.work / "static.log", cwd=release.source, env=flags(release, "static", more))
+    path = release.work / "build" / "static" / target / PROFILE / "threadcount"
     done = subprocess.run(["objdump", "-p", path], capture_output=True, text=True, check=True)
     if libraries := re.findall(r"^\s*NEEDED\s+(\S+)", done.stdout, re.MULTILINE):
         raise SystemExit(f"dist: {path} needs {', '.join(libraries)}")

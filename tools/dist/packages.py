@@ -12,7 +12,7 @@ import time
 from archives import gz, sha256, tar, zip_
 from release import environment, run
 
-# The person whom a package names. A release sets it; .invalid belongs to nobody (RFC 2606).
+# A release sets it; .invalid belongs to nobody (RFC 2606).
 MAINTAINER = os.environ.get("THREADCOUNT_MAINTAINER", "Threadcount <maintainers@threadcount.invalid>")
 DEBIAN_ARCHITECTURE = {"linux-x86_64": "amd64", "linux-aarch64": "arm64"}
 COMPLETIONS = {"bash": "bash-completion/completions/threadcount", "zsh": "zsh/vendor-completions/_threadcount",
@@ -66,7 +66,6 @@ def debian(release, name, program, beside):
     """threadcount_VERSION_ARCHITECTURE.deb, made by nfpm and checked by lintian."""
     date = datetime.datetime.fromtimestamp(release.epoch_s, datetime.UTC)
     copyright_ = f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
-Upstream-Name: threadcount
 Comment: The program contains the works of others; their licences are in third-party-licenses.txt.gz beside this file.
 
 Files: *

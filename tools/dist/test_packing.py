@@ -58,10 +58,6 @@ class Packing(unittest.TestCase):
         for name, content in blobs.items():
             self.assertTrue(not name.startswith("blobs/") or name.endswith(archives.sha256(content)), name)
 
-    def test_a_jar_in_order_has_its_manifest_first(self):
-        packed = archives.in_order(jar({"b": "2", "META-INF/MANIFEST.MF": "x", "a": "1"}))
-        self.assertEqual(zipfile.ZipFile(io.BytesIO(packed)).namelist(), ["META-INF/MANIFEST.MF", "a", "b"])
-
     def test_a_program_with_a_path_of_this_machine_is_refused(self):
         build.checked(b"\x7fELF /threadcount/lab/src/main.rs", "program")
         with self.assertRaises(SystemExit):
@@ -70,8 +66,6 @@ class Packing(unittest.TestCase):
     def test_a_platform_that_cannot_be_built_is_named_with_what_it_needs(self):
         with unittest.mock.patch.object(build, "has_target", lambda target: target == build.GNU):
             self.assertEqual([f"rustup target add {it}" in line for it, line in zip([build.MUSL, build.ARM], build.not_made())], [True, True])
-        with unittest.mock.patch.object(build, "has_target", lambda _: True):
-            self.assertEqual(build.not_made(), [])
 
     def test_each_server_of_the_shop_is_delivered(self):
         servers = {it.name for it in (release.ROOT / "jvm").glob("orders-*") if (it / "pom.xml").is_file()} - {"orders-common", "orders-it"}
