@@ -31,6 +31,8 @@ pub enum FailureCause {
     UnexpectedBody,
     /// The same, and it is compressed or otherwise encoded (`Content-Encoding`), so that no text is found in it.
     EncodedBody,
+    /// A part of the response that checks, captures or cookies need could not be kept; the text has the reason.
+    NotKept(&'static str),
     /// A redirect that is not followed; the text has the reason.
     Redirect(&'static str),
     /// No source port was left (`EADDRNOTAVAIL`).
@@ -143,6 +145,7 @@ impl FailureCause {
             Self::EncodedBody => {
                 "unexpected body (it is compressed; send no Accept-Encoding to search it)".to_owned()
             }
+            Self::NotKept(why) => format!("response not read: {why}"),
             Self::Redirect(why) => format!("redirect not followed: {why}"),
             Self::NoPortLeft => "no source port left".to_owned(),
             Self::NoFileDescriptorLeft => "no file descriptor left".to_owned(),

@@ -418,7 +418,7 @@ fn a_virtual_user_sends_its_values_and_cookies() {
     let before = sent(&mut writer, &user);
     assert!(before.starts_with("GET / HTTP/1.1\r\n") && before.contains("X: <>\r\n"), "{before}");
     let fields = b"Set-Cookie: a=b\r\nSet-Cookie: c=d\r\n";
-    user.learn(&ResponseParts::new(200, fields, br#"{"id": "7/8 9\r\n"}"#), 0);
+    user.learn(&ResponseParts::new(200, fields, br#"{"id": "7/8 9\r\n"}"#), 0).unwrap();
     let after = sent(&mut writer, &user);
     assert!(after.starts_with("GET /7/8%209%0D%0A HTTP/1.1\r\n"), "{after}");
     assert!(after.contains("X: <7/8 9>\r\n") && after.ends_with("\r\nCookie: a=b; c=d\r\n\r\n"), "{after}");
@@ -432,7 +432,7 @@ fn a_virtual_user_sends_its_values_and_cookies() {
 fn a_captured_value_has_no_outer_blanks_over_http2() {
     let mut user = VirtualUser::new(vec!["id=json:/id".parse().unwrap()].into(), false);
     let source = source(target("GET", "http://h/", &["X: {capture:id}"], ""));
-    user.learn(&ResponseParts::new(200, b"", br#"{"id": " a b\t"}"#), 0);
+    user.learn(&ResponseParts::new(200, b"", br#"{"id": " a b\t"}"#), 0).unwrap();
     assert_eq!(source.writer(0, 1, true).http_of(0, Some(&user)).1.headers()["x"], "a b");
 }
 
@@ -442,7 +442,7 @@ fn a_request_that_does_not_vary_has_cookies_only_for_users_that_have_some() {
     let plain = source(Target::get("http://h/").unwrap());
     let mut writer = plain.writer(0, 1, true);
     assert!(writer.http1_of(0, Some(&user)).fixed.is_some());
-    user.learn(&ResponseParts::new(200, b"Set-Cookie: a=b\r\n", b""), 0);
+    user.learn(&ResponseParts::new(200, b"Set-Cookie: a=b\r\n", b""), 0).unwrap();
     assert!(writer.http1_of(0, Some(&user)).bytes.ends_with(b"\r\nCookie: a=b\r\n\r\n"));
     let with_own = source(target("GET", "http://h/", &["Cookie: own=1"], ""));
     let mut writer = with_own.writer(0, 1, true);

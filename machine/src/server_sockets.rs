@@ -213,6 +213,34 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_that_was_answered_at_once_is_idle_and_one_that_asks_again_at_once_is_not() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut pairs: Vec<(TcpStream, TcpStream)> =
+            (0..20).map(|_| (TcpStream::connect(address).unwrap(), listener.accept().unwrap().0)).collect();
+        let ask = |(client, server): &mut (TcpStream, TcpStream)| {
+            client.write_all(b"?").unwrap();
+            server.read_exact(&mut [0]).unwrap();
+        };
+        for pair in &mut pairs {
+            for _ in 0..5 {
+                ask(pair);
+                pair.1.write_all(b"!").unwrap();
+                pair.0.read_exact(&mut [0]).unwrap();
+            }
+        }
+        comes(address.port(), |it| it.in_flight == 0);
+        pairs.iter_mut().take(7).for_each(ask);
+        assert_eq!(in_port(address.port()).in_flight, 7);
+        for pair in &mut pairs[..7] {
+            pair.1.write_all(b"!").unwrap();
+            pair.0.read_exact(&mut [0]).unwrap();
+            ask(pair);
+        }
+        assert_eq!(in_port(address.port()).in_flight, 7, "each asks again in the tick of its response");
+    }
+
+    #[test]
     fn drops_are_those_of_this_socket_and_not_of_another_one() {
         let [full, idle] = [1, 2].map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap());
         rustix::net::listen(&full, 1).unwrap();

@@ -5,6 +5,7 @@ use super::tcp_counters::TcpCounters;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
 };
+use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -67,11 +68,15 @@ impl TcpSocket {
         }
     }
 
-    /// Has something arrived since something was sent? A client that sends again at once does so in the same tick of the kernel's clock.
+    /// Does a request wait for its response: has something arrived since something was sent?
     pub fn has_request(&self) -> bool {
-        self.counters.is_some_and(|it| {
-            it.received_bytes > 0 && (self.unread_bytes > 0 || it.since_received_ms <= it.since_sent_ms)
-        })
+        let Some(counters) = self.counters.filter(|it| it.received_bytes > 0) else { return false };
+        self.unread_bytes > 0
+            || match counters.since_received_ms.cmp(&counters.since_sent_ms) {
+                Ordering::Less => true,
+                Ordering::Equal => !counters.is_answered_within_tick(),
+                Ordering::Greater => false,
+            }
     }
 
     /// Has a request had no response for so long?

@@ -80,7 +80,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let ceiling = PoolCeiling {
         shown_by: if is_by_arithmetic { PoolEvidence::Arithmetic } else { PoolEvidence::Counters },
         threads,
-        clients: Some(clients),
+        clients: runs_of_variant.is_closed().then_some(clients),
         fastest_ms: Some(means.fastest_ms),
         rate_per_s: Some(means.rate_per_s),
         os_threads: means.os_threads,

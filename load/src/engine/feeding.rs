@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use crate::http1::{Answer, Malformed, Parsed, is_farewell};
+use crate::response::{ResponseReader, Unread};
 
 /// What some bytes of an HTTP/1.1 connection led to.
 pub(super) enum Fed {
@@ -20,9 +21,19 @@ pub(super) enum Follows {
 }
 
 /// The bytes lead to this, and so many of them belong to the response. `first_byte`: the first byte of its body completes it.
-pub(super) fn feed<'b>(connection: &mut Connection, bytes: &'b [u8], first_byte: bool) -> (Fed, &'b [u8]) {
+/// `reader`: takes what the plan reads of it.
+pub(super) fn feed<'b>(
+    connection: &mut Connection,
+    bytes: &'b [u8],
+    first_byte: bool,
+    reader: Option<&mut ResponseReader>,
+) -> (Fed, &'b [u8]) {
     let is_whole = !connection.parser.has_begun();
-    match connection.parser.feed(bytes) {
+    let parsed = match reader {
+        Some(reader) => connection.parser.feed_to(bytes, reader),
+        None => connection.parser.feed_to(bytes, &mut Unread),
+    };
+    match parsed {
         Ok(Parsed::More) if first_byte => match connection.parser.end_at_first_byte() {
             Some(answer) => (Fed::Complete { answer, is_whole, follows: Follows::Nothing }, bytes),
             None => (Fed::More { is_first: is_whole }, bytes),

@@ -1,20 +1,20 @@
-//! Inspection of responses: only for loads that need it, because it copies each response.
+//! Inspection of responses: only for loads that need it.
 
 use super::connection::Place;
 use crate::clock::unix_now_s;
 use crate::failure::FailureCause;
-use crate::http2::KeptResponse;
 use crate::plan::LoadPlan;
 use crate::request::redirect;
-use crate::response::{BodyCheck, RawResponse, ResponseParts, VirtualUser};
+use crate::response::{BodyCheck, Charge, NO_ROOM, ReadParts, ResponseReader, VirtualUser};
 use bytes::Bytes;
 use http::Request;
 use std::sync::Arc;
 
-/// What each stream's virtual user has learned, and the response that is coming.
+/// What each stream's virtual user has learned, and the HTTP/1.1 response that is coming.
 pub(super) struct Inspection<'a> {
     users: Vec<VirtualUser>,
-    raw: Vec<RawResponse>,
+    parts: Arc<ReadParts>,
+    readers: Vec<ResponseReader>,
     /// Requests that were redirected: what was sent last, and how many redirects led to it.
     redirected: Vec<Option<Box<Redirected>>>,
     check: Option<&'a BodyCheck>,
@@ -25,6 +25,8 @@ pub(super) struct Inspection<'a> {
 pub(super) struct Redirected {
     pub request: Request<Bytes>,
     pub redirects: u32,
+    /// For the path, which the server chose.
+    pub _charge: Charge,
 }
 
 /// What a response that is complete leads to.
@@ -40,12 +42,14 @@ impl<'a> Inspection<'a> {
     /// `None`: nothing is to be looked for.
     pub(super) fn new(plan: &'a LoadPlan, places: u32) -> Option<Box<Self>> {
         let captures: Arc<[_]> = plan.captures.clone().into();
+        let parts = Arc::new(ReadParts::new(plan));
         plan.reads_responses().then(|| {
             Box::new(Self {
                 users: (0..places)
                     .map(|_| VirtualUser::new(Arc::clone(&captures), plan.keep_cookies))
                     .collect(),
-                raw: (0..places).map(|_| RawResponse::default()).collect(),
+                readers: (0..places).map(|_| ResponseReader::new(Arc::clone(&parts))).collect(),
+                parts,
                 redirected: (0..places).map(|_| None).collect(),
                 check: plan.expected_body.as_ref(),
                 follows: plan.follow_redirects,
@@ -72,27 +76,25 @@ impl<'a> Inspection<'a> {
         self.redirected[place as usize] = Some(Box::new(redirected));
     }
 
-    /// A response is awaited.
-    pub(super) fn begin(&mut self, place: Place) {
-        self.raw[place as usize].clear();
+    /// The parts of responses that are read.
+    pub(super) fn parts(&self) -> &Arc<ReadParts> {
+        &self.parts
     }
 
-    /// The next bytes of an HTTP/1.1 response.
-    pub(super) fn take(&mut self, place: Place, bytes: &[u8]) {
-        self.raw[place as usize].push(bytes);
+    /// Takes the HTTP/1.1 response of a place.
+    pub(super) fn reader(&mut self, place: Place) -> &mut ResponseReader {
+        &mut self.readers[place as usize]
     }
 
     /// The HTTP/1.1 response is complete.
-    pub(super) fn judge(&mut self, place: Place) -> Judgement {
-        let (user, check, follows) = (&mut self.users[place as usize], self.check, self.follows);
-        let parts = self.raw[place as usize].parts();
-        parts.map_or(Judgement::Fine, |parts| judge(user, check, follows, &parts))
+    pub(super) fn judge(&mut self, place: Place, status: u16) -> Judgement {
+        let reader = &mut self.readers[place as usize];
+        judge(&mut self.users[place as usize], self.check, self.follows, (status, reader))
     }
 
-    /// The same of an HTTP/2 response.
-    pub(super) fn judge_kept(&mut self, place: Place, status: u16, kept: &KeptResponse) -> Judgement {
-        let parts = ResponseParts::new(status, &kept.fields, &kept.body);
-        judge(&mut self.users[place as usize], self.check, self.follows, &parts)
+    /// The HTTP/2 response is complete.
+    pub(super) fn judge_read(&mut self, place: Place, status: u16, reader: &mut ResponseReader) -> Judgement {
+        judge(&mut self.users[place as usize], self.check, self.follows, (status, reader))
     }
 }
 
@@ -100,18 +102,37 @@ fn judge(
     user: &mut VirtualUser,
     check: Option<&BodyCheck>,
     follows: bool,
-    parts: &ResponseParts<'_>,
+    (status, reader): (u16, &mut ResponseReader),
 ) -> Judgement {
-    user.learn(parts, unix_now_s());
+    let judgement = judged(user, check, follows, (status, reader));
+    // Other connections may use its memory.
+    reader.clear();
+    judgement
+}
+
+fn judged(
+    user: &mut VirtualUser,
+    check: Option<&BodyCheck>,
+    follows: bool,
+    (status, reader): (u16, &ResponseReader),
+) -> Judgement {
+    if reader.is_cut() {
+        return Judgement::Fault(NO_ROOM);
+    }
+    let response = reader.response(status);
+    if let Err(fault) = user.learn(&response, unix_now_s()) {
+        return Judgement::Fault(fault);
+    }
     if follows
-        && redirect::is_followed(parts.status)
-        && let Some(location) = parts.values("Location").next()
+        && redirect::is_followed(status)
+        && let Some(location) = response.values("Location").next()
     {
         return Judgement::Redirect(location.to_vec());
     }
-    if check.is_none_or(|check| check.accepts(parts.body)) {
+    if check.is_none_or(|check| reader.is_accepted_by(check)) {
         return Judgement::Fine;
     }
-    let is_encoded = parts.values("Content-Encoding").any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
+    let is_encoded =
+        response.values("Content-Encoding").any(|coding| !coding.eq_ignore_ascii_case(b"identity"));
     Judgement::Fault(if is_encoded { FailureCause::EncodedBody } else { FailureCause::UnexpectedBody })
 }

@@ -8,6 +8,7 @@ use crate::driver::Slot;
 use crate::failure::FailureCause;
 use crate::recorder::Exchange;
 use crate::secure::{Reading, Session, Spoken};
+use std::sync::Arc;
 
 /// How long a closed loop's connection waits after a failed connect, doubled at each further one in a row up to the second,
 /// so that a server that refuses is not flooded with connects. An open load keeps to its schedule instead.
@@ -36,8 +37,8 @@ impl Worker<'_> {
         let connection = &mut self.connections[slot as usize];
         self.connect_ns = self.connect_ns.min(now_ns.saturating_sub(connection.connecting_ns));
         let Some(kind) = self.session_kind else { return self.on_opened(slot, 1, now_ns) };
-        let reading =
-            Reading { keeps_responses: self.inspection.is_some(), first_byte: self.plan.first_byte };
+        let parts = self.inspection.as_ref().map(|inspection| Arc::clone(inspection.parts()));
+        let reading = Reading { parts, first_byte: self.plan.first_byte };
         match Session::new(kind, self.width.streams(), reading) {
             Ok(session) => {
                 connection.session = Some(Box::new(session));

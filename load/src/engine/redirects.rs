@@ -6,6 +6,7 @@ use super::worker::Worker;
 use crate::clock::{Nanos, unix_now_s};
 use crate::failure::FailureCause;
 use crate::request::redirect;
+use crate::response::{Charge, NO_ROOM};
 use http::HeaderValue;
 use std::sync::Arc;
 
@@ -45,6 +46,9 @@ impl Worker<'_> {
             let are_sent = jar.write_value(&mut cookies, unix_now_s());
             redirect::set_cookies(&mut request, HeaderValue::from_bytes(&cookies).ok().filter(|_| are_sent));
         }
+        // Beside the request it is rendered, and the driver has its bytes.
+        let path_bytes = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+        let charge = Charge::new(3 * path_bytes).ok_or(NO_ROOM)?;
         stream.is_head = request.method() == http::Method::HEAD;
         stream.is_idempotent = request.method().is_idempotent();
         let connection = &self.connections[slot as usize];
@@ -57,7 +61,7 @@ impl Worker<'_> {
         if self.session_kind.is_none() {
             self.driver.keep(slot, &stream.http1, None);
         }
-        inspection.keep_redirected(place, Redirected { request, redirects: redirects + 1 });
+        inspection.keep_redirected(place, Redirected { request, redirects: redirects + 1, _charge: charge });
         self.connections[slot as usize].is_reused = true;
         if is_open && self.connections[slot as usize].state == State::Open {
             self.send(place, now_ns);

@@ -128,7 +128,7 @@ impl Worker<'_> {
         self.streams[place as usize].state = StreamState::Busy;
         self.deadlines.set(place, now_ns.saturating_add(self.request_timeout_ns));
         if let Some(inspection) = &mut self.inspection {
-            inspection.begin(place);
+            inspection.reader(place).clear();
         }
         if self.session_kind.is_none() {
             self.connections[slot as usize].parser.begin(self.streams[place as usize].is_head);
@@ -159,6 +159,7 @@ impl Worker<'_> {
         self.outgoing.clear();
         self.recorder.total.bytes.sent += session.take_outgoing(&mut self.outgoing);
         if !self.outgoing.is_empty() {
+            self.handed_bytes += self.outgoing.len() as u64;
             self.driver.write(slot, &self.outgoing);
         }
     }

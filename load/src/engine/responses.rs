@@ -49,14 +49,13 @@ impl Worker<'_> {
         }
         self.recorder.total.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
-        let (fed, taken) = feed(connection, bytes, self.plan.first_byte);
+        let reader = self.inspection.as_mut().map(|inspection| inspection.reader(place));
+        let (fed, taken) = feed(connection, bytes, self.plan.first_byte, reader);
         self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
-        if let Some(inspection) = &mut self.inspection {
-            inspection.take(place, taken);
-        }
         let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
         self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
-        if matches!(fed, Fed::More { .. }) && self.inspection.is_none() && !self.plan.first_byte {
+        let reads_body = self.inspection.as_ref().is_some_and(|inspection| inspection.parts().has_body());
+        if matches!(fed, Fed::More { .. }) && !reads_body && !self.plan.first_byte {
             let skippable = connection.parser.skippable();
             if skippable >= LEAST_SKIPPED {
                 self.driver.skip(slot, skippable);
@@ -114,11 +113,9 @@ impl Worker<'_> {
         // Session tickets and key updates have nothing inside.
         if !plain.is_empty() {
             if self.streams[place as usize].state == StreamState::Busy {
-                let (fed, taken) = feed(connection, &plain, self.plan.first_byte);
+                let reader = self.inspection.as_mut().map(|inspection| inspection.reader(place));
+                let (fed, taken) = feed(connection, &plain, self.plan.first_byte, reader);
                 self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
-                if let Some(inspection) = &mut self.inspection {
-                    inspection.take(place, taken);
-                }
                 let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
                 self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
                 self.on_fed(place, fed, now_ns, stamp_ns);
@@ -169,9 +166,9 @@ impl Worker<'_> {
             match end {
                 StreamEnd::Complete { status, body_bytes } => {
                     connection.is_reused = true;
-                    let kept = connection.session.as_ref().and_then(|session| session.kept(number));
-                    let judgement = match (&mut self.inspection, kept) {
-                        (Some(inspection), Some(kept)) => inspection.judge_kept(place, status, kept),
+                    let reader = connection.session.as_mut().and_then(|session| session.reader(number));
+                    let judgement = match (&mut self.inspection, reader) {
+                        (Some(inspection), Some(reader)) => inspection.judge_read(place, status, reader),
                         _ => Judgement::Fine,
                     };
                     let fault = match judgement {
@@ -242,7 +239,7 @@ impl Worker<'_> {
             let exchange = self.streams[place as usize].exchange;
             self.recorder.failed(exchange, UNASKED, Some(answer.status), arrival.came_ns);
         } else {
-            let judgement = self.inspection.as_mut().map(|inspection| inspection.judge(place));
+            let judgement = self.inspection.as_mut().map(|inspection| inspection.judge(place, answer.status));
             let fault = match judgement {
                 None | Some(Judgement::Fine) => None,
                 Some(Judgement::Fault(fault)) => Some(fault),
@@ -332,6 +329,9 @@ impl Worker<'_> {
         self.last_event_ns = self.last_event_ns.max(now_ns);
         self.streams[place as usize].state = StreamState::Idle;
         self.connections[slot as usize].busy -= 1;
+        if let Some(inspection) = &mut self.inspection {
+            inspection.reader(place).clear();
+        }
         self.deadlines.clear(place);
     }
 

@@ -23,6 +23,8 @@ pub(super) struct LoadWindow {
     cpu_ns: u64,
     /// Bytes that the driver had sent before.
     bytes_sent: u64,
+    /// Bytes of sessions that the driver had been given before.
+    handed_bytes: u64,
 }
 
 impl Worker<'_> {
@@ -43,7 +45,9 @@ impl Worker<'_> {
         let cpu_ns = super::thread_cpu_ns();
         self.recorder.start(began_ns, at_ns);
         let is_lead_in = self.recorder.is_in_lead_in();
-        self.start = Some(LoadWindow { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent: 0 });
+        let (bytes_sent, handed_bytes) = (0, 0);
+        self.start =
+            Some(LoadWindow { at_ns, deadline_ns, end_ns, is_lead_in, cpu_ns, bytes_sent, handed_bytes });
         self.last_event_ns = began_ns;
         self.connections_at_start = self.connections_at_start(|connection| connection.state == State::Open);
         self.pace.start(began_ns, deadline_ns);
@@ -60,6 +64,7 @@ impl Worker<'_> {
             start.is_lead_in = false;
             start.cpu_ns = super::thread_cpu_ns();
             start.bytes_sent = self.driver.bytes_sent();
+            start.handed_bytes = self.handed_bytes;
             self.loop_lag = Times::default();
             self.connections_at_start = self.connections_at_start(|connection| connection.was_opened);
         }
@@ -114,10 +119,11 @@ impl Worker<'_> {
         while let Some(due_ns) = self.pace.take_missed(ended_ns) {
             self.recorder.not_sent(due_ns, ended_ns);
         }
-        if self.session_kind.is_none() {
-            self.recorder.total.bytes.sent =
-                self.driver.bytes_sent() - start.map_or(0, |start| start.bytes_sent);
-        }
+        // What a session handed over and the kernel did not accept was not sent; over plain HTTP/1.1 nothing is handed over.
+        let bytes = &mut self.recorder.total.bytes;
+        let (taken, handed) = start.map_or((0, 0), |start| (start.bytes_sent, start.handed_bytes));
+        bytes.sent =
+            (bytes.sent + self.driver.bytes_sent() + handed).saturating_sub(self.handed_bytes + taken);
         self.recorder.finish();
         let is_open = |connection: &&Connection| connection.state == State::Open;
         let connections_open = self.connections.iter().filter(is_open).count() as u32;

@@ -69,6 +69,8 @@ pub(super) struct Worker<'a> {
     pub(super) inspection: Option<Box<Inspection<'a>>>,
     /// Bytes of sessions for the driver.
     pub(super) outgoing: Vec<u8>,
+    /// Bytes of sessions that the driver was given to send.
+    pub(super) handed_bytes: u64,
     pub(super) lateness_ns: Nanos,
     /// What had arrived by then, the last wait has brought.
     pub(super) known_ns: Nanos,
@@ -128,6 +130,7 @@ impl<'a> Worker<'a> {
             failing_body: None,
             inspection: Inspection::new(plan, slots * width.streams()),
             outgoing: Vec::new(),
+            handed_bytes: 0,
             lateness_ns: plan.lateness.as_nanos() as Nanos,
             known_ns: 0,
             loop_lag: Times::default(),

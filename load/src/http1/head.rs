@@ -62,17 +62,17 @@ impl Head {
         Ok(Self { status, is_http_1_0, ..Self::NONE })
     }
 
-    /// Reads a header line (without its CRLF).
-    pub(super) fn field_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
+    /// Reads a header line (without its CRLF): its name and value.
+    pub(super) fn field_line<'l>(&mut self, line: &'l [u8]) -> Result<(&'l [u8], &'l [u8]), Malformed> {
         let (name, value) = split_field(line)?;
         // The length is compared first: it is cheap, and excludes nearly every other header.
         match name.len() {
             10 if name.eq_ignore_ascii_case(b"connection") => self.connection(value),
-            14 if name.eq_ignore_ascii_case(b"content-length") => return self.content_length(value),
-            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => return self.transfer_encoding(value),
+            14 if name.eq_ignore_ascii_case(b"content-length") => self.content_length(value)?,
+            17 if name.eq_ignore_ascii_case(b"transfer-encoding") => self.transfer_encoding(value)?,
             _ => {}
         }
-        Ok(())
+        Ok((name, value))
     }
 
     fn connection(&mut self, value: &[u8]) {

@@ -5,6 +5,7 @@ use super::field::{BARE_LF, split_field, unfold};
 use super::head::{Framing, Head, chunk_size};
 use super::{Answer, Malformed, Parsed, memo};
 use crate::failure::FailureCause;
+use crate::response::{Kept, ResponseSink, Unread};
 
 /// The largest head, and the largest trailer section, in bytes.
 pub const MAX_HEAD_BYTES: usize = 64 * 1024;
@@ -25,6 +26,8 @@ const TRAILERS_TOO_LARGE: Malformed =
 const TOO_MANY_TRAILERS: Malformed =
     Malformed("its trailers have more than 256 fields, the most that is read; send fewer from the server");
 const TOO_MANY_INTERIM: Malformed = Malformed("more than 32 interim responses (1xx) came before it");
+const NO_ROOM_FOR_HEADS: Malformed =
+    Malformed("too many connections have large heads at once, 48 MiB together is the most that is read");
 const CHUNK_LINE_TOO_LONG: Malformed =
     Malformed("the line before a chunk is longer than 4 KiB, the most that is read");
 
@@ -49,7 +52,7 @@ enum Phase {
 /// The beginning of a line whose end has not arrived yet.
 #[derive(Debug, Default)]
 struct PartialLine {
-    bytes: Vec<u8>,
+    bytes: Kept,
 }
 
 /// Reads the responses of one connection, one after the other, in pieces of any size.
@@ -137,8 +140,21 @@ impl ResponseParser {
     /// The response violates the grammar or a limit, or none is awaited. The connection cannot be used any more.
     #[inline]
     pub fn feed(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
+        self.feed_to(bytes, &mut Unread)
+    }
+
+    /// Takes the next bytes of the connection, and gives the parts of the response to a reader.
+    ///
+    /// # Errors
+    /// As [`feed`](Self::feed).
+    #[inline]
+    pub(crate) fn feed_to<S: ResponseSink>(
+        &mut self,
+        bytes: &[u8],
+        sink: &mut S,
+    ) -> Result<Parsed, Malformed> {
         self.has_begun |= !bytes.is_empty();
-        let parsed = self.advance(bytes);
+        let parsed = self.advance(bytes, sink);
         if parsed.is_err() {
             self.phase = Phase::Idle;
         }
@@ -181,20 +197,23 @@ impl ResponseParser {
         Answer { status: self.head.status, keep_alive, body_bytes: self.body_bytes }
     }
 
-    fn advance(&mut self, bytes: &[u8]) -> Result<Parsed, Malformed> {
+    fn advance<S: ResponseSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<Parsed, Malformed> {
         let mut consumed = 0;
         while consumed < bytes.len() {
             let rest = &bytes[consumed..];
             consumed += match self.phase {
                 Phase::Idle => return Err(Malformed("bytes without a request")),
-                Phase::StatusLine if self.partial.is_none() => self.whole_head(rest)?,
-                Phase::StatusLine | Phase::Fields | Phase::ChunkLine | Phase::Trailers => self.line(rest)?,
-                Phase::Body => self.body(rest, Phase::Idle),
-                Phase::ChunkData => self.body(rest, Phase::ChunkCr),
+                Phase::StatusLine if self.partial.is_none() => self.whole_head(rest, sink)?,
+                Phase::StatusLine | Phase::Fields | Phase::ChunkLine | Phase::Trailers => {
+                    self.line(rest, sink)?
+                }
+                Phase::Body => self.body(rest, Phase::Idle, sink),
+                Phase::ChunkData => self.body(rest, Phase::ChunkCr, sink),
                 Phase::ChunkCr => self.after_chunk(rest, b'\r', Phase::ChunkLf)?,
                 Phase::ChunkLf => self.after_chunk(rest, b'\n', Phase::ChunkLine)?,
                 Phase::UntilClose => {
                     self.body_bytes += rest.len() as u64;
+                    sink.body(rest);
                     rest.len()
                 }
             };
@@ -206,18 +225,20 @@ impl ResponseParser {
     }
 
     /// The common case: a head begins with the first of these bytes, and mostly ends among them.
-    fn whole_head(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
-        if let Some((head, length)) = memo::recall(bytes) {
+    fn whole_head<S: ResponseSink>(&mut self, bytes: &[u8], sink: &mut S) -> Result<usize, Malformed> {
+        if !S::READS
+            && let Some((head, length)) = memo::recall(bytes)
+        {
             self.head = head;
             self.end_head()?;
             return Ok(length);
         }
-        let mut length = self.line(bytes)?;
+        let mut length = self.line(bytes, sink)?;
         while self.phase == Phase::Fields {
             if length == bytes.len() {
                 return Ok(length);
             }
-            length += self.line(&bytes[length..])?;
+            length += self.line(&bytes[length..], sink)?;
         }
         // After an interim response, or in the middle of the first line, it still is the status line.
         if self.phase != Phase::StatusLine {
@@ -227,18 +248,20 @@ impl ResponseParser {
     }
 
     /// Takes the rest of a line and acts on it, or keeps all bytes where its end has not arrived yet.
-    fn line(&mut self, bytes: &[u8]) -> Result<usize, Malformed> {
+    fn line(&mut self, bytes: &[u8], sink: &mut impl ResponseSink) -> Result<usize, Malformed> {
         let end = self.line_end(bytes);
         let taken = end.unwrap_or(bytes.len());
         self.check_limit(taken)?;
         if self.partial.is_none() && end.is_some() {
-            self.whole_line(&bytes[..taken])?;
+            self.whole_line(&bytes[..taken], sink)?;
             return Ok(taken);
         }
         let mut partial = self.partial.take().unwrap_or_default();
-        partial.bytes.extend_from_slice(&bytes[..taken]);
+        if !partial.bytes.push(&bytes[..taken]) {
+            return Err(NO_ROOM_FOR_HEADS);
+        }
         if end.is_some() {
-            self.whole_line(&partial.bytes)?;
+            self.whole_line(&partial.bytes, sink)?;
             return Ok(taken);
         }
         if self.phase == Phase::StatusLine && !begins_like_http(&partial.bytes) {
@@ -283,7 +306,7 @@ impl ResponseParser {
         }
     }
 
-    fn whole_line(&mut self, line: &[u8]) -> Result<(), Malformed> {
+    fn whole_line(&mut self, line: &[u8], sink: &mut impl ResponseSink) -> Result<(), Malformed> {
         let Some(text) = line.strip_suffix(b"\r\n") else {
             let is_http = self.phase != Phase::StatusLine || begins_like_http(line);
             return Err(if is_http { BARE_LF } else { bad_beginning(line) });
@@ -293,6 +316,7 @@ impl ResponseParser {
             Phase::StatusLine => {
                 self.head = Head::status_line(text)?;
                 self.phase = Phase::Fields;
+                sink.begin_head();
             }
             Phase::ChunkLine => self.begin_chunk(chunk_size(text)?),
             Phase::Trailers if text.is_empty() => self.phase = Phase::Idle,
@@ -303,7 +327,9 @@ impl ResponseParser {
             _ if text.is_empty() => self.end_head()?,
             _ => {
                 self.count_field(TOO_MANY_FIELDS)?;
-                self.head.field_line(&unfold(text)?)?;
+                let line = unfold(text)?;
+                let (name, value) = self.head.field_line(&line)?;
+                sink.field(name, value);
             }
         }
         Ok(())
@@ -347,8 +373,9 @@ impl ResponseParser {
         self.phase = if size == 0 { Phase::Trailers } else { Phase::ChunkData };
     }
 
-    fn body(&mut self, bytes: &[u8], next: Phase) -> usize {
+    fn body(&mut self, bytes: &[u8], next: Phase, sink: &mut impl ResponseSink) -> usize {
         let taken = self.remaining.min(bytes.len() as u64);
+        sink.body(&bytes[..taken as usize]);
         self.remaining -= taken;
         self.body_bytes += taken;
         if self.remaining == 0 {

@@ -3,11 +3,13 @@
 use super::error_code::ErrorCode;
 use super::head::{FieldReader, Head};
 use super::hpack::{Decoder, HpackError};
-use super::stream_end::KeptResponse;
 use crate::failure::FailureCause;
+use crate::response::ResponseSink;
 
 /// A header block is not larger, neither as it is sent nor decoded.
 pub(super) const MAX_HEADER_BYTES: usize = 64 * 1024;
+/// Longer blocks are decoded each time.
+const LONGEST_REMEMBERED_BYTES: usize = 1_024;
 pub(super) const TOO_LARGE: FailureCause = FailureCause::Http2(
     "the head of a response is larger than 64 KiB, the most that is read; send less from the server",
 );
@@ -71,7 +73,8 @@ impl HeaderBlocks {
         let mut reader = FieldReader::default();
         self.decoder.decode(block, MAX_HEADER_BYTES, |name, value| reader.take(name, value))?;
         let head = reader.head();
-        self.last_head = head.filter(|_| self.decoder.version() == version);
+        let is_short = block.len() <= LONGEST_REMEMBERED_BYTES;
+        self.last_head = head.filter(|_| is_short && self.decoder.version() == version);
         if self.last_head.is_some() {
             self.last_version = version;
             self.last.clear();
@@ -80,20 +83,17 @@ impl HeaderBlocks {
         Ok(head)
     }
 
-    /// The same, keeping the fields of a final response.
+    /// The same, and its fields go to a sink.
     ///
     /// # Errors
     /// The block cannot be decoded.
-    pub fn kept_head(&mut self, block: &[u8], kept: &mut KeptResponse) -> Result<Option<Head>, Breach> {
+    pub fn head_to(&mut self, block: &[u8], sink: &mut impl ResponseSink) -> Result<Option<Head>, Breach> {
         let mut reader = FieldReader::default();
-        kept.fields.clear();
-        kept.body.clear();
+        sink.begin_head();
         self.decoder.decode(block, MAX_HEADER_BYTES, |name, value| {
             reader.take(name, value);
             if !name.starts_with(b":") {
-                for part in [name, b": ", value, b"\r\n"] {
-                    kept.fields.extend_from_slice(part);
-                }
+                sink.field(name, value);
             }
         })?;
         Ok(reader.head())

@@ -30,4 +30,4 @@ mod tests;
 mod window;
 
 pub(crate) use session::Http2Session;
-pub(crate) use stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};
+pub(crate) use stream_end::{Again, Broken, NotSent, StreamEnd};

@@ -9,7 +9,7 @@ use super::stream_end::{Again, Broken, StreamEnd};
 use super::streams::{Found, StreamState};
 use super::{flag, kind};
 use crate::failure::FailureCause;
-use crate::response::MAX_KEPT_BYTES;
+use crate::response::{NO_ROOM, ResponseSink as _};
 
 const PRIORITY_BYTES: usize = 5;
 const PING_BYTES: usize = 8;
@@ -57,15 +57,14 @@ impl Http2Session {
         self.partial_block.stream = head.stream;
         self.partial_block.ends_stream = ends_stream;
         self.partial_block.bytes.clear();
-        self.partial_block.bytes.extend_from_slice(block);
-        Ok(())
+        self.keep_block(block)
     }
 
     fn on_continuation(&mut self, head: FrameHead, payload: &[u8]) -> Result<(), Breach> {
         if self.partial_block.stream != head.stream {
             return Err(ErrorCode::PROTOCOL_ERROR.into());
         }
-        self.partial_block.bytes.extend_from_slice(payload);
+        self.keep_block(payload)?;
         if self.partial_block.bytes.len() > MAX_HEADER_BYTES {
             return Err(Breach::too_large());
         }
@@ -74,9 +73,13 @@ impl Http2Session {
         }
         self.partial_block.stream = 0;
         let block = std::mem::take(&mut self.partial_block.bytes);
-        let result = self.on_block(head.stream, self.partial_block.ends_stream, &block);
-        self.partial_block.bytes = block;
-        result
+        self.on_block(head.stream, self.partial_block.ends_stream, &block)
+    }
+
+    /// Keeps a part of a header block until the others have arrived.
+    fn keep_block(&mut self, part: &[u8]) -> Result<(), Breach> {
+        let breach = Breach { code: ErrorCode::ENHANCE_YOUR_CALM, cause: NO_ROOM };
+        self.partial_block.bytes.push(part).then_some(()).ok_or(breach)
     }
 
     #[inline]
@@ -101,8 +104,8 @@ impl Http2Session {
             }
             return Ok(());
         }
-        let head = match &mut stream.kept {
-            Some(kept) => self.header_blocks.kept_head(block, kept)?,
+        let head = match &mut stream.reader {
+            Some(reader) => self.header_blocks.head_to(block, &mut **reader)?,
             None => self.header_blocks.head(block)?,
         };
         match head {
@@ -150,9 +153,8 @@ impl Http2Session {
         if !is_allowed {
             return self.break_stream(place, ErrorCode::PROTOCOL_ERROR, ends_stream);
         }
-        if let Some(kept) = &mut stream.kept {
-            let room = MAX_KEPT_BYTES.saturating_sub(kept.body.len());
-            kept.body.extend_from_slice(&data[..data.len().min(room)]);
+        if let Some(reader) = &mut stream.reader {
+            reader.body(data);
         }
         if ends_stream {
             self.complete(place);
@@ -195,7 +197,9 @@ impl Http2Session {
     }
 
     fn fail_stream(&mut self, place: u32, cause: FailureCause, again: Again) {
-        let status = self.streams.get(place).head.map(|head| head.status);
+        let stream = self.streams.at(place);
+        let status = stream.head.map(|head| head.status);
+        stream.forget_response();
         self.ended.push_back((place, StreamEnd::Broken(Broken { cause, status, again })));
     }
 

@@ -68,6 +68,7 @@ impl Http2Session {
             }
             StreamState::Open => {
                 self.leave_stream(place, ErrorCode::CANCEL, false);
+                self.streams.at(place).forget_response();
                 self.begin_waiting();
             }
         }

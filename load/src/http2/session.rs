@@ -6,13 +6,15 @@ use super::header_blocks::{Breach, HeaderBlocks};
 use super::incoming::{Cut, Incoming, cut};
 use super::request_blocks::RequestBlocks;
 use super::settings::{ENABLE_PUSH, INITIAL_WINDOW_SIZE, MAX_HEADER_LIST_SIZE, ServerSettings};
-use super::stream_end::{Again, Broken, KeptResponse, NotSent, StreamEnd};
+use super::stream_end::{Again, Broken, NotSent, StreamEnd};
 use super::streams::{StreamState, Streams};
 use super::window::{ReceiveWindow, SendWindow};
 use crate::clock::Nanos;
 use crate::failure::FailureCause;
 use crate::http1::begins_tls_record;
+use crate::response::{Kept, ReadParts, ResponseReader};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The receive window: large enough that no response waits for a WINDOW_UPDATE.
 pub(super) const STREAM_WINDOW_BYTES: u32 = 2 * 1024 * 1024;
@@ -52,7 +54,7 @@ pub(super) struct PartialBlock {
     /// 0: there is none.
     pub stream: u32,
     pub ends_stream: bool,
-    pub bytes: Vec<u8>,
+    pub bytes: Kept,
 }
 
 /// One connection that many streams share.
@@ -89,7 +91,7 @@ pub(crate) struct Http2Session {
 impl Http2Session {
     /// The client's preface is the first that leaves (RFC 9113 section 3.4). No request is sent before the server's settings
     /// have arrived: before that, neither its limit of streams nor its support of HTTP/2 is known.
-    pub fn new(width: u32, keeps_responses: bool) -> Self {
+    pub fn new(width: u32, reads: Option<&Arc<ReadParts>>) -> Self {
         let mut outgoing = PREFACE.to_vec();
         let settings = [
             (ENABLE_PUSH, 0),
@@ -102,7 +104,7 @@ impl Http2Session {
             incoming: Incoming::default(),
             arrived_ns: 0,
             outgoing,
-            streams: Streams::new(width, STREAM_WINDOW_BYTES, keeps_responses),
+            streams: Streams::new(width, STREAM_WINDOW_BYTES, reads),
             first_byte: false,
             settings: ServerSettings::new(),
             is_set_up: false,
@@ -221,9 +223,9 @@ impl Http2Session {
         self.ended.pop_front()
     }
 
-    /// The response of a stream that has just ended, where responses are kept.
-    pub fn kept(&self, place: u32) -> Option<&KeptResponse> {
-        self.streams.get(place).kept.as_deref()
+    /// The reader of the response of a stream that has just ended, where responses are read.
+    pub fn reader(&mut self, place: u32) -> Option<&mut ResponseReader> {
+        self.streams.at(place).reader.as_deref_mut()
     }
 
     /// When the final header of the last response of a stream arrived.

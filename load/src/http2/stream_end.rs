@@ -17,14 +17,6 @@ pub(crate) enum Again {
     Send,
 }
 
-/// A complete response, for loads that inspect it.
-#[derive(Debug, Default)]
-pub(crate) struct KeptResponse {
-    /// Lines `name: value`, each with its line end.
-    pub fields: Vec<u8>,
-    pub body: Vec<u8>,
-}
-
 /// How a request on a stream ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamEnd {

@@ -1,10 +1,10 @@
 //! The streams of a connection: by their place among the load's, and by their number on the wire.
 
 use super::head::Head;
-use super::stream_end::KeptResponse;
 use super::window::{ReceiveWindow, SendWindow};
 use crate::clock::Nanos;
 use crate::request::FieldRequest;
+use crate::response::{ReadParts, ResponseReader};
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -33,7 +33,15 @@ pub(super) struct Stream {
     pub unsent: Bytes,
     pub send_window: SendWindow,
     pub receive_window: ReceiveWindow,
-    pub kept: Option<Box<KeptResponse>>,
+    /// Takes what the plan reads of its response.
+    pub reader: Option<Box<ResponseReader>>,
+}
+
+impl Stream {
+    /// Nobody reads the response that was arriving: other streams may use its memory.
+    pub fn forget_response(&mut self) {
+        self.reader.iter_mut().for_each(|reader| reader.clear());
+    }
 }
 
 #[derive(Debug, Default)]
@@ -70,7 +78,7 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub fn new(width: u32, window_bytes: u32, keeps_responses: bool) -> Self {
+    pub fn new(width: u32, window_bytes: u32, reads: Option<&Arc<ReadParts>>) -> Self {
         let stream = |_| Stream {
             state: StreamState::Idle,
             id: 0,
@@ -82,7 +90,7 @@ impl Streams {
             unsent: Bytes::new(),
             send_window: SendWindow::new(0),
             receive_window: ReceiveWindow::new(window_bytes),
-            kept: keeps_responses.then(Box::default),
+            reader: reads.map(|parts| Box::new(ResponseReader::new(Arc::clone(parts)))),
         };
         Self {
             places: (0..width).map(stream).collect(),

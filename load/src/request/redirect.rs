@@ -13,6 +13,10 @@ const NO_LOCATION: FailureCause = FailureCause::Redirect("its Location is no URL
 const ELSEWHERE: FailureCause =
     FailureCause::Redirect("it leads to another scheme, host or port; request that address");
 
+/// The longest path that is followed, in bytes: RFC 9110 section 4.1 asks for 8,000.
+const LONGEST_PATH_BYTES: usize = 8 * 1024;
+const TOO_LONG: FailureCause = FailureCause::Redirect("its Location is longer than 8 KiB");
+
 /// Is it a redirect that names where to go?
 pub(crate) const fn is_followed(status: u16) -> bool {
     matches!(status, 301 | 302 | 303 | 307 | 308)
@@ -31,6 +35,9 @@ pub(crate) fn next(
 ) -> Result<Request<Bytes>, FailureCause> {
     let location = std::str::from_utf8(location).map_err(|_| NO_LOCATION)?;
     let path = path(&request, location, origin)?;
+    if path.len() > LONGEST_PATH_BYTES {
+        return Err(TOO_LONG);
+    }
     let mut parts = request.uri().clone().into_parts();
     parts.path_and_query = Some(path.parse::<PathAndQuery>().map_err(|_| NO_LOCATION)?);
     *request.uri_mut() = Uri::from_parts(parts).map_err(|_| NO_LOCATION)?;

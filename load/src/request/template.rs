@@ -330,7 +330,7 @@ mod tests {
         let mut user = VirtualUser::new(vec!["t=regex:<(.*)>".parse().unwrap()].into(), false);
         assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, Some(&user)), "[]");
         assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, None), "[]");
-        user.learn(&crate::response::ResponseParts::new(200, b"", b"<a b\t>"), 0);
+        user.learn(&crate::response::ResponseParts::new(200, b"", b"<a b\t>"), 0).unwrap();
         assert_eq!(rendered_for("[{capture:t}]", 0, Place::Body, Some(&user)), "[a b\t]");
         assert_eq!(rendered_for("[{capture:t}]", 0, Place::Path, Some(&user)), "[a%20b%09]");
         let template = parse("{capture:t}{capture:u}{seq:1}", Place::Path).unwrap();

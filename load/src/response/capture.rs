@@ -2,12 +2,16 @@
 
 use super::ResponseParts;
 use super::body_check::compile;
+use super::json_value;
 use crate::http1::is_token_byte;
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+
+/// The longest value that is captured, in bytes.
+pub const LONGEST_VALUE_BYTES: usize = 64 * 1024;
 
 /// A value from a response that later requests send as `{capture:NAME}`. Written as `NAME=header:FIELD`,
 /// `NAME=regex:PATTERN` (with one group) or `NAME=json:POINTER` (RFC 6901).
@@ -45,7 +49,8 @@ pub struct CaptureError {
 }
 
 impl Capture {
-    /// The value in this response; `None` where it is not there.
+    /// The value in this response; `None` where it is not there. One that is too long for a request may be cut behind
+    /// [`LONGEST_VALUE_BYTES`].
     #[must_use]
     pub fn find<'r>(&self, response: &'r ResponseParts<'r>) -> Option<Cow<'r, [u8]>> {
         match &self.source {
@@ -58,12 +63,7 @@ impl Capture {
                 Some(Cow::Borrowed(group.as_bytes()))
             }
             CaptureSource::Json(pointer) => {
-                let body: serde_json::Value = serde_json::from_slice(response.body).ok()?;
-                let text = match body.pointer(pointer)? {
-                    serde_json::Value::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
-                Some(Cow::Owned(text.into_bytes()))
+                Some(Cow::Owned(json_value::find(response.body, pointer, LONGEST_VALUE_BYTES)?))
             }
         }
     }

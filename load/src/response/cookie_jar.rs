@@ -1,6 +1,6 @@
 //! The cookies of one virtual user.
 
-use super::{ResponseParts, cookie_date};
+use super::{Kept, ResponseParts, cookie_date};
 
 /// The most cookies of one user, as browsers keep of one site (RFC 6265 section 6.1).
 const MAX_COOKIES: usize = 50;
@@ -11,15 +11,15 @@ const MAX_COOKIE_BYTES: usize = 4_096;
 ///
 /// A load goes to one origin, so `Domain` and `Secure` change nothing. `Path` is ignored: every request sends every
 /// cookie, until `Max-Age` or `Expires` ends it. Moments are seconds since 1970.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct CookieJar {
     cookies: Vec<Cookie>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Cookie {
-    name: Vec<u8>,
-    value: Vec<u8>,
+    name: Kept,
+    value: Kept,
     /// `None`: it lasts as long as the load.
     ends_s: Option<i64>,
 }
@@ -31,12 +31,11 @@ impl Cookie {
 }
 
 impl CookieJar {
-    /// Follows the `Set-Cookie` headers of a response that is complete at `now_s`. What has ended by then goes.
-    pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) {
+    /// Follows the `Set-Cookie` headers of a response that is complete at `now_s`. What has ended by then goes. False: the limit of
+    /// all connections left no room for a cookie.
+    pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) -> bool {
         self.cookies.retain(|cookie| cookie.lasts_at(now_s));
-        for line in response.values("Set-Cookie") {
-            self.set(line, now_s);
-        }
+        response.values("Set-Cookie").fold(true, |are_kept, line| self.set(line, now_s) && are_kept)
     }
 
     /// True where there is nothing to send at any time.
@@ -59,31 +58,31 @@ impl CookieJar {
         out.len() > begin
     }
 
-    /// One `Set-Cookie` line, as section 5.2 of RFC 6265 reads it.
-    fn set(&mut self, line: &[u8], now_s: i64) {
+    /// Takes one `Set-Cookie` line, as section 5.2 of RFC 6265 reads it. False: there is no room for it.
+    fn set(&mut self, line: &[u8], now_s: i64) -> bool {
         let mut parts = line.split(|&byte| byte == b';');
         let pair = parts.next().unwrap_or_default();
-        let Some(equals) = memchr::memchr(b'=', pair) else { return };
+        let Some(equals) = memchr::memchr(b'=', pair) else { return true };
         let (name, value) = (pair[..equals].trim_ascii(), pair[equals + 1..].trim_ascii());
         let has_control = pair.iter().any(|byte| byte.is_ascii_control() && *byte != b'\t');
         if name.is_empty() || has_control || pair.len() > MAX_COOKIE_BYTES {
-            return;
+            return true;
         }
-        let held = self.cookies.iter().position(|held| held.name == name);
+        let held = self.cookies.iter().position(|held| *held.name == *name);
         let ends_s = ends_s(parts, now_s);
-        match (held, ends_s.is_some_and(|ends_s| ends_s <= now_s)) {
-            (Some(at), true) => drop(self.cookies.remove(at)),
-            (Some(at), false) => {
-                let held = &mut self.cookies[at];
-                held.ends_s = ends_s;
-                held.value.clear();
-                held.value.extend_from_slice(value);
-            }
-            (None, false) if self.cookies.len() < MAX_COOKIES => {
-                self.cookies.push(Cookie { name: name.to_vec(), value: value.to_vec(), ends_s });
-            }
-            (None, _) => {}
+        let is_over = ends_s.is_some_and(|ends_s| ends_s <= now_s);
+        if is_over || (held.is_none() && self.cookies.len() >= MAX_COOKIES) {
+            held.filter(|_| is_over).into_iter().for_each(|at| drop(self.cookies.remove(at)));
+            return true;
         }
+        let mut cookie = Cookie { name: Kept::default(), value: Kept::default(), ends_s };
+        let is_kept = cookie.name.push(name) && cookie.value.push(value);
+        match held.filter(|_| is_kept) {
+            Some(at) => self.cookies[at] = cookie,
+            None if is_kept => self.cookies.push(cookie),
+            None => {}
+        }
+        is_kept
     }
 }
 

@@ -1,8 +1,5 @@
 //! A complete response, taken apart.
 
-use http::HeaderMap;
-use std::borrow::Cow;
-
 /// A complete response, taken apart: the input of every check and capture, for each protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -10,28 +7,16 @@ pub struct ResponseParts<'r> {
     /// The final status.
     pub status: u16,
     /// Header lines `Name: value`, each with its line end; without the status line.
-    pub fields: Cow<'r, [u8]>,
+    pub fields: &'r [u8],
     /// The body, without chunks.
     pub body: &'r [u8],
 }
 
 impl<'r> ResponseParts<'r> {
-    /// A response whose header lines are at hand (HTTP/1.1).
+    /// A response with these header lines.
     #[must_use]
     pub const fn new(status: u16, fields: &'r [u8], body: &'r [u8]) -> Self {
-        Self { status, fields: Cow::Borrowed(fields), body }
-    }
-
-    /// A response whose header is a map (HTTP/2).
-    #[must_use]
-    pub fn from_map(status: u16, map: &HeaderMap, body: &'r [u8]) -> Self {
-        let mut fields = Vec::new();
-        for (name, value) in map {
-            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
-                fields.extend_from_slice(part);
-            }
-        }
-        Self { status, fields: Cow::Owned(fields), body }
+        Self { status, fields, body }
     }
 
     /// The values of a header, in the order of its lines. Names are compared without regard to case.
@@ -55,17 +40,5 @@ mod tests {
         assert_eq!(values("Set-Cookie"), [b"a=b", b"c=d"]);
         assert_eq!(values("a"), [b"1"]);
         assert!(values("B").is_empty());
-    }
-
-    #[test]
-    fn a_map_of_http2_has_the_same_values() {
-        let mut map = HeaderMap::new();
-        map.append("x-id", "7".parse().unwrap());
-        map.append("set-cookie", "a=b".parse().unwrap());
-        map.append("set-cookie", "c=d".parse().unwrap());
-        let parts = ResponseParts::from_map(201, &map, b"body");
-        assert_eq!((parts.status, parts.body), (201, &b"body"[..]));
-        assert_eq!(parts.values("X-Id").collect::<Vec<_>>(), [b"7"]);
-        assert_eq!(parts.values("Set-Cookie").count(), 2);
     }
 }

@@ -6,9 +6,10 @@ use super::tls_session::{TlsProgress, TlsSession};
 use crate::clock::Nanos;
 use crate::error::LoadError;
 use crate::failure::FailureCause;
-use crate::http2::{Http2Session, KeptResponse, NotSent, StreamEnd};
+use crate::http2::{Http2Session, NotSent, StreamEnd};
 use crate::plan::{LoadPlan, ProtocolChoice};
 use crate::request::FieldRequest;
+use crate::response::{ReadParts, ResponseReader};
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::sync::Arc;
@@ -35,10 +36,10 @@ pub(crate) fn session_kind(plan: &LoadPlan) -> Result<Option<SessionKind>, LoadE
 }
 
 /// What a load reads of responses over HTTP/2.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// Responses are kept, to be inspected.
-    pub keeps_responses: bool,
+    /// The parts that are inspected; `None`: no response is.
+    pub parts: Option<Arc<ReadParts>>,
     /// The first byte of its body completes a response.
     pub first_byte: bool,
 }
@@ -53,8 +54,8 @@ pub(crate) enum Spoken {
     },
 }
 
-fn http2_session(width: u32, reading: Reading) -> Http2Session {
-    let mut session = Http2Session::new(width, reading.keeps_responses);
+fn http2_session(width: u32, reading: &Reading) -> Http2Session {
+    let mut session = Http2Session::new(width, reading.parts.as_ref());
     session.first_byte = reading.first_byte;
     session
 }
@@ -86,7 +87,7 @@ impl Session {
             SessionKind::Tls { config, name, choice } => {
                 (Some(TlsSession::new(config, name.clone())?), None, *choice)
             }
-            SessionKind::Http2 => (None, Some(http2_session(width, reading)), ProtocolChoice::Http2),
+            SessionKind::Http2 => (None, Some(http2_session(width, &reading)), ProtocolChoice::Http2),
         };
         Ok(Self {
             tls,
@@ -153,7 +154,7 @@ impl Session {
         let Some(tls) = self.tls.as_ref().filter(|tls| !tls.is_handshaking()) else { return Ok(()) };
         match tls.speaks_http2() {
             true if self.http2.is_none() => {
-                self.http2 = Some(http2_session(self.width, self.reading));
+                self.http2 = Some(http2_session(self.width, &self.reading));
             }
             true => {}
             false if self.choice == ProtocolChoice::Http2 => return Err(cause::HTTP2_NOT_OFFERED),
@@ -230,9 +231,9 @@ impl Session {
         self.http2.as_mut()?.next_end()
     }
 
-    /// The HTTP/2 response of a stream that has just ended, where responses are kept.
-    pub fn kept(&self, stream: u32) -> Option<&KeptResponse> {
-        self.http2.as_ref()?.kept(stream)
+    /// The reader of the HTTP/2 response of a stream that has just ended, where responses are read.
+    pub fn reader(&mut self, stream: u32) -> Option<&mut ResponseReader> {
+        self.http2.as_mut()?.reader(stream)
     }
 
     /// When the final header of the last HTTP/2 response of a stream arrived.

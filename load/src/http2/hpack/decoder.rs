@@ -13,6 +13,9 @@ pub(in crate::http2) enum HpackError {
     TooLarge,
 }
 
+/// The memory that a connection keeps for the next name and the next value, each.
+const LARGEST_SCRATCH_BYTES: usize = 4_096;
+
 /// What the server's header blocks refer to.
 #[derive(Debug)]
 pub(in crate::http2) struct Decoder {
@@ -97,6 +100,8 @@ impl Decoder {
             }
         }
         let bytes = name.len() + value.len();
+        name.shrink_to(LARGEST_SCRATCH_BYTES);
+        value.shrink_to(LARGEST_SCRATCH_BYTES);
         (self.name, self.value) = (name, value);
         is_read.map(|()| bytes)
     }

@@ -3,6 +3,8 @@
 use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES};
 use std::collections::VecDeque;
 
+const LARGEST_SPARE_BYTES: usize = 256;
+
 /// The latest fields, the newest first. The memory of those that were evicted is used again.
 #[derive(Debug)]
 pub(super) struct DynamicTable {
@@ -60,9 +62,12 @@ impl DynamicTable {
         }
     }
 
+    /// Keeps the memory of a text, unless it is much: the server decides how long and how many there are.
     fn keep(&mut self, mut text: Vec<u8>) {
-        text.clear();
-        self.spare.push(text);
+        if text.capacity() <= LARGEST_SPARE_BYTES {
+            text.clear();
+            self.spare.push(text);
+        }
     }
 
     #[cfg(test)]

@@ -63,7 +63,7 @@ fn a_connection_that_ends_tells_what_had_come() {
 #[test]
 fn nothing_is_open_before_the_settings_of_the_server() {
     let refused = |bytes: &[u8], errno| {
-        let mut session = Http2Session::new(4, false);
+        let mut session = Http2Session::new(4, None);
         assert_eq!(session.open(), Ok(None));
         session.receive(bytes);
         session.end(errno);
@@ -170,16 +170,20 @@ fn a_table_that_was_smaller_for_a_moment_is_empty() {
 }
 
 #[test]
-fn a_response_is_kept_where_a_load_looks_into_it() {
-    let mut peer = Peer::keeping();
+fn what_a_load_reads_of_a_response_is_kept() {
+    let mut peer = Peer::reading(&["A", "set-cookie"]);
     for (id, body) in [(1, "one"), (3, "three")] {
         peer.session.send(0, &request("GET", "")).unwrap();
         peer.session.receive(&headers(id, 4, &[(":status", "100"), ("early", "x")]));
-        peer.session.receive(&headers(id, 4, &[(":status", "200"), ("a", "b"), ("set-cookie", "c=d")]));
+        peer.session.receive(&headers(
+            id,
+            4,
+            &[(":status", "200"), ("a", "b"), ("x", "y"), ("set-cookie", "c=d")],
+        ));
         peer.session.receive(&data(id, body, true));
-        let kept = peer.session.kept(0).unwrap();
-        assert_eq!(kept.fields, b"a: b\r\nset-cookie: c=d\r\n");
-        assert_eq!(kept.body, body.as_bytes());
+        let response = peer.session.reader(0).unwrap().response(200);
+        assert_eq!(response.fields, b"a: b\r\nset-cookie: c=d\r\n");
+        assert_eq!(response.body, body.as_bytes());
     }
 }
 

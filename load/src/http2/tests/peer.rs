@@ -3,6 +3,7 @@
 use crate::http2::hpack::Encoder;
 use crate::http2::{Http2Session, StreamEnd};
 use crate::request::FieldRequest;
+use crate::response::ReadParts;
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ pub struct Peer {
 impl Peer {
     /// A session of so many streams, which the server has set up.
     pub fn open(width: u32) -> Self {
-        Self::over(Http2Session::new(width, false))
+        Self::over(Http2Session::new(width, None))
     }
 
-    /// The same with one stream, whose responses are kept.
-    pub fn keeping() -> Self {
-        Self::over(Http2Session::new(1, true))
+    /// The same with one stream, of whose responses these fields and the body are read.
+    pub fn reading(fields: &[&str]) -> Self {
+        Self::over(Http2Session::new(1, Some(&Arc::new(ReadParts::whole(fields)))))
     }
 
     fn over(session: Http2Session) -> Self {
