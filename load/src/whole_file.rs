@@ -1,8 +1,10 @@
-//! Files that are read as a whole. Each reader has a limit: a path may name a device without an end, or a file that is larger than memory.
+//! Files that are read or written as a whole. Each reader has a limit: a path may name a device without an end, or a file that is larger
+//! than memory. What a writer replaces stays until the new file is complete.
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 
 /// The largest file that a request is made of, in bytes.
 pub const LARGEST_OF_A_REQUEST: u64 = 1 << 30;
@@ -44,6 +46,145 @@ fn too_large(at_most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, why)
 }
 
+/// A file that is written beside the one it replaces, and takes its place once it is complete. Dropped before that, it leaves nothing.
+///
+/// A link is replaced and not followed. What cannot be replaced is written in place: a pipe, a device, an open file that `/dev` or `/proc`
+/// names, and a file in a folder that lets nothing be added.
+#[derive(Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    /// Where it lies until it is complete; `None`: it is written in place.
+    partial: Option<PathBuf>,
+    file: File,
+}
+
+impl WholeFile {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// It could not be written at its end either: no such folder, no permission, a folder of that name.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        if path.as_os_str().as_bytes().ends_with(b"/") {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let of = |(file, partial)| Self { path: path.to_owned(), partial, file };
+        if is_written_in_place(path) {
+            return in_place(path).map(|file| of((file, None)));
+        }
+        let old = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+        if old.is_some() {
+            // A rename would not ask.
+            OpenOptions::new().write(true).open(path)?;
+        }
+        let partial = partial(path);
+        match create_new(&partial) {
+            Ok(file) => {
+                let whole = of((file, Some(partial)));
+                old.map_or(Ok(()), |old| whole.file.set_permissions(old.permissions()))?;
+                Ok(whole)
+            }
+            Err(_) if old.is_some() => in_place(path).map(|file| of((file, None))),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Puts the complete file in its place.
+    ///
+    /// # Errors
+    /// The system's, and what stood there before still does.
+    pub fn finish(mut self) -> io::Result<()> {
+        let Some(partial) = self.partial.clone() else { return Ok(()) };
+        self.file.sync_all()?;
+        match fs::rename(&partial, &self.path) {
+            // A file that is mounted by itself, into a container.
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy => fs::copy(&partial, &self.path)?,
+            renamed => {
+                renamed?;
+                self.partial = None;
+                0
+            }
+        };
+        Ok(())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        let _ = self.partial.take().map(fs::remove_file);
+    }
+}
+
+fn is_written_in_place(path: &Path) -> bool {
+    let names_open_file = || {
+        std::path::absolute(path).is_ok_and(|path| path.starts_with("/dev") || path.starts_with("/proc"))
+            && fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink())
+    };
+    fs::metadata(path).is_ok_and(|it| !it.is_file()) || names_open_file()
+}
+
+fn in_place(path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    // Pipes and devices have no length to cut.
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
+/// Replaces a file. What stands there stays whole until the new one is; a link there is replaced, and not followed.
+///
+/// # Errors
+/// The system's.
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let partial = partial(path);
+    let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+/// Where a file lies until it is whole. Two processes may write the same one.
+#[must_use]
+pub fn partial(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// That what is to be deleted is not there is as good.
+///
+/// # Errors
+/// The system's, but for a file that is missing.
+pub fn ignore_missing(deleted: io::Result<()>) -> io::Result<()> {
+    deleted.or_else(|why| if why.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(why) })
+}
+
+/// Writes a file anew; a link there is removed, and not followed.
+///
+/// # Errors
+/// The system's.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = create_new(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+fn create_new(path: &Path) -> io::Result<File> {
+    ignore_missing(fs::remove_file(path))?;
+    OpenOptions::new().write(true).create_new(true).open(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,5 +197,77 @@ mod tests {
         assert_eq!(endless.to_string(), "it is larger than 1 MiB");
         assert_eq!(read_from(io::repeat(7).take(MIB), MIB).unwrap().len() as u64, MIB);
         assert!(read_from(io::repeat(7).take(MIB + 1), MIB).is_err());
+    }
+
+    /// A folder of its own, which ends with the test.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("threadcount-{}-{name}", std::process::id()));
+            fs::create_dir_all(&path).unwrap();
+            Self(path)
+        }
+
+        fn file(&self, name: &str) -> PathBuf {
+            self.0.join(name)
+        }
+
+        fn names(&self) -> usize {
+            fs::read_dir(&self.0).unwrap().count()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn the_old_file_stays_until_the_new_one_is_complete() {
+        let folder = Folder::new("old-file-stays");
+        let path = folder.file("out.json");
+        fs::write(&path, "old").unwrap();
+        let mut whole = WholeFile::create(&path).unwrap();
+        whole.write_all(b"half of").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        drop(whole);
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), folder.names()), ("old", 1));
+        let mut whole = WholeFile::create(&path).unwrap();
+        whole.write_all(b"new").unwrap();
+        whole.finish().unwrap();
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), folder.names()), ("new", 1));
+    }
+
+    #[test]
+    fn a_link_is_replaced_and_the_file_behind_it_stays() {
+        let folder = Folder::new("link");
+        let (link, behind) = (folder.file("link"), folder.file("behind"));
+        fs::write(&behind, "mine").unwrap();
+        std::os::unix::fs::symlink(&behind, &link).unwrap();
+        let mut whole = WholeFile::create(&link).unwrap();
+        whole.write_all(b"new").unwrap();
+        whole.finish().unwrap();
+        assert_eq!(fs::read_to_string(&behind).unwrap(), "mine");
+        assert_eq!(fs::read_to_string(&link).unwrap(), "new");
+    }
+
+    #[test]
+    fn permissions_stay_and_what_is_no_file_is_written_in_place() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = Folder::new("permissions");
+        let path = folder.file("secret");
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        WholeFile::create(&path).unwrap().finish().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let mut null = WholeFile::create(Path::new("/dev/null")).unwrap();
+        null.write_all(b"x").unwrap();
+        null.finish().unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert!(WholeFile::create(&folder.0).is_err(), "a folder");
+        assert!(WholeFile::create(&folder.file("none/")).is_err());
+        assert!(WholeFile::create(&folder.file("none/out.json")).is_err());
     }
 }

@@ -3,30 +3,14 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use threadcount_load::whole_file::write_new;
 
 /// Room for the last result and its reports, so that a disk that fills up late costs no figure.
 const LEAST_ROOM_BYTES: usize = 4 << 20;
 /// `report.html` has the result in it, and charts.
 const ROOM_PER_RESULT: usize = 4;
 const ROOM_FILE: &str = ".room";
-
-/// Replaces a file. What stands there stays whole until the new one is; a link there is replaced, and not followed.
-pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let partial = partial(path);
-    let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&partial);
-    }
-    written
-}
-
-/// Where a file lies until it is whole. Two processes may write the same report.
-pub fn partial(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    path.with_file_name(name)
-}
 
 /// Removes the partial files of processes that were killed, of files and links with these names. One that cannot be removed stays: it
 /// only takes room.
@@ -40,18 +24,6 @@ pub fn remove_abandoned(folder: &Path, names: &[&str]) {
             let _ = fs::remove_file(entry.path());
         }
     }
-}
-
-/// That what is to be deleted is not there is as good.
-pub fn ignore_missing(deleted: io::Result<()>) -> io::Result<()> {
-    deleted.or_else(|why| if why.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(why) })
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    ignore_missing(fs::remove_file(path))?;
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
 }
 
 /// Bytes on the disk that only a result may take.
@@ -118,6 +90,7 @@ pub fn ended_pid() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_load::whole_file::{partial, replace};
 
     #[test]
     fn a_file_is_replaced_as_a_whole_and_a_link_is_not_followed() {

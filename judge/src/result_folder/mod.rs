@@ -8,11 +8,11 @@ pub use files::ResultFile;
 pub use place::{IfTaken, latest};
 
 use crate::result::{ResultDocument, SCHEMA};
-use file::{Room, replace};
+use file::Room;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use threadcount_load::whole_file;
+use threadcount_load::whole_file::{self, ignore_missing, replace};
 
 const RESULT_FILE: &str = ResultFile::Result.name();
 const RUN_FOLDER: &str = "runs";
@@ -105,7 +105,7 @@ impl ResultFolder {
     /// # Errors
     /// [`FolderError::Write`].
     pub fn empty_run_folder(&self, folder: &Path) -> Result<(), FolderError> {
-        file::ignore_missing(fs::remove_dir_all(folder))
+        ignore_missing(fs::remove_dir_all(folder))
             .map_err(|why| FolderError::Write { path: folder.to_owned(), why })
     }
 

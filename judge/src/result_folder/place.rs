@@ -1,10 +1,11 @@
 //! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
 
-use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFile, ResultFolder, file, file::ignore_missing};
+use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFile, ResultFolder, file};
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use threadcount_load::whole_file::{ignore_missing, partial};
 use threadcount_machine::trusted::OWNER_ONLY;
 
 const LATEST: &str = "latest";
@@ -113,7 +114,7 @@ impl ResultFolder {
 /// Lets `latest` name a result. A file or folder of that name, which we have not made, stays.
 fn point(parent: &Path, name: &str) -> io::Result<()> {
     let link = parent.join(LATEST);
-    let partial = file::partial(&link);
+    let partial = partial(&link);
     file::remove_abandoned(parent, &[LATEST]);
     if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
         return Ok(());
@@ -168,7 +169,7 @@ mod tests {
     #[test]
     fn a_link_that_an_ended_process_of_the_same_id_left_is_replaced() {
         let out = tempfile::tempdir().unwrap();
-        symlink("2026-11-24-1", file::partial(&out.path().join(LATEST))).unwrap();
+        symlink("2026-11-24-1", partial(&out.path().join(LATEST))).unwrap();
         drop(ResultFolder::next(out.path(), "2026-11-25").unwrap());
         assert_eq!(fs::read_link(out.path().join(LATEST)).unwrap(), Path::new("2026-11-25-1"));
     }

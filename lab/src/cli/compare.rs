@@ -196,7 +196,11 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     let mut options = std::fs::OpenOptions::new();
     // It has the secrets.
     let created = options.write(true).create_new(true).mode(0o600).open(file);
-    let written = created.and_then(|mut open| std::io::Write::write_all(&mut open, text.as_bytes()));
+    let written = created.and_then(|mut open| {
+        let written = std::io::Write::write_all(&mut open, text.as_bytes());
+        // Half of it would be in the way of the next try.
+        written.inspect_err(|_| drop(std::fs::remove_file(file)))
+    });
     written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
     let mut secrets = Masked::new();

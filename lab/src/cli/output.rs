@@ -3,12 +3,12 @@
 use super::heading;
 use super::unwritten::Unwritten;
 use clap::Args;
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use threadcount_load::export::{self, HistogramLog};
 use threadcount_load::outcome::{LoadOutcome, Second};
+use threadcount_load::whole_file::WholeFile;
 use threadcount_model::parse;
 
 /// Where the results go.
@@ -55,12 +55,12 @@ enum Kind {
 /// The log grows while the load runs; errors are reported at the end.
 struct LogFile {
     name: Name,
-    log: io::Result<HistogramLog<BufWriter<File>>>,
+    log: io::Result<HistogramLog<BufWriter<WholeFile>>>,
 }
 
 struct OutputFile {
     name: Name,
-    file: File,
+    file: WholeFile,
 }
 
 /// How messages call a file.
@@ -70,7 +70,7 @@ struct Name {
 }
 
 impl Output {
-    /// Opens every output file. Its old content stays until there is a result.
+    /// Begins every output file. An old one stays until there is a result.
     ///
     /// # Errors
     /// Names the flag and the path.
@@ -121,36 +121,35 @@ impl Files {
 
 impl LogFile {
     fn begin(OutputFile { name, file }: OutputFile) -> Self {
-        let log = emptied(file).and_then(|file| HistogramLog::begin(BufWriter::new(file), SystemTime::now()));
-        Self { name, log }
+        Self { name, log: HistogramLog::begin(BufWriter::new(file), SystemTime::now()) }
     }
 
     fn finish(self, outcome: &LoadOutcome) -> miette::Result<()> {
         let Self { name, log } = self;
-        log.and_then(|log| log.finish(outcome)).map_err(|error| name.not_written(error))
+        let finished = log.and_then(|log| log.finish(outcome)?.into_inner()?.finish());
+        finished.map_err(|error| name.not_written(error))
     }
 }
 
 impl OutputFile {
     fn open(flag: &'static str, path: &Path) -> miette::Result<Self> {
-        let file =
-            OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(|error| {
-                let help = match error.kind() {
-                    io::ErrorKind::NotFound => "make its folder first, or name another",
-                    io::ErrorKind::PermissionDenied => "name a file that you may write",
-                    _ => "name a file in a folder that you may write to",
-                };
-                Unwritten::with_help(format!("{flag} {}: cannot be written", path.display()), help, error)
-            })?;
+        let file = WholeFile::create(path).map_err(|error| {
+            let help = match error.kind() {
+                io::ErrorKind::NotFound => "make its folder first, or name another",
+                io::ErrorKind::PermissionDenied => "name a file that you may write",
+                _ => "name a file in a folder that you may write to",
+            };
+            Unwritten::with_help(format!("{flag} {}: cannot be written", path.display()), help, error)
+        })?;
         Ok(Self { name: Name { flag, path: path.to_owned() }, file })
     }
 
     fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> miette::Result<()> {
         let Self { name, file } = self;
         let filled = || {
-            let mut out = BufWriter::new(emptied(file)?);
+            let mut out = BufWriter::new(file);
             content(&mut out)?;
-            out.flush()
+            out.into_inner()?.finish()
         };
         filled().map_err(|error| name.not_written(error))
     }
@@ -163,12 +162,4 @@ impl Name {
             format!("{flag} {}: could not be written; the figures shown are complete", path.display());
         Unwritten::new(message, error).into()
     }
-}
-
-/// Cuts a file to nothing; pipes and devices (`/dev/stderr`) have no length to cut.
-fn emptied(file: File) -> io::Result<File> {
-    if file.metadata()?.is_file() {
-        file.set_len(0)?;
-    }
-    Ok(file)
 }

@@ -321,6 +321,26 @@ fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
 }
 
 #[test]
+fn an_old_file_stays_where_the_new_one_cannot_be_written() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let files = ["o.json", "o.hgrm", "o.hlog", "o.csv", "log.csv"].map(|name| folder.path().join(name));
+    files.iter().for_each(|file| fs::write(file, "an old result").unwrap());
+    let flags = ["--out", "--hgrm", "--hlog", "--csv", "--log"];
+    let shell = "ulimit -f 0; exec \"$0\" \"$@\"";
+    let program = assert_cmd::cargo::cargo_bin("threadcount");
+    let mut limited = std::process::Command::new("sh");
+    limited.arg("-c").arg(shell).arg(program).args(["load", &server.url("/"), "-n", "5", "--quiet"]);
+    flags.iter().zip(&files).for_each(|(flag, file)| drop(limited.arg(flag).arg(file)));
+    let output = limited.output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    for file in &files {
+        assert_eq!(fs::read_to_string(file).unwrap(), "an old result", "{}", file.display());
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), files.len(), "nothing is left over");
+}
+
+#[test]
 fn a_full_disk_is_named_after_the_result_and_is_exit_code_4() {
     let server = TinyServer::start();
     let output = load(&[&server.url("/"), "-n", "5", "--out", "/dev/full"]).output().unwrap();

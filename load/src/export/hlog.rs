@@ -60,7 +60,7 @@ impl<W: Write> HistogramLog<W> {
     ///
     /// # Errors
     /// The error of `out`.
-    pub fn finish(mut self, outcome: &LoadOutcome) -> io::Result<()> {
+    pub fn finish(mut self, outcome: &LoadOutcome) -> io::Result<W> {
         if let Some(last) = self.pending.take() {
             let known = outcome.seconds.iter().rev().find(|second| second.index == last.index);
             self.write_second(&last, known.map_or(last.length_s, |second| second.length_s))?;
@@ -74,7 +74,8 @@ impl<W: Write> HistogramLog<W> {
         for (tag, times) in kinds.into_iter().filter(|(_, times)| times.count() > 0) {
             self.write_interval(tag, 0.0, outcome.elapsed_s(), times.histogram())?;
         }
-        self.out.flush()
+        self.out.flush()?;
+        Ok(self.out)
     }
 
     fn write_second(&mut self, second: &Second, length_s: f64) -> io::Result<()> {

@@ -1,8 +1,9 @@
 //! The file of a log.
 
+use crate::whole_file::WholeFile;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -50,11 +51,11 @@ impl LogError {
 
 /// An open file of a log.
 pub(super) enum LogFile {
-    Plain(BufWriter<File>),
-    Compressed(Box<GzEncoder<BufWriter<File>>>),
+    Plain(BufWriter<WholeFile>),
+    Compressed(Box<GzEncoder<BufWriter<WholeFile>>>),
 }
 
-/// Creates the file, or empties a regular one.
+/// Begins the file. One that is there stays until the new one is complete.
 pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
     if file == Path::new("-") {
         return Err(LogError::Standard);
@@ -63,7 +64,8 @@ pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
     if fs::metadata(file).is_ok_and(|existing| !existing.is_file()) {
         return Err(LogError::NotRegular { file: file.to_owned() });
     }
-    let created = File::create(file).map_err(|source| LogError::Create { file: file.to_owned(), source })?;
+    let created =
+        WholeFile::create(file).map_err(|source| LogError::Create { file: file.to_owned(), source })?;
     let out = BufWriter::with_capacity(256 * 1024, created);
     let is_compressed = file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("gz"));
     Ok(if is_compressed {
@@ -74,12 +76,13 @@ pub(super) fn create(file: &Path) -> Result<LogFile, LogError> {
 }
 
 impl LogFile {
-    /// Writes what is held back.
+    /// Writes what is held back, and puts the file in its place.
     pub fn finish(self) -> io::Result<()> {
-        match self {
-            Self::Plain(mut out) => out.flush(),
-            Self::Compressed(out) => out.finish()?.flush(),
-        }
+        let out = match self {
+            Self::Plain(out) => out,
+            Self::Compressed(out) => out.finish()?,
+        };
+        out.into_inner()?.finish()
     }
 }
 

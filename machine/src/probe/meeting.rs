@@ -7,6 +7,7 @@ use crate::read_limit::ReadLimit;
 use std::io;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use threadcount_load::whole_file::WholeFile;
 
 const SOCKET: &str = "probe.sock";
 const JAR: &str = "probe.jar";
@@ -77,7 +78,9 @@ impl Meeting {
         match self {
             Self::Theirs { folder, recording: Some(file), jvm, .. } => {
                 let recording = in_tmp::open_file(jvm, &folder.path.join(RECORDING))?;
-                ReadLimit::RECORDING.copy(recording, &mut std::fs::File::create(file)?)
+                let mut whole = WholeFile::create(file)?;
+                ReadLimit::RECORDING.copy(recording, &mut whole)?;
+                whole.finish()
             }
             _ => Ok(()),
         }
