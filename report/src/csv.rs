@@ -5,6 +5,7 @@
 use crate::ReportError;
 use crate::series;
 use crate::series::{COLUMNS, Reading};
+use std::borrow::Cow;
 use threadcount_judge::result::ResultDocument;
 use threadcount_load::outcome::Counts;
 use threadcount_model::metric::Metric;
@@ -85,10 +86,21 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<Str
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(head).map_err(ReportError::Table)?;
     for row in rows {
-        writer.write_record(&row).map_err(ReportError::Table)?;
+        let cells: Vec<Cow<'_, str>> = row.iter().map(|cell| no_formula(cell)).collect();
+        writer.write_record(cells.iter().map(|cell| cell.as_bytes())).map_err(ReportError::Table)?;
     }
     let bytes = writer.into_inner().map_err(|error| ReportError::Table(error.into_error().into()))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Text that a spreadsheet would take for a formula, as text: an apostrophe before it says so (OWASP, CSV injection). Numbers stay numbers.
+fn no_formula(cell: &str) -> Cow<'_, str> {
+    let begins_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    if begins_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {
+        Cow::Owned(format!("'{cell}"))
+    } else {
+        Cow::Borrowed(cell)
+    }
 }
 
 #[cfg(test)]
@@ -117,5 +129,29 @@ mod tests {
             count("ok") + count("failed") + count("unfinished")
         );
         assert_eq!((count("waiting_at_start"), count("not_sent")), (2, 1));
+    }
+
+    #[test]
+    fn a_name_that_begins_like_a_formula_stays_text_and_a_number_a_number() {
+        for (cell, written) in [
+            ("=HYPERLINK(\"http://x\")", "'=HYPERLINK(\"http://x\")"),
+            ("+1+cmd", "'+1+cmd"),
+            ("-2+3", "'-2+3"),
+            ("@SUM(1)", "'@SUM(1)"),
+            ("\t=1", "'\t=1"),
+            ("\r=1", "'\r=1"),
+            ("＝1+1", "'＝1+1"),
+            ("-inf", "'-inf"),
+            ("-2.5", "-2.5"),
+            ("+3e-4", "+3e-4"),
+            ("virtual=1", "virtual=1"),
+            ("a-b", "a-b"),
+            ("", ""),
+        ] {
+            assert_eq!(no_formula(cell), written);
+        }
+        let record = run("=1+1", "c4", 1_000.0, 5.0);
+        let table = runs(&document("{a: {}}", "[{clients: 4, duration: 1s}]", &[record])).unwrap();
+        assert!(table.lines().nth(1).unwrap().contains(",'=1+1,"), "{table}");
     }
 }
