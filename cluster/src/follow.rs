@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use threadcount_load::clock::unix_now_ns;
 use threadcount_load::merge::{Line, Message};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::{AbortHandle, JoinHandle, JoinSet};
+pub use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 /// How often the flag to stop is looked at, and pods are listed if they are few. One request for all pods.
@@ -48,6 +49,14 @@ pub struct PodInput {
     pub line: String,
 }
 
+impl PodInput {
+    /// A line of its own: what a broken connection left of another one ends before it.
+    #[must_use]
+    pub fn new(step: u32, pod: String, text: &str) -> Self {
+        Self { step, pod, line: format!("\n{text}\n") }
+    }
+}
+
 /// What happens to a Job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
@@ -75,7 +84,7 @@ pub enum Event {
 /// all of one message at once. Blocks; call it on a thread of its own.
 pub fn follow(
     load: &ClusterLoad,
-    inputs: Option<UnboundedReceiver<Vec<PodInput>>>,
+    inputs: UnboundedReceiver<Vec<PodInput>>,
     stop: &AtomicBool,
     events: &Sender<Event>,
 ) {
@@ -89,7 +98,7 @@ pub fn follow(
 
 async fn run(
     load: &ClusterLoad,
-    inputs: Option<UnboundedReceiver<Vec<PodInput>>>,
+    inputs: UnboundedReceiver<Vec<PodInput>>,
     stop: &AtomicBool,
     events: &Sender<Event>,
 ) -> Result<(), ClusterError> {
@@ -98,9 +107,9 @@ async fn run(
     let namespace = server.namespace().to_owned();
     let _ = events.send(Event::Created { namespace: namespace.clone() });
     let mut follower = Follower::new(load, server.clone(), events);
-    let telling = inputs.map(|inputs| tokio::spawn(tell_all(server.clone(), inputs, events.clone())));
+    let telling = tokio::spawn(tell_all(server.clone(), inputs, events.clone()));
     let followed = follower.follow_all(stop).await;
-    telling.iter().for_each(JoinHandle::abort);
+    telling.abort();
     // What pods tell when they are told to end is still read.
     match remove(&server, load).await {
         Ok(()) => {

@@ -80,7 +80,8 @@ fn container(load: &ClusterLoad) -> Value {
         "imagePullPolicy": "IfNotPresent",
         "command": [PROGRAM],
         "args": load.arguments,
-        "stdin": load.reads_input.then_some(true),
+        // What it sends is told there.
+        "stdin": true,
         // JOB_COMPLETION_INDEX comes from Kubernetes.
         "env": [
             {"name": "THREADCOUNT_SHARES", "value": load.pods.to_string()},
@@ -133,7 +134,6 @@ mod tests {
             memory: "512Mi".to_owned(),
             arguments: vec!["load".to_owned(), "http://shop:8080/".to_owned()],
             deadline_s: 120,
-            reads_input: false,
         }
     }
 
@@ -155,14 +155,8 @@ mod tests {
         assert_eq!(spec["template"]["spec"]["nodeSelector"]["pool"], "load");
         let container = &spec["template"]["spec"]["containers"][0];
         assert_eq!(container["resources"]["limits"], container["resources"]["requests"]);
+        assert_eq!(container["stdin"], true);
         assert_eq!(container["env"][0], json!({"name": "THREADCOUNT_SHARES", "value": "4"}));
-    }
-
-    #[test]
-    fn only_pods_that_are_told_what_to_send_read_their_input() {
-        assert!(!manifest(&load()).unwrap().contains("stdin"));
-        let reading = job(&ClusterLoad { reads_input: true, ..load() });
-        assert_eq!(reading["spec"]["template"]["spec"]["containers"][0]["stdin"], true);
     }
 
     #[test]

@@ -38,10 +38,9 @@ pub struct ClusterLoad {
     /// Of each pod: requested, and the limit.
     pub cpu: String,
     pub memory: String,
-    /// What `threadcount` is called with in a pod.
+    /// What `threadcount` is called with in a pod. Whoever sees the Job or a list of the node's processes sees it: what a load sends is
+    /// told on standard input instead.
     pub arguments: Vec<String>,
     /// How long the Job may last, s.
     pub deadline_s: i64,
-    /// Its pods read standard input.
-    pub reads_input: bool,
 }

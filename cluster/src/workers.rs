@@ -8,7 +8,7 @@
 use super::ClusterLoad;
 use super::api_error::ClusterError;
 use super::clocks::Clocks;
-use super::follow::{Event, PodInput, follow};
+use super::follow::{Event, PodInput, UnboundedSender, follow, unbounded_channel};
 use super::seen_pods::{NotReady, SeenPods};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,6 @@ use threadcount_load::clock::{BothClocks, now_ns};
 use threadcount_load::merge::{Line, LineError, Merge, MergeError, Merged, Message};
 use threadcount_load::plan::LoadShare;
 use threadcount_load::run::Control;
-use tokio::sync::mpsc::UnboundedSender;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// From an order to its load: time enough to be told on a busy cluster, to open connections, and for clocks to be told.
@@ -104,11 +103,11 @@ impl Workers {
         on_event: Box<dyn FnMut(&Event) + Send>,
     ) -> Result<(Self, Option<String>), WorkersError> {
         let (stop, pods) = (Arc::new(AtomicBool::new(false)), load.pods);
-        let (inputs, to_write) = tokio::sync::mpsc::unbounded_channel();
+        let (inputs, to_write) = unbounded_channel();
         let (sender, events) = channel();
         let follower = {
             let stop = Arc::clone(&stop);
-            thread::spawn(move || follow(&load, Some(to_write), &stop, &sender))
+            thread::spawn(move || follow(&load, to_write, &stop, &sender))
         };
         let mut workers = Self {
             pods,
@@ -297,9 +296,7 @@ impl Workers {
     }
 
     fn tell(&self, line: &str, pods: impl IntoIterator<Item = u32>) {
-        // What a broken connection left of another line ends there.
-        let input =
-            |index| PodInput { step: self.step, pod: self.seen.name(index), line: format!("\n{line}\n") };
+        let input = |index| PodInput::new(self.step, self.seen.name(index), line);
         let inputs: Vec<PodInput> = pods.into_iter().map(input).collect();
         if !inputs.is_empty() {
             // Where nobody follows the Job any more, its end is among the events.

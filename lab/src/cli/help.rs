@@ -1,6 +1,6 @@
 //! Help: examples first, then the flags that most users need; `--help-all` has all of them.
 
-use super::{Cli, DISK_FULL, FAILED, explain};
+use super::{BAD_INPUT, Cli, DISK_FULL, FAILED, explain, told_arguments};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -70,13 +70,27 @@ const TEMPLATE: &str = "{about-with-newline}\n{before-help}{usage-heading} {usag
 /// The command line of this process. It prints help and ends the process where that is asked for, or where it cannot be read.
 #[must_use]
 pub fn parse() -> Cli {
-    let mut arguments: Vec<OsString> = std::env::args_os().collect();
+    let written: Vec<OsString> = std::env::args_os().collect();
+    let is_told = told_arguments::is_told(&written);
+    let mut arguments = told_arguments::with_told(written, io::stdin().lock()).unwrap_or_else(|error| {
+        explain(&error.to_string());
+        process::exit(i32::from(BAD_INPUT))
+    });
     let all = arguments.iter().position(|argument| argument == ALL);
     if let Some(place) = all {
         arguments[place] = "--help".into();
     }
     let matches = command(all.is_some()).try_get_matches_from(arguments);
-    matches.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|error| end(&error))
+    matches.and_then(|matches| Cli::from_arg_matches(&matches)).unwrap_or_else(|error| match error.kind() {
+        // Its text quotes what nobody else may read.
+        kind if is_told && error.use_stderr() => {
+            explain(&format!(
+                "load @-: the arguments on standard input are not those of this version: {kind}"
+            ));
+            process::exit(error.exit_code())
+        }
+        _ => end(&error),
+    })
 }
 
 /// Prints help, or why the command line cannot be read, and ends the process.

@@ -6,17 +6,17 @@ use super::live::Live;
 use super::output::Output;
 use super::{FAILED, interrupt, merge, plan_flags, stdout};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use threadcount_cluster::ClusterLoad;
 use threadcount_cluster::api_error::ClusterError;
-use threadcount_cluster::follow::{Event, follow};
+use threadcount_cluster::follow::{Event, PodInput, UnboundedSender, follow, unbounded_channel};
 use threadcount_cluster::job::manifest;
 use threadcount_cluster::pod_state::PodState;
 use threadcount_cluster::seen_pods::SeenPods;
@@ -27,6 +27,8 @@ use threadcount_load::plan::{LoadPlan, LoadShare};
 /// So long before the start all pods must run and their clocks agree: time enough to end them before they send anything.
 const CHECK_BEFORE_NS: u64 = 3 * NANOS_PER_S;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A pod that has not begun after this time is told again.
+const TELL_EVERY: Duration = Duration::from_secs(2);
 
 /// Sends the plan from a cluster and shows the result.
 ///
@@ -40,13 +42,14 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         word.into_string().map_err(|word| miette!("`{}` is not UTF-8; pods get text only", word.display()))
     };
     let arguments: Vec<String> = env::args_os().map(text).collect::<miette::Result<_>>()?;
-    let load = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
+    let (load, told) = options.cluster_load(plan, start_at_unix_ns, &arguments)?;
     if options.dry_run {
         stdout::print(&manifest(&load).into_diagnostic()?)?;
         return Ok(ExitCode::SUCCESS);
     }
     let files = output.open()?;
     let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
+    let (inputs, to_write) = unbounded_channel();
     let mut gathering = Gathering {
         load: &load,
         start_at_unix_ns,
@@ -59,11 +62,12 @@ pub(super) fn run(options: &KubernetesOptions, plan: &LoadPlan, output: &Output)
         is_cancelled: false,
         refused: None,
         ended: Ok(()),
+        telling: Telling { line: told, inputs, told: BTreeMap::new() },
     };
     let (stop, (events, received)) = (AtomicBool::new(false), channel());
     thread::scope(|scope| {
         let (load, stop) = (&load, &stop);
-        scope.spawn(move || follow(load, None, stop, &events));
+        scope.spawn(move || follow(load, to_write, stop, &events));
         gathering.gather(&received, &interrupted, stop);
     });
     gathering.live.finish(None);
@@ -105,6 +109,26 @@ struct Gathering<'l> {
     /// Why nothing was sent.
     refused: Option<miette::Report>,
     ended: Result<(), ClusterError>,
+    telling: Telling,
+}
+
+/// What each pod is told to send, until it has begun: a line may be lost on its way.
+struct Telling {
+    line: String,
+    inputs: UnboundedSender<Vec<PodInput>>,
+    /// When each pod was told last.
+    told: BTreeMap<u32, Instant>,
+}
+
+impl Telling {
+    fn tell(&mut self, index: u32, pod: String) {
+        if self.told.get(&index).is_some_and(|at| at.elapsed() < TELL_EVERY) {
+            return;
+        }
+        self.told.insert(index, Instant::now());
+        // Where nobody follows the Job any more, its end is among the events.
+        let _ = self.inputs.send(vec![PodInput::new(0, pod, &self.line)]);
+    }
 }
 
 impl Gathering<'_> {
@@ -115,6 +139,9 @@ impl Gathering<'_> {
                 Ok(event) => self.take(event),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if !self.is_checked {
+                self.tell_those_that_have_not_begun();
             }
             if !self.is_checked && unix_now_ns() + CHECK_BEFORE_NS >= self.start_at_unix_ns {
                 self.is_checked = true;
@@ -134,6 +161,12 @@ impl Gathering<'_> {
         if !self.is_checked && self.ended.is_ok() {
             self.refused = self.refused.take().or_else(|| self.why_not_to_start());
         }
+    }
+
+    fn tell_those_that_have_not_begun(&mut self) {
+        let begun: Vec<u32> = self.merge.begun().collect();
+        let waiting = (0..self.load.pods).filter(|index| self.seen.runs(*index) && !begun.contains(index));
+        waiting.for_each(|index| self.telling.tell(index, self.seen.name(index)));
     }
 
     /// Of a pod that its node evicts and that ends in time, as ours do, the API server has no word but in its events.

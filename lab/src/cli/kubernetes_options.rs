@@ -1,8 +1,9 @@
 //! The flags of a load that pods of a cluster send, and the Job they make.
 
+use super::told_arguments::TOLD;
 use crate::run::pods::LONGEST_LOAD;
 use clap::Args;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::process;
@@ -87,7 +88,8 @@ impl KubernetesOptions {
         self.pods.map_or(2, NonZeroU32::get)
     }
 
-    /// The Job of this plan, which pods begin at a moment of the wall clock. `arguments` are those of this process.
+    /// The Job of this plan, which pods begin at a moment of the wall clock, and the line that each pod is told: what it sends, which may
+    /// be secret, is no part of the Job. `arguments` are those of this process.
     ///
     /// # Errors
     /// A file that pods do not have.
@@ -96,7 +98,7 @@ impl KubernetesOptions {
         plan: &LoadPlan,
         start_at_unix_ns: u64,
         arguments: &[String],
-    ) -> miette::Result<ClusterLoad> {
+    ) -> miette::Result<(ClusterLoad, String)> {
         let arguments = for_pods(arguments);
         if self.has_default_image()
             && let Some(file) = file_in(&arguments)
@@ -107,15 +109,16 @@ impl KubernetesOptions {
             ));
         }
         let start = format!("{}.{:09}", start_at_unix_ns / 1_000_000_000, start_at_unix_ns % 1_000_000_000);
-        let of_share = ["--share", "auto", "--start-at", &start].map(str::to_owned);
+        let shown = ["load", TOLD, "--share", "auto", "--start-at", &start].map(str::to_owned);
+        let told = serde_json::to_string(arguments.get(1..).unwrap_or_default()).into_diagnostic()?;
         let deadline_s = deadline_s(plan, self.start_after);
-        Ok(ClusterLoad { deadline_s, ..self.job(arguments.into_iter().chain(of_share).collect()) })
+        Ok((ClusterLoad { deadline_s, ..self.job(shown.to_vec()) }, told))
     }
 
     /// The Job whose pods stay, and send one load after the other.
     pub fn workers(&self) -> ClusterLoad {
         let arguments = ["worker", "--share", "auto"].map(str::to_owned).to_vec();
-        ClusterLoad { deadline_s: LONGEST_SESSION_S, reads_input: true, ..self.job(arguments) }
+        ClusterLoad { deadline_s: LONGEST_SESSION_S, ..self.job(arguments) }
     }
 
     fn job(&self, arguments: Vec<String>) -> ClusterLoad {
@@ -131,7 +134,6 @@ impl KubernetesOptions {
             memory: self.pod_memory.clone(),
             arguments,
             deadline_s: 0,
-            reads_input: false,
         }
     }
 
@@ -192,6 +194,10 @@ mod tests {
     use super::super::share_options::ShareOptions;
     use super::*;
     use clap::Parser;
+    use std::sync::Arc;
+    use threadcount_cluster::job::manifest;
+    use threadcount_load::plan::Stop;
+    use threadcount_load::request::{RequestSource, Target};
 
     fn words(line: &str) -> Vec<String> {
         line.split_whitespace().map(str::to_owned).collect()
@@ -202,6 +208,25 @@ mod tests {
         let all = "threadcount load http://shop:8080/ -r 5000/s --kubernetes=lab --pods 4 -d 1m --image=x/y:1 --json --out o.json \
             -H A:b --node-selector pool=load --quiet --dry-run";
         assert_eq!(for_pods(&words(all)), words("load http://shop:8080/ -r 5000/s -d 1m -H A:b"));
+    }
+
+    #[test]
+    fn nothing_that_a_load_sends_is_in_its_job() {
+        let secrets = ["s3cret-header", "s3cret-body", "s3cret-password", "s3cret-query", "s3cret-proxy"];
+        let line = "threadcount load http://ann:s3cret-password@shop:8080/?key=s3cret-query -c 10 -d 1s --kubernetes --pods 4 \
+            -H Authorization:s3cret-header --data s3cret-body --header=X-Key:s3cret-proxy";
+        let Ok(flags) = Flags::try_parse_from(words("load --kubernetes --pods 4")) else { panic!("flags") };
+        let target = Target::get("http://shop:8080/").unwrap();
+        let requests = Arc::new(RequestSource::new(vec![target]).unwrap());
+        let plan = LoadPlan::closed(requests, NonZeroU32::MIN, Stop::Duration(Duration::from_secs(1)));
+        let (load, told) = flags.options.cluster_load(&plan, 1, &words(line)).unwrap();
+        let job = manifest(&load).unwrap();
+        for secret in secrets {
+            assert!(!job.contains(secret), "{job}");
+            assert!(told.contains(secret), "{told}");
+        }
+        assert!(!job.contains("shop"), "{job}");
+        assert!(!told.contains("--pods"), "{told}");
     }
 
     #[test]

@@ -49,6 +49,7 @@ mod share_options;
 mod share_worker;
 mod stdout;
 mod summary;
+mod told_arguments;
 mod transport_options;
 mod unwritten;
 mod watch;

@@ -62,7 +62,7 @@ pub(super) fn run(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
-            let why = plan_flags::load_error(&error);
+            let why = text_masked(&plan_flags::load_error(&error), &mut Masked::new());
             lines.tell(Message::Failed { why: why.clone() })?;
             return Err(miette!("{why}"));
         }
