@@ -41,6 +41,10 @@ pub enum FailureCause {
     NoFileDescriptorLeft,
     /// The server's certificate was refused.
     Certificate(CertificateProblem),
+    /// The plan requires HTTP/1.1, and the server does not offer it in TLS (ALPN).
+    Http1NotOffered,
+    /// The load is sent over HTTP/1.1, and the server speaks HTTP/2 only.
+    Http1NotSpoken,
     /// The plan requires HTTP/2, and the server does not offer it in TLS (ALPN).
     Http2NotOffered,
     /// The plan requires HTTP/2 without TLS, and the server does not support it.
@@ -153,6 +157,12 @@ impl FailureCause {
                 format!("TLS: {}; {} accepts it", problem.words(), name(Setting::Insecure))
             }
             Self::Certificate(problem) => format!("TLS: {}", problem.words()),
+            Self::Http1NotOffered => {
+                format!("HTTP/1.1: the server does not offer it (ALPN); {}", name(Setting::Http2))
+            }
+            Self::Http1NotSpoken => {
+                format!("HTTP/1.1: the server speaks HTTP/2 only; {}", name(Setting::Http2))
+            }
             Self::Http2NotOffered => {
                 format!("HTTP/2: the server does not offer it (ALPN); {}", name(Setting::Http1))
             }

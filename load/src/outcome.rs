@@ -54,8 +54,11 @@ pub struct LoadOutcome {
     pub status: BTreeMap<u16, u64>,
     /// Failures by cause.
     pub failures: BTreeMap<FailureCause, u64>,
-    /// The first printable characters of the body of a response with an unexpected status, secrets masked.
+    /// The first printable characters of the body of the first response with an unexpected status, secrets masked.
     pub first_failing_body: Option<String>,
+    /// When that response was complete.
+    #[serde(default)]
+    pub first_failing_ns: Nanos,
     /// Bytes written to and read from the sockets (for TLS: of the HTTP stream inside).
     pub bytes: Bytes,
     /// Connections that were established, those of the lead-in included.
@@ -139,7 +142,7 @@ impl LoadOutcome {
         for (&cause, &count) in &other.failures {
             *self.failures.entry(cause).or_default() += count;
         }
-        self.first_failing_body = self.first_failing_body.take().or_else(|| other.first_failing_body.clone());
+        self.note_failing_body(other.first_failing_body.clone(), other.first_failing_ns);
         self.bytes.sent += other.bytes.sent;
         self.bytes.received += other.bytes.received;
         self.connections_opened += other.connections_opened;
@@ -151,6 +154,14 @@ impl LoadOutcome {
         self.interrupted |= other.interrupted;
     }
 
+    /// The body of a response with an unexpected status; the earliest is kept.
+    pub(crate) fn note_failing_body(&mut self, body: Option<String>, at_ns: Nanos) {
+        let is_earlier = self.first_failing_body.is_none() || at_ns < self.first_failing_ns;
+        if let Some(body) = body.filter(|_| is_earlier) {
+            (self.first_failing_body, self.first_failing_ns) = (Some(body), at_ns);
+        }
+    }
+
     /// What a process of several reports of its share: on a clock that begins with its start, and without what only one process has.
     pub(crate) fn of_share(&self) -> Self {
         let since_start = |ns: Nanos| ns.saturating_sub(self.started_ns);
@@ -158,6 +169,7 @@ impl LoadOutcome {
             started_ns: 0,
             ended_ns: since_start(self.ended_ns),
             last_sent_ns: since_start(self.last_sent_ns),
+            first_failing_ns: since_start(self.first_failing_ns),
             // The silence of one process says nothing of the others.
             last_response_ns: 0,
             slowest: Slowest::default(),

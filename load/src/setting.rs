@@ -28,6 +28,8 @@ pub enum Setting {
     FirstByte,
     /// HTTP/1.1 instead of HTTP/2, with the verb.
     Http1,
+    /// HTTP/2 instead of HTTP/1.1, with the verb.
+    Http2,
     /// Requests at once on a connection.
     Streams,
     /// How many requests end the load.
@@ -74,6 +76,7 @@ impl Setting {
             Self::Follow => "`follow_redirects`",
             Self::FirstByte => "`first_byte`",
             Self::Http1 => "set `protocol` to HTTP/1.1",
+            Self::Http2 => "set `protocol` to HTTP/2",
             Self::Streams => "`streams_per_connection`",
             Self::Requests => "`stop` by requests",
             Self::Lateness => "`lateness`",

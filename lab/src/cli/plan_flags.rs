@@ -84,6 +84,7 @@ pub(super) const fn flag(setting: Setting) -> &'static str {
         Setting::Follow => "--follow",
         Setting::FirstByte => "--first-byte",
         Setting::Http1 => "use --http1.1",
+        Setting::Http2 => "use --http2",
         Setting::Streams => "--streams",
         Setting::Requests => "--requests",
         Setting::Lateness => "--lateness",
@@ -171,6 +172,7 @@ mod tests {
              Failures are in no response time"
         );
         assert!(FailureCause::Http2NotSpoken.sentence(flag).ends_with("use --http1.1"));
+        assert!(FailureCause::Http1NotSpoken.sentence(flag).ends_with("use --http2"));
         assert!(warning(&Warning::NoPortLeft { count: 3 }).contains("source ports ran out 3 times"));
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Connection {
     pub streams: u32,
     /// Those of its requests that wait for it to be opened.
     pub waiting: u32,
+    /// The server has begun HTTP/2 where HTTP/1.1 is spoken.
+    pub greets_with_http2: bool,
     /// While `Opening`: TCP is established and the session is being set up.
     pub is_setting_up: bool,
     /// The slot has had an established connection.
@@ -72,6 +74,7 @@ impl Connection {
             session: None,
             streams: 1,
             waiting: 0,
+            greets_with_http2: false,
             is_setting_up: false,
             was_opened: false,
             refused: None,

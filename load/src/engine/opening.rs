@@ -72,6 +72,7 @@ impl Worker<'_> {
         connection.refusals = 0;
         connection.refused = None;
         connection.was_opened = true;
+        connection.greets_with_http2 = false;
         connection.streams = streams;
         connection.state = State::Open;
         self.setting_up -= u32::from(std::mem::take(&mut connection.is_setting_up));

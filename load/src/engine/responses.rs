@@ -9,13 +9,37 @@ use crate::clock::Nanos;
 use crate::driver::{Completion, Event, LEAST_SKIPPED, Slot};
 use crate::failing_body;
 use crate::failure::FailureCause;
-use crate::http1::{Answer, Parsed, is_farewell};
+use crate::http1::{Answer, HTTP2_INSTEAD, Malformed, Parsed, begins_http2, is_farewell};
 use crate::http2::StreamEnd;
 use crate::plan::LoadPlan;
 use crate::recorder::Recorder;
 
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
+
+/// What arrived on a connection that awaits nothing.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum IdleBytes {
+    /// They announce its end.
+    Farewell,
+    /// The first frame of a server of HTTP/2.
+    Http2,
+    Unsolicited,
+}
+
+impl IdleBytes {
+    fn new(bytes: &[u8]) -> Self {
+        match bytes {
+            _ if is_farewell(bytes) => Self::Farewell,
+            _ if begins_http2(bytes) => Self::Http2,
+            _ => Self::Unsolicited,
+        }
+    }
+}
+
+fn malformed(how: Malformed) -> FailureCause {
+    if how == HTTP2_INSTEAD { FailureCause::Http1NotSpoken } else { FailureCause::Malformed(how.0) }
+}
 
 /// Is it the end of a response with an unexpected status, and may be the first one that a request ends with?
 fn may_be_first_failing(recorder: &Recorder, plan: &LoadPlan, fed: &Fed) -> bool {
@@ -44,8 +68,8 @@ impl Worker<'_> {
         let place = self.width.place(slot, 0);
         let bytes = self.driver.bytes(len);
         if self.streams[place as usize].state != StreamState::Busy {
-            let is_farewell = is_farewell(bytes);
-            return self.on_idle_bytes(slot, is_farewell, now_ns);
+            let idle = IdleBytes::new(bytes);
+            return self.on_idle_bytes(slot, idle, now_ns);
         }
         self.recorder.total.bytes.received += bytes.len() as u64;
         let connection = &mut self.connections[slot as usize];
@@ -120,7 +144,8 @@ impl Worker<'_> {
                 self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
-                self.on_idle_bytes(slot, has_ended || is_farewell(&plain), now_ns);
+                let idle = if has_ended { IdleBytes::Farewell } else { IdleBytes::new(&plain) };
+                self.on_idle_bytes(slot, idle, now_ns);
             }
         }
         let connection = &mut self.connections[slot as usize];
@@ -214,14 +239,20 @@ impl Worker<'_> {
             }
             Fed::Malformed(how) => {
                 self.patience.on_anything_else();
-                self.fail(place, FailureCause::Malformed(how.0), None, now_ns);
+                self.fail(place, malformed(how), None, now_ns);
             }
         }
     }
 
-    /// Bytes on a connection that awaits none: it is not used again. `is_farewell`: they announce its end.
-    fn on_idle_bytes(&mut self, slot: Slot, is_farewell: bool, now_ns: Nanos) {
-        self.recorder.total.unsolicited += u64::from(!is_farewell);
+    /// Bytes on a connection that awaits none: it is not used again. One that greets with HTTP/2 is, so that a request shows what the
+    /// server makes of it.
+    fn on_idle_bytes(&mut self, slot: Slot, bytes: IdleBytes, now_ns: Nanos) {
+        let connection = &mut self.connections[slot as usize];
+        if bytes == IdleBytes::Http2 && !connection.is_reused {
+            connection.greets_with_http2 = true;
+            return;
+        }
+        self.recorder.total.unsolicited += u64::from(bytes != IdleBytes::Farewell);
         self.on_lost(slot, now_ns);
     }
 
@@ -251,8 +282,7 @@ impl Worker<'_> {
                 }
             };
             // Not before: a response that is followed, or crossed by its request, is the end of none.
-            self.recorder.total.first_failing_body =
-                self.recorder.total.first_failing_body.take().or(failing_body);
+            self.recorder.total.note_failing_body(failing_body, arrival.came_ns);
             self.account(place, answer.status, fault, arrival);
         }
         self.connections[slot as usize].is_reused = true;
@@ -316,6 +346,8 @@ impl Worker<'_> {
         now_ns: Nanos,
     ) {
         let exchange = self.streams[place as usize].exchange;
+        let speaks_http2 = self.connections[self.width.slot(place) as usize].greets_with_http2;
+        let cause = if speaks_http2 && status.is_none() { FailureCause::Http1NotSpoken } else { cause };
         // What the last wait brought may have happened before the request was sent.
         let now_ns = now_ns.max(exchange.sent_ns);
         self.recorder.failed(exchange, cause, status, now_ns);

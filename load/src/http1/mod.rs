@@ -19,7 +19,7 @@ mod head;
 mod memo;
 mod parser;
 
-pub(crate) use beginning::begins_tls_record;
+pub(crate) use beginning::{HTTP2_INSTEAD, begins_http2, begins_tls_record};
 pub(crate) use field::{is_text_byte, is_token_byte};
 pub(crate) use parser::is_farewell;
 pub use parser::{MAX_FIELDS, MAX_HEAD_BYTES, MAX_INTERIM_ANSWERS, ResponseParser};

@@ -1,6 +1,7 @@
 //! What rustls reports, as the cause that a user reads.
 
 use crate::failure::{CertificateProblem, FailureCause};
+use crate::plan::ProtocolChoice;
 use rustls::{AlertDescription, CertificateError};
 
 /// The server has TLS, but not HTTP/2.
@@ -9,6 +10,16 @@ pub(super) const HTTP2_NOT_OFFERED: FailureCause = FailureCause::Http2NotOffered
 /// The connection ended before the TLS handshake did.
 pub(super) const ENDED_IN_HANDSHAKE: FailureCause =
     FailureCause::Tls("the server closed the connection during the handshake");
+
+/// The cause where the server takes none of the protocols that were offered.
+pub(super) fn of_refused(cause: FailureCause, offered: ProtocolChoice) -> FailureCause {
+    match offered {
+        _ if cause != HTTP2_NOT_OFFERED => cause,
+        ProtocolChoice::Http2 => cause,
+        ProtocolChoice::Http1 => FailureCause::Http1NotOffered,
+        ProtocolChoice::Auto => FailureCause::Tls("the server offers neither HTTP/2 nor HTTP/1.1 (ALPN)"),
+    }
+}
 
 pub(super) fn of_tls(error: &rustls::Error) -> FailureCause {
     use rustls::Error;

@@ -128,7 +128,8 @@ impl Session {
     pub fn receive(&mut self, bytes: &[u8], arrived_ns: Nanos) -> Result<u64, FailureCause> {
         self.plain.clear();
         if let Some(tls) = &mut self.tls {
-            let progress = tls.receive(bytes, &mut self.plain)?;
+            let refused = |cause| cause::of_refused(cause, self.choice);
+            let progress = tls.receive(bytes, &mut self.plain).map_err(refused)?;
             self.has_ended |= progress == TlsProgress::Ended;
         }
         if self.spoken.is_none() {

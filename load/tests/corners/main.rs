@@ -6,6 +6,7 @@ mod child;
 mod descriptors;
 mod endings;
 mod idle_close;
+mod kept;
 mod lead_in;
 mod network;
 mod noticing;

@@ -23,6 +23,7 @@ const NOBODY_LISTENS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOS
 
 const BOTH: &[&[u8]] = &[b"h2", b"http/1.1"];
 const HTTP1_ONLY: &[&[u8]] = &[b"http/1.1"];
+const HTTP2_ONLY: &[&[u8]] = &[b"h2"];
 const NO_ALPN: &[&[u8]] = &[];
 
 fn plan(address: SocketAddr, tls: bool, requests: u64) -> LoadPlan {
@@ -111,6 +112,19 @@ fn a_server_without_http2_gets_http1_unless_http2_was_asked_for() {
             &[("HTTP/2: the server does not offer it (ALPN); set `protocol` to HTTP/1.1", 10)],
         );
     }
+}
+
+#[test]
+fn a_server_without_http1_is_named_with_what_to_use() {
+    let server = Server::tls(HTTP2_ONLY, Http2::Answer(200), Http1::KEEP_ALIVE);
+    let auto = plan(server.address, true, 10);
+    assert_ended(&load(&auto), 10, &[]);
+    let outcome = load(&auto.with(|changed| changed.protocol = ProtocolChoice::Http1));
+    assert_ended(
+        &outcome,
+        0,
+        &[("HTTP/1.1: the server does not offer it (ALPN); set `protocol` to HTTP/2", 10)],
+    );
 }
 
 #[test]
