@@ -12,6 +12,7 @@ mod history;
 #[cfg(feature = "kubernetes")]
 mod kubernetes;
 mod load_command;
+mod memory;
 mod nobody_reads;
 mod project_file;
 mod release;
