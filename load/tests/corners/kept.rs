@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 use threadcount_load::failure::FailureCause;
 use threadcount_load::outcome::LoadOutcome;
-use threadcount_load::plan::{DriverChoice, LoadPlan, ProtocolChoice, Stop};
+use threadcount_load::plan::{LoadPlan, ProtocolChoice, Stop};
 use threadcount_load::request::{RequestSource, Target};
 use threadcount_load::response::BodyCheck;
 
@@ -52,7 +52,6 @@ fn plan(port: u16, connections: u32, stop: Stop) -> LoadPlan {
 fn plan_of(target: Target, connections: u32, stop: Stop) -> LoadPlan {
     let source = Arc::new(RequestSource::new(vec![target]).unwrap());
     LoadPlan::closed(source, NonZeroU32::new(connections).unwrap(), stop).with(|plan| {
-        plan.driver = DriverChoice::Epoll;
         plan.threads = NonZeroU32::new(2);
     })
 }
