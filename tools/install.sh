@@ -204,7 +204,7 @@ install_docs_tools() {
 install_bench_tools() {
   export GOBIN="$1/bin"
   PATH="$1/bin:$PATH"
-  command -v oha >/dev/null || cargo install oha --locked --root "$1" || true
+  command -v oha >/dev/null || cargo install oha --version 1.16.0 --locked --root "$1" || true
   command -v hey >/dev/null || go install github.com/rakyll/hey@v0.1.5 || true
   command -v vegeta >/dev/null || go install github.com/tsenart/vegeta/v12@v12.12.0 || true
   command -v k6 >/dev/null || go install go.k6.io/k6@v1.8.1 || true
