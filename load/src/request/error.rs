@@ -38,6 +38,15 @@ pub enum RequestError {
         /// As it was written.
         placeholder: String,
     },
+    /// What stands for a value in the documentation of an API.
+    #[error(
+        "`{placeholder}` in the path stands for a value, and would be sent as it is. Write a value, as in /orders/1, or \
+         {{rand:1:1000}} for a different one each time. %7B and %7D are braces that are meant"
+    )]
+    Unfilled {
+        /// As it was written.
+        placeholder: String,
+    },
     /// A data file that cannot be used.
     #[error("`{{csv:{}:{column}}}`: {why}", file.display())]
     Csv {

@@ -63,6 +63,11 @@ impl Template {
     /// placeholders.
     pub fn parse(text: impl Into<Bytes>, place: Place, files: &mut CsvFiles) -> Result<Self, RequestError> {
         let mut rest: Bytes = text.into();
+        if let Some(unfilled) = unfilled(&rest).filter(|_| place == Place::Path) {
+            return Err(RequestError::Unfilled {
+                placeholder: String::from_utf8_lossy(unfilled).into_owned(),
+            });
+        }
         let mut template = Self::default();
         while let Some(start) = find_placeholder(&rest) {
             template.push(Piece::Text(rest.split_to(start)));
@@ -169,6 +174,24 @@ fn find_placeholder(text: &[u8]) -> Option<usize> {
     })
 }
 
+/// The first part of a path that stands for a value in somebody's documentation, as in `/orders/{id}` and `?page={page}`. JSON and GraphQL in a query
+/// have braces of their own.
+fn unfilled(path: &[u8]) -> Option<&[u8]> {
+    let query = memchr::memchr(b'?', path).unwrap_or(path.len());
+    memchr::memchr_iter(b'{', path).find_map(|start| {
+        let end = start + memchr::memchr(b'}', &path[start..])?;
+        let (name, written) = (&path[start + 1..end], &path[start..=end]);
+        let is_name = name.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_')
+            && !name.iter().any(|byte| b"{\"".contains(byte));
+        // `${NAME}` is a variable of the environment.
+        let is_ours = path[..start].ends_with(b"$") || find_placeholder(written) == Some(0);
+        let key = path[..start].rsplit(|byte| b"?&".contains(byte)).next().unwrap_or_default();
+        let is_value =
+            key.ends_with(b"=") && key != b"query=" && matches!(path.get(end + 1), None | Some(b'&'));
+        (is_name && !is_ours && (start < query || is_value)).then_some(written)
+    })
+}
+
 fn parse_placeholder(written: &[u8], place: Place, files: &mut CsvFiles) -> Result<Piece, RequestError> {
     let text = std::str::from_utf8(written).ok();
     let inside = text.and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
@@ -266,6 +289,38 @@ mod tests {
             "{RAND:1:2}",
         ] {
             assert_eq!(rendered(text, 0), text);
+        }
+    }
+
+    #[test]
+    fn a_value_that_was_not_filled_in_is_named_and_other_braces_of_a_path_stay() {
+        for (path, named) in [
+            ("/orders/{id}", "{id}"),
+            ("/a/{order-id}/b?x=1", "{order-id}"),
+            ("/a{id:[0-9]+}", "{id:[0-9]+}"),
+            ("/a/{seq:1}/{id}", "{id}"),
+            ("/a?page={page}&size=3", "{page}"),
+            ("/a?size=3&customer={id}", "{id}"),
+        ] {
+            let error = parse(path, Place::Path).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("`{named}` in the path stands for a value")),
+                "{path}: {error}"
+            );
+            assert!(parse(path, Place::Body).is_ok() && parse(path, Place::Header).is_ok(), "{path}");
+        }
+        for path in [
+            "/a/${ID}",
+            "/a/{rand:1:9}",
+            "/a/{}",
+            "/a/%7Bid%7D",
+            "/a?q={\"id\":1}",
+            "/a?query={__typename}",
+            "/a?query={hero{name}}",
+            "/a?fields=x{y}",
+            "/a?q={!lucene}b",
+        ] {
+            assert!(parse(path, Place::Path).is_ok(), "{path}");
         }
     }
 
