@@ -1,5 +1,6 @@
 //! The folder of one result: `result.json`, the reports, and a folder per run with the server's log.
 
+mod bounded;
 mod file;
 mod files;
 mod place;
@@ -125,7 +126,7 @@ impl ResultFolder {
     pub fn save(&self, document: &ResultDocument) -> Result<PathBuf, FolderError> {
         let path = self.path.join(RESULT_FILE);
         let wrong = |why| FolderError::Write { path: path.clone(), why };
-        let json = serde_json::to_vec_pretty(document).map_err(|error| wrong(error.into()))?;
+        let json = bounded::json(document, LARGEST_BYTES as usize).map_err(|error| wrong(error.into()))?;
         if replace(&path, &json).is_err() {
             self.give_room();
             replace(&path, &json).map_err(wrong)?;
