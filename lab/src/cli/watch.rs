@@ -1,7 +1,7 @@
 //! `threadcount watch`: a running JVM, live.
 
-use super::interrupt;
 use super::process_id::process_id;
+use super::{FAILED, interrupt};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::fs::OpenOptions;
@@ -26,16 +26,21 @@ use threadcount_load::clock::now_ns;
 use threadcount_machine::probe::attach::{DETACH_LIMIT, Detacher};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+use threadcount_machine::process_state::ProcessState;
 use threadcount_model::parse;
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
 
+/// A JVM that ends closes the probe's socket before its process is gone.
+const ENDING: Duration = Duration::from_secs(3);
+
 /// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
 ///
 /// A screen in a terminal; elsewhere a line per second, and one whenever the limits change.
 /// Loads a small agent into the JVM, and removes it at the end. The JVM prints a warning on its standard error (JEP 451).
-/// Needs Java 21 or newer and the same user. Exit code: 0 done, 2 bad usage or input.
+/// Needs Java 21 or newer and the same user. Exit code: 0 done, 1 the JVM ended meanwhile,
+/// 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchCommand {
@@ -91,24 +96,63 @@ impl WatchCommand {
         let attached = Attached::to(self.pid, &jar, self.level.into(), recording.as_deref());
         let attached = attached.into_diagnostic()?;
         let detacher = attached.detacher().into_diagnostic()?;
+        let began = Instant::now();
         let shown = self.show(attached, &stop);
-        leave(self.pid, &detacher, recording.as_deref())?;
+        let watched_for = began.elapsed();
+        let has_ended = matches!(shown, Ok(WatchEnd::NoMoreLines));
+        if has_ended {
+            note!("{}", why_no_more_lines(self.pid, watched_for));
+        }
+        let left = leave(self.pid, &detacher, recording.as_deref());
+        if has_ended {
+            left.err().iter().for_each(|why| note!("{why}"));
+            return Ok(ExitCode::from(FAILED));
+        }
+        left?;
         shown.into_diagnostic()?;
         Ok(ExitCode::SUCCESS)
     }
 
-    fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<()> {
+    fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<WatchEnd> {
         let mut limit = TimeLimit::new(self.duration);
         let lines = follow(attached);
         let mut judge = Judge::of_process(self.pid);
         if self.json {
-            print_json(&lines, &mut judge, stop, &mut limit)?;
+            let end = print_json(&lines, &mut judge, stop, &mut limit)?;
+            limit.check_readings().map(|()| end)
         } else {
             let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
             let show = if io::stdout().is_terminal() { terminal::show } else { print_plain };
             show(&mut screen, &mut judge, &lines, stop, &mut limit)?;
+            let end = if screen.ended { WatchEnd::NoMoreLines } else { WatchEnd::AsAsked };
+            limit.check_readings().map(|()| end)
         }
-        limit.check_readings()
+    }
+}
+
+/// How watching ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WatchEnd {
+    /// The user left, the time is over, or nobody reads any more.
+    AsAsked,
+    /// The JVM has ended, or the probe in it.
+    NoMoreLines,
+}
+
+/// What is known of a JVM whose probe sends nothing any more. Its process may take a moment to end.
+fn why_no_more_lines(pid: u32, watched_for: Duration) -> String {
+    let give_up = Instant::now() + ENDING;
+    let is_there = || !matches!(ProcessState::read(pid), None | Some(ProcessState::Zombie));
+    while is_there() && Instant::now() < give_up {
+        thread::sleep(REACTION);
+    }
+    let seconds = watched_for.as_secs_f64();
+    if is_there() {
+        format!("the probe has left the JVM {pid} after {seconds:.1} s, and the JVM goes on; watch it again")
+    } else {
+        format!(
+            "the JVM {pid} has ended: it was watched for {seconds:.1} s. Its own output, or whoever started it, has the reason"
+        )
     }
 }
 
@@ -164,13 +208,13 @@ fn print_json(
     judge: &mut Judge,
     stop: &AtomicBool,
     limit: &mut TimeLimit,
-) -> io::Result<()> {
+) -> io::Result<WatchEnd> {
     let mut said = PrintedLimits::default();
     while !stop.load(Ordering::Relaxed) && !limit.is_over() {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
             Err(RecvTimeoutError::Timeout) => continue,
-            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            Err(RecvTimeoutError::Disconnected) => return Ok(WatchEnd::NoMoreLines),
         };
         if let Ok(parsed) = serde_json::from_str(&line) {
             if matches!(parsed, Line::Sample(_)) {
@@ -183,11 +227,11 @@ fn print_json(
         let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
         for line in [Some(line), limits_line].into_iter().flatten() {
             if !print(&line)? {
-                return Ok(());
+                return Ok(WatchEnd::AsAsked);
             }
         }
     }
-    Ok(())
+    Ok(WatchEnd::AsAsked)
 }
 
 /// Detaches the probe from the JVM, and prints where the recording is.

@@ -125,6 +125,25 @@ fn lines_come_as_json_and_the_recording_is_kept() {
     assert!(lines.iter().any(|line| line["type"] == "sample"), "{text}");
 }
 
+#[test]
+fn a_jvm_that_ends_while_it_is_watched_is_said_to_have_ended_and_is_exit_code_1() {
+    let jdk = jdk_and_probe();
+    for format in [&["--json"][..], &[]] {
+        let mut idle = Idle::start(&jdk, &[]);
+        let mut command = Command::cargo_bin("threadcount").unwrap();
+        command.args(["watch", &idle.pid().to_string(), "-d", "100s"]).args(format).stdin(Stdio::null());
+        let mut watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut first = String::new();
+        BufReader::new(watching.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        idle.jvm.kill().unwrap();
+        idle.jvm.wait().unwrap();
+        let output = watching.wait_with_output().unwrap();
+        let says = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{says}");
+        assert!(says.contains(&format!("the JVM {} has ended: it was watched for ", idle.pid())), "{says}");
+    }
+}
+
 /// The kernel gives no process the id 2^22 (PID_MAX_LIMIT) or a larger one.
 #[test]
 fn what_cannot_be_watched_is_told_in_words() {
