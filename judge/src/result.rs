@@ -14,7 +14,7 @@ use threadcount_model::crossover::Treatment;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
 use threadcount_model::request_time::RequestTime;
-use threadcount_model::rounds::{RoundsDone, Skipped};
+use threadcount_model::rounds::{RoundsDone, RoundsEnd, Skipped};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::runs::is_complete;
 
@@ -112,6 +112,17 @@ impl ResultDocument {
     #[must_use]
     pub fn crossover_alone(&self) -> Option<&CrossoverDocument> {
         self.crossover.as_ref().filter(|_| self.records.is_empty() && self.rounds.is_empty())
+    }
+
+    /// The runs whose failures ended the session: those of the last round with one, of each variant. Empty: it did not end so.
+    #[must_use]
+    pub fn ended_by(&self) -> Vec<&Record> {
+        let has_ended = |load: &str| {
+            self.rounds.iter().any(|done| done.load == load && done.why == RoundsEnd::VariantFailed)
+        };
+        let failed = || self.records.iter().filter(|it| it.is_fruitless() && has_ended(&it.load));
+        let last = failed().next_back().map(|it| (&it.load, it.round));
+        failed().filter(|it| Some((&it.load, it.round)) == last).collect()
     }
 
     /// Was anything measured?

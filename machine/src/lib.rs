@@ -28,6 +28,7 @@ pub mod jvm_threads;
 pub mod listener;
 pub mod live_heap;
 pub mod loaded_classes;
+pub mod log_cause;
 pub mod log_file;
 pub mod lost_cpu;
 pub mod machine;

@@ -1,11 +1,15 @@
 //! The log of a server: where its standard output and error go.
 
 use super::beneath;
+use crate::log_cause::is_frame;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// How many lines an error shows.
 const LINES: usize = 25;
+
+/// How many frames of each stack are among them.
+const FRAMES: usize = 3;
 
 /// No line of interest is further from the end, in bytes.
 const REACH: u64 = 64 * 1024;
@@ -14,13 +18,6 @@ const REACH: u64 = 64 * 1024;
 #[must_use]
 pub fn tail(path: &Path) -> Vec<String> {
     read_end(path).map(|text| last_lines(&text)).unwrap_or_default()
-}
-
-/// The last line that names an error, in the words of a JVM or of its server.
-#[must_use]
-pub fn last_trouble(lines: &[String]) -> Option<&String> {
-    let names_one = |line: &&String| ["Error", "Exception", "SEVERE"].iter().any(|word| line.contains(word));
-    lines.iter().rev().find(names_one)
 }
 
 fn read_end(path: &Path) -> io::Result<String> {
@@ -32,9 +29,17 @@ fn read_end(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Of each stack the first frames: the exceptions themselves, and the causes of one, have to be among so few lines.
 fn last_lines(text: &str) -> Vec<String> {
-    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(LINES)..].iter().map(|line| (*line).to_owned()).collect()
+    let mut frames = 0;
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        frames = if is_frame(line) { frames + 1 } else { 0 };
+        if frames <= FRAMES {
+            lines.push(line.to_owned());
+        }
+    }
+    lines.split_off(lines.len().saturating_sub(LINES))
 }
 
 #[cfg(test)]
@@ -53,11 +58,12 @@ mod tests {
     }
 
     #[test]
-    fn the_last_trouble_is_the_last_line_that_names_an_error() {
-        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
-        let log = lines("java.io.IOException: a\njava.lang.OutOfMemoryError: heap\n\tat A.b(A.java:1)");
-        assert_eq!(last_trouble(&log).unwrap(), "java.lang.OutOfMemoryError: heap");
-        assert_eq!(last_trouble(&lines("started\nready")), None);
+    fn the_tail_has_a_few_frames_of_each_stack_so_that_every_cause_is_in_it() {
+        let frames = "\tat a.B.c(B.java:1)\n".repeat(60);
+        let tail =
+            last_lines(&format!("a.E: outer\n{frames}Caused by: a.F: inner\n{frames}\t... 9 more\nended\n"));
+        assert_eq!(tail.len(), 2 * (1 + FRAMES) + 1);
+        assert_eq!((&*tail[0], &*tail[1 + FRAMES]), ("a.E: outer", "Caused by: a.F: inner"));
     }
 
     #[test]

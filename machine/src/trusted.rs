@@ -1,6 +1,8 @@
 //! Whether somebody else could have put or changed a file. What root loads into the processes of others must not come from them.
 
+use rustix::process::geteuid;
 use std::fs::{self, Metadata};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -15,7 +17,7 @@ const STICKY: u32 = 0o1000;
 /// to the owner of this program (who could have changed that as well), and nobody else can write them.
 #[must_use]
 pub fn is_trusted(path: &Path) -> bool {
-    !rustix::process::geteuid().is_root() || is_safe(path, &trusted_users())
+    !geteuid().is_root() || is_safe(path, &trusted_users())
 }
 
 /// Whether others can change a file, or replace in a folder what is not theirs. The mode of a link means nothing.
@@ -30,6 +32,32 @@ pub(super) fn can_others_change(found: &Metadata) -> bool {
 /// which has the owner's number, have no others in them.
 const fn can_a_group_write(mode: u32, uid: u32, gid: u32) -> bool {
     mode & GROUP_WRITES != 0 && gid != 0 && gid != uid
+}
+
+/// Checks that nobody but this user and the owner of the machine can change a file or folder, or lead its path elsewhere: the path as it is
+/// written, whose links could be replaced, and where it leads.
+///
+/// # Errors
+/// The part of the path that others own or can write.
+pub fn check_way(path: &Path) -> io::Result<()> {
+    // Who owns `/` rules the machine: 0, or in a user namespace the number that stands for it.
+    let owners = [0, geteuid().as_raw(), fs::metadata("/")?.uid()];
+    for path in [std::path::absolute(path)?, path.canonicalize()?] {
+        path.ancestors().try_for_each(|part| check_part(part, &owners))?;
+    }
+    Ok(())
+}
+
+fn check_part(part: &Path, owners: &[u32]) -> io::Result<()> {
+    let found = fs::symlink_metadata(part)?;
+    let owner = found.uid();
+    if !owners.contains(&owner) {
+        return Err(io::Error::other(format!("{} belongs to the user {owner}", part.display())));
+    }
+    if can_others_change(&found) {
+        return Err(io::Error::other(format!("others can write {}", part.display())));
+    }
+    Ok(())
 }
 
 fn trusted_users() -> Vec<u32> {
@@ -71,6 +99,15 @@ mod tests {
         assert!(is_safe(&jar, &users), "others can add to the folder, as to /tmp, and not replace the jar");
         fs::set_permissions(&jar, fs::Permissions::from_mode(0o1666)).unwrap();
         assert!(!is_safe(&jar, &users), "the bit means nothing for a file");
+    }
+
+    #[test]
+    fn the_folder_of_another_user_is_refused_and_that_of_the_owner_of_the_machine_is_not() {
+        let root = tempfile::tempdir().unwrap();
+        let own = fs::metadata(root.path()).unwrap().uid();
+        assert!(check_part(root.path(), &[own]).is_ok());
+        let said = check_part(root.path(), &[own + 1]).unwrap_err().to_string();
+        assert!(said.ends_with(&format!("belongs to the user {own}")), "{said}");
     }
 
     #[test]

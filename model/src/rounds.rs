@@ -45,4 +45,6 @@ pub enum RoundsEnd {
     Interrupted,
     /// There was no room for another run.
     DiskFull,
+    /// A variant never became ready, or all of its runs failed before anything was measured.
+    VariantFailed,
 }

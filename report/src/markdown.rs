@@ -21,8 +21,8 @@ pub fn markdown(document: &ResultDocument) -> String {
         let _ = write!(text, " · {}", plain(fact));
     }
     text.push_str("\n\n");
-    if let Some(NoVerdict { head, why }) = &view.no_verdict {
-        let _ = writeln!(text, "> [!WARNING]\n> **{head}.**\n> {}\n", plain(why));
+    if let Some(NoVerdict { head, why, .. }) = &view.no_verdict {
+        let _ = writeln!(text, "> [!WARNING]\n> **{}.**\n> {}\n", plain(head), plain(why));
     }
     if !view.answer.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));

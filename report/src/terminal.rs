@@ -77,7 +77,8 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
     let mut page = Page::new(style);
     page.clipped(&view.question, Tone::Strong);
     page.clipped(&format!("{}: {}", view.name, view.setting.join(", ")), Tone::Dim);
-    sentences(&mut page, "Answer", &answer(view), shown.answer);
+    let is_whole = view.no_verdict.as_ref().is_some_and(|it| it.is_answer);
+    sentences(&mut page, "Answer", &answer(view), if is_whole { MOST_LINES } else { shown.answer });
     page.blank();
     if table_lines > 0 {
         table::print(&mut page, &view.tables, table_lines);

@@ -10,6 +10,7 @@ use super::server_process::ServerError;
 use std::io;
 use threadcount_machine::app::AppMissing;
 use threadcount_machine::jdk_finder::JdkMissing;
+use threadcount_machine::log_cause;
 use threadcount_machine::probe::jar::ProbeMissing;
 use threadcount_model::experiment::ONLY_BACKEND;
 
@@ -113,6 +114,19 @@ impl LaunchError {
         match self {
             Self::Backend { source, .. } => source.is_interrupt(),
             error => matches!(error, Self::Server(ServerError::Interrupted)),
+        }
+    }
+
+    /// The root cause by the log, where the error itself is not the cause.
+    #[must_use]
+    pub fn cause(&self) -> Option<String> {
+        match self {
+            Self::Backend { source, .. } => source.cause(),
+            Self::Server(ServerError::Hangs { .. } | ServerError::OldJava { .. }) => None,
+            Self::Server(
+                ServerError::NotReady { log_tail, .. } | ServerError::Unhealthy { log_tail, .. },
+            ) => log_cause::complaint(log_tail),
+            error => log_cause::cause(error.log_tail()),
         }
     }
 

@@ -365,7 +365,7 @@ mod tests {
             vec![run("a", "c4", 100.0, 10.0), run("a", "c4", 101.0, 10.0), run("a", "c4", 99.0, 10.0)];
         records.extend([run("b", "c4", 200.0, 5.0), run("b", "c4", 202.0, 5.0)]);
         let mut failed = run("b", "c4", 7.0, 5.0);
-        failed.failure = Some(RunFailure { why: "the server died".into(), log_tail: Vec::new() });
+        failed.failure = Some(RunFailure { why: "the server died".into(), ..RunFailure::default() });
         records.push(failed);
         let compared = compare(&experiment(), &records);
         assert_eq!(compared.len(), 1);

@@ -88,7 +88,7 @@ mod tests {
     fn while_a_planned_variant_has_no_complete_run_nothing_is_said_of_the_others() {
         let overload = experiment("overload: true");
         let good = with_in_flight("a", [5; 10]);
-        let failure = Some(RunFailure { why: "it ran out of memory".to_owned(), log_tail: Vec::new() });
+        let failure = Some(RunFailure { why: "it ran out of memory".to_owned(), ..RunFailure::default() });
         let failed = Record { failure, ..with_in_flight("b", [5; 10]) };
         assert_eq!(doubted(&overload, &[good.clone(), failed]), [] as [String; 0]);
         assert_eq!(doubted(&overload, std::slice::from_ref(&good)), [] as [String; 0]);

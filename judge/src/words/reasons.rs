@@ -311,6 +311,7 @@ pub const fn rounds_end(end: RoundsEnd) -> &'static str {
         RoundsEnd::BudgetUsed => "the time budget is used up",
         RoundsEnd::Interrupted => "interrupted",
         RoundsEnd::DiskFull => "the disk is full",
+        RoundsEnd::VariantFailed => "a variant does not work",
     }
 }
 

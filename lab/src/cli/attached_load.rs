@@ -13,6 +13,7 @@ use crate::run::silence::{Hang, Silence};
 use crate::run::warm_up::fastest_ms;
 use crate::watch::limits::{CurrentLimits, Judge};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::net::{SocketAddr, UdpSocket};
 use std::num::NonZeroU32;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,6 +61,19 @@ pub(super) fn attachment(text: &str) -> Result<Attachment, String> {
     }
 }
 
+/// Why a service is none of this machine, by its address: only here a socket can be bound to it. `None`: it is one.
+fn elsewhere(url: &str) -> Option<String> {
+    let base = BaseUrl::parse(url).ok()?;
+    let host = &base.host;
+    let addresses = match base.addresses() {
+        Ok(addresses) => addresses,
+        Err(error) => return Some(format!("`{host}` has no address here ({error})")),
+    };
+    let is_here = |address: &SocketAddr| UdpSocket::bind((address.ip(), 0)).is_ok();
+    let first = addresses.first()?.ip();
+    (!addresses.iter().any(is_here)).then(|| format!("`{host}` is another machine (at {first})"))
+}
+
 impl Attachment {
     pub(super) fn pid(&self) -> miette::Result<u32> {
         let url = match self {
@@ -67,6 +81,13 @@ impl Attachment {
             Self::Service(url) => url,
         };
         let port = BaseUrl::parse(url).into_diagnostic()?.port;
+        if let Some(why) = elsewhere(url) {
+            return Err(miette!(
+                help = "load it from here without a look inside: `threadcount load URL`, or `threadcount compare --target-url NAME=URL` for each of two; \
+                        or run --attach on its own machine",
+                "--attach {url}: {why}, and only a JVM of this machine can be observed"
+            ));
+        }
         listener(port).ok_or_else(|| {
             miette!(
                 help = "write the process id of its JVM, and the whole URL: --attach 4711 --url http://host:8080/path",
@@ -246,6 +267,22 @@ mod tests {
         assert_eq!(attachment("http://h:8080/"), Ok(Attachment::Service("http://h:8080".to_owned())));
         assert!(attachment("-5").unwrap_err().starts_with("write the number of a process"));
         assert!(attachment("shop").unwrap_err().starts_with("write the process id of the JVM"));
+    }
+
+    #[test]
+    fn a_service_of_another_machine_is_not_looked_for_on_this_one() {
+        for (url, why) in [
+            ("http://10.255.255.1:8080", "`10.255.255.1` is another machine (at 10.255.255.1)"),
+            ("http://no-such-host.invalid:8080", "`no-such-host.invalid` has no address here"),
+        ] {
+            let refused = Attachment::Service(url.to_owned()).pid().unwrap_err();
+            let help = refused.help().map(|help| help.to_string()).unwrap_or_default();
+            assert!(refused.to_string().starts_with(&format!("--attach {url}: {why}")), "{refused}");
+            assert!(help.contains("--target-url NAME=URL"), "{help}");
+        }
+        // The system gives this port to no process that lets it choose.
+        let here = Attachment::Service("http://127.0.0.1:1".to_owned()).pid().unwrap_err().to_string();
+        assert!(here.ends_with("listens at port 1 of this machine"), "{here}");
     }
 
     #[test]

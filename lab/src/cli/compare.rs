@@ -2,12 +2,12 @@
 
 use super::attached_load;
 use super::crossover::{self, CrossoverEnds, CrossoverOptions};
-use super::experiment_args::ExperimentArgs;
+use super::experiment_args::{ExperimentArgs, SessionKind};
 use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
-use super::plan_flags;
 use super::service_options::ServiceOptions;
 use super::unwritten::Unwritten;
+use super::{fixed_port, plan_flags};
 use clap::Args;
 use miette::miette;
 use std::num::NonZeroU32;
@@ -24,8 +24,8 @@ use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::masked::Masked;
 use threadcount_model::parse;
 
-/// A first answer for a service, in this time: two cores, a start of ten seconds.
-const BUDGET_OF_A_SERVICE_S: f64 = 300.0;
+/// A first answer comes in this time: two cores, a start of ten seconds.
+const BUDGET_S: f64 = 300.0;
 
 /// The window of each run for it: two rounds of three variants with an interval say more than one with a longer window.
 const DURATION_OF_A_SERVICE_S: f64 = 5.0;
@@ -37,6 +37,7 @@ const SOMEWHERE: &str = "http://127.0.0.1:1";
 ///
 /// Exit code 0: done. 1: --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if
 /// could not be judged, or a variant has no expected response. Figures that are not trusted, or were not measured, are not judged.
+/// A variant that never becomes ready ends it, with the root cause from its log.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
@@ -56,7 +57,7 @@ pub struct CompareCommand {
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
     /// Time budget, e.g. 10m. No round starts that would end later; the first one always runs
-    /// [default: none for --variant, else 5m]
+    /// [default: 5m, and none with --runs]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
     /// Longest warm-up with the same load. `auto`: until the server is warm, within the budget. `0s`: none
@@ -115,7 +116,7 @@ impl CompareCommand {
             return Ok(ExitCode::SUCCESS);
         }
         self.args.check_folder(&experiment.name, false)?;
-        Ok(exit_code(&[self.args.run(experiment, false)?]))
+        Ok(exit_code(&[self.args.run(experiment, false, SessionKind::Comparison)?]))
     }
 
     const fn ends(&self) -> CrossoverEnds {
@@ -158,6 +159,11 @@ impl CompareCommand {
         };
         let urls: Vec<String> = self.urls.iter().map(whole).collect();
         let AskedLoad { origin, mut load } = self.load.load(&urls)?;
+        if let Compared::Commands(commands) = &compared
+            && let Some(warning) = fixed_port::warning(commands, &self.urls)
+        {
+            note!("{warning}");
+        }
         let is_service = compared.is_service();
         if is_service && !self.load.is_sized() {
             load.duration_s = Some(DURATION_OF_A_SERVICE_S);
@@ -177,7 +183,8 @@ impl CompareCommand {
             load,
             runs: self.runs.map(NonZeroU32::get),
             crossover: self.has_crossover_first(),
-            budget_s: budget_s.or(is_service.then_some(BUDGET_OF_A_SERVICE_S)),
+            // A number of rounds is exact.
+            budget_s: budget_s.or(self.runs.is_none().then_some(BUDGET_S)),
             warmup: self.warmup,
             ready: self.ready.clone(),
         })?)

@@ -3,11 +3,12 @@
 use super::attached_load::{self, Attachment};
 use super::experiment_args::{ExperimentArgs, print_masked};
 use super::load_options::LoadOptions;
+use super::resume::begun::remember;
 use super::resume::command_of;
 use super::{interrupt, plan_flags, stdout};
-use crate::crossover::{self, CrossoverEvent, CrossoverOrder};
+use crate::crossover::{self, CrossoverEvent, CrossoverFailure, CrossoverOrder};
 use crate::run::silence::hang_diagnosis;
-use crate::run::{attached, session};
+use crate::run::{attached, launch_failure, session};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::process::ExitCode;
@@ -18,11 +19,14 @@ use threadcount_judge::result_folder::ResultFolder;
 use threadcount_machine::probe::jar;
 use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, Variant};
 use threadcount_model::figures;
+use threadcount_model::record::Record;
 use threadcount_report as report;
 use threadcount_report::Format;
 use threadcount_report::crossover as words;
+use threadcount_report::terminal::clean;
+use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
@@ -149,10 +153,10 @@ pub(super) fn started(
     ends: CrossoverEnds,
     args: &ExperimentArgs,
 ) -> miette::Result<ExitCode> {
-    let folder = args.folder(&experiment.name, false).into_diagnostic()?;
-    let earlier = args.earlier()?;
+    let (earlier, its_folder) = args.earlier()?.unzip();
+    let folder = its_folder.map_or_else(|| args.folder(&experiment.name, false), Ok).into_diagnostic()?;
     if let Some(earlier) = &earlier {
-        earlier.check(experiment, args.instruments())?;
+        earlier.announce(experiment, args.instruments())?;
         if let Some(document) = &earlier.document.crossover {
             return finish_result(&earlier.document, document, &folder, options, ends.fail_above);
         }
@@ -160,6 +164,9 @@ pub(super) fn started(
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let command = command_of(earlier.as_ref());
     print_masked(experiment, &command)?;
+    if earlier.is_none() {
+        remember(&command);
+    }
     session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     let document = of_first_variant(experiment, options, ends.budget, &folder, &stop);
     folder.give_room();
@@ -186,7 +193,7 @@ fn finish_result(
 /// printed.
 ///
 /// # Errors
-/// stdout cannot be written.
+/// Its server never became ready, or stdout cannot be written.
 pub(super) fn before_fresh_jvms(
     experiment: &Experiment,
     folder: &ResultFolder,
@@ -195,6 +202,8 @@ pub(super) fn before_fresh_jvms(
     let options = CrossoverOptions::default();
     let document = match of_first_variant(experiment, &options, None, folder, stop) {
         Ok(document) => document,
+        // Fresh JVMs would not become ready either.
+        Err(why) if matches!(why.downcast_ref(), Some(CrossoverFailure::NotReady { .. })) => return Err(why),
         Err(why) => {
             note!("No crossover inside one JVM: {why}");
             return Ok(None);
@@ -225,13 +234,27 @@ fn of_first_variant(
     note!("starting {}", variant.name);
     let run_folder = folder.run_folder(0, "crossover", &load.name);
     folder.empty_run_folder(&run_folder).into_diagnostic()?;
-    let mut server = launcher.launch(variant, load.clients(), &run_folder, stop).into_diagnostic()?;
+    let mut server = launcher
+        .launch(variant, load.clients(), &run_folder, stop)
+        .map_err(|error| not_ready(error, experiment, variant))?;
     note!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
     let document = of_server(&mut server, load, options, budget, stop);
     let stopped = server.tear_down();
     let document = document?;
     stopped.into_diagnostic()?;
     Ok(without_secrets(document, experiment))
+}
+
+/// The root cause first, as the answer.
+fn not_ready(error: LaunchError, experiment: &Experiment, variant: &Variant) -> CrossoverFailure {
+    if error.is_interrupt() {
+        return CrossoverFailure::Interrupted;
+    }
+    let record = Record { failure: Some(launch_failure(error, variant)), ..Record::default() };
+    let failure = session::without_secrets(record, experiment).failure.unwrap_or_default();
+    let cause = failure.cause.map(|cause| format!("{}. ", cause.trim_end_matches('.'))).unwrap_or_default();
+    let why = clean(&(cause + &failure.why));
+    CrossoverFailure::NotReady { variant: variant.name.clone(), why }
 }
 
 fn of_server(

@@ -1,8 +1,9 @@
 //! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
 use super::experiment_outcome::ExperimentOutcome;
-use super::preparation::{prepare_loads, prepare_variants};
+use super::preparation::{leave_out_too_large, prepare_loads, prepare_variants};
 use super::progress::Progress;
+use super::resume::begun::remember;
 use super::resume::{Earlier, command_of, folder_parser};
 use super::{crossover, interrupt};
 #[cfg(feature = "kubernetes")]
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::{FolderError, IfTaken, ResultFolder, latest};
+use threadcount_judge::result_folder::{FolderError, IfTaken, ResultFolder};
 use threadcount_machine::probe::{Instruments, ProbeChoice};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::claim::{Claim, Names};
@@ -30,6 +31,15 @@ use threadcount_report::terminal::terminal;
 use threadcount_report::{Format, ReportError};
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::claim::judge;
+
+/// Where a session comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionKind {
+    /// A file, whose variants may tell something without one of them.
+    Experiment,
+    /// The flags of `compare`, whose user waits for the difference of these variants.
+    Comparison,
+}
 
 /// Where the result goes and what it decides.
 #[derive(Args, Clone, Debug)]
@@ -90,11 +100,8 @@ impl ExperimentArgs {
         if is_refused { Err(FolderError::Taken { path }).into_diagnostic() } else { Ok(()) }
     }
 
-    /// The folder of the result, locked.
+    /// The folder of a new result, locked.
     pub(super) fn folder(&self, experiment: &str, many: bool) -> Result<ResultFolder, FolderError> {
-        if let Some(earlier) = &self.resume {
-            return ResultFolder::create(&latest(earlier), IfTaken::Keep);
-        }
         let path = self.out_folder(experiment, many);
         match &self.out {
             Some(_) => {
@@ -105,12 +112,12 @@ impl ExperimentArgs {
         }
     }
 
-    /// What `--resume` names.
+    /// The result that `--resume` names, and its folder, locked.
     ///
     /// # Errors
-    /// A result that cannot be read.
-    pub(super) fn earlier(&self) -> miette::Result<Option<Earlier>> {
-        self.resume.as_deref().map(Earlier::read).transpose()
+    /// A result that cannot be read, that others could have written, or that another session writes.
+    pub(super) fn earlier(&self) -> miette::Result<Option<(Earlier, ResultFolder)>> {
+        self.resume.as_deref().map(Earlier::locked).transpose()
     }
 
     /// What of this command line holds for one that is run again to be resumed.
@@ -170,17 +177,29 @@ impl ExperimentArgs {
     ///
     /// # Errors
     /// A claim that cannot be read, a server that cannot be had, a result that cannot be written.
-    pub fn run(&self, mut experiment: Experiment, many: bool) -> miette::Result<ExperimentOutcome> {
+    pub fn run(
+        &self,
+        mut experiment: Experiment,
+        many: bool,
+        kind: SessionKind,
+    ) -> miette::Result<ExperimentOutcome> {
         let conditions = self.conditions(&experiment)?;
         let launcher = self.launcher(&experiment);
         self.mark_without_probe(&mut experiment);
-        prepare_variants(&launcher, &mut experiment)?;
         // What pods can do, this machine does not know.
-        if !self.sends_elsewhere() {
+        let sends_here = !self.sends_elsewhere();
+        if sends_here {
             prepare_loads(&mut experiment);
         }
-        let folder = self.folder(&experiment.name, many).into_diagnostic()?;
-        let earlier = self.earlier()?;
+        let (earlier, its_folder) = self.earlier()?.unzip();
+        if let Some(earlier) = &earlier {
+            earlier.announce(&experiment, self.instruments())?;
+        }
+        prepare_variants(&launcher, &mut experiment)?;
+        if sends_here {
+            leave_out_too_large(&mut experiment);
+        }
+        let folder = its_folder.map_or_else(|| self.folder(&experiment.name, many), Ok).into_diagnostic()?;
         if let Some(earlier) = &earlier {
             earlier.check(&experiment, self.instruments())?;
         }
@@ -190,6 +209,7 @@ impl ExperimentArgs {
         let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
         if earlier.is_none() {
+            remember(&command);
             session::begin(&experiment, None, &command, &folder).into_diagnostic()?;
         }
         let crossover = match experiment.crossover && !is_begun && !self.sends_elsewhere() {
@@ -206,10 +226,11 @@ impl ExperimentArgs {
             command: &command,
             launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
+            goes_on_without: kind == SessionKind::Experiment,
             folder: &folder,
             interrupted: &interrupted,
         };
-        let done = earlier.map(|earlier| earlier.document.records).unwrap_or_default();
+        let done = earlier.map(|earlier| earlier.done()).unwrap_or_default();
         let SessionEnd { document, unsaved } =
             session::resume(&runner, done, &mut progress).into_diagnostic()?;
         progress.finish();

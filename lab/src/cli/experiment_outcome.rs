@@ -1,6 +1,7 @@
 //! What became of experiments: the exit code, and the lines that explain it.
 
 use super::{DISK_FULL, FAILED, NOT_JUDGED};
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use threadcount_judge::result::{FailedRequests, ResultDocument};
 use threadcount_judge::result_folder::FolderError;
@@ -10,6 +11,7 @@ use threadcount_model::experiment::claim::Names;
 use threadcount_model::figures;
 use threadcount_model::parse::claim::parse;
 use threadcount_model::record::Record;
+use threadcount_report::terminal::clean;
 use threadcount_stats::runs::is_complete;
 
 /// An experiment's outcome, and what became of each `--fail-if`.
@@ -50,10 +52,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
     for ExperimentOutcome { document, conditions, cut_short, disk_full, unsaved, fail_above } in outcomes {
         let name = &document.experiment.name;
-        for record in document.records.iter().filter(|record| record.failure.is_some()) {
-            gravest = Outcome::Failed;
-            tell_failure(record);
-        }
+        gravest = gravest.max(tell_failures(document));
         let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));
         gravest = claims.chain(conditions).fold(gravest, Outcome::max);
@@ -87,6 +86,9 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
 /// Prints what has no figures. Of several experiments one may be of no use here; a call that measures nothing has failed.
 fn tell_missing(document: &ResultDocument, is_any_measured: bool) -> Outcome {
     let name = &document.experiment.name;
+    if !document.is_any_complete() && !document.ended_by().is_empty() {
+        return Outcome::Failed;
+    }
     if !document.is_any_complete() {
         let is_skipped = document.experiment.variants.iter().all(|variant| variant.skipped.is_some());
         let why = if is_skipped { "no variant can run on this machine" } else { "no run is complete" };
@@ -185,19 +187,27 @@ fn tell_condition(document: &ResultDocument, condition: &ClaimResult) -> Outcome
     }
 }
 
-fn tell_failure(record: &Record) {
-    let Some(failure) = &record.failure else { return };
-    note!(
-        "run {} ({} under {}, round {}) failed: {}",
-        record.position,
-        record.variant,
-        record.load,
-        record.round,
-        failure.why
-    );
-    for line in &failure.log_tail {
-        note!("    {line}");
+/// Prints each failed run, with the end of its log where no run of the same variant has failed for the same cause. A failure that ended the
+/// session is in the answer already.
+fn tell_failures(document: &ResultDocument) -> Outcome {
+    let answered = document.ended_by();
+    let mut told = BTreeSet::new();
+    let mut outcome = Outcome::Passed;
+    for record in &document.records {
+        let Some(failure) = &record.failure else { continue };
+        outcome = Outcome::Failed;
+        if answered.contains(&record) {
+            continue;
+        }
+        let Record { position, variant, load, round, .. } = record;
+        let why = clean(&failure.why);
+        note!("run {position} ({variant} under {load}, round {round}) failed: {why}");
+        let cause = failure.cause.as_ref().or(failure.log_tail.last());
+        if told.insert((variant, cause)) {
+            failure.log_tail.iter().for_each(|line| note!("    {}", clean(line)));
+        }
     }
+    outcome
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod crossover;
 mod diagnose;
 mod experiment_args;
 mod experiment_outcome;
+mod fixed_port;
 mod heading;
 mod help;
 mod history;
@@ -70,11 +71,13 @@ pub const BAD_INPUT: u8 = 2;
 /// Exit code: a `--fail-if` or a claim of the user's own could not be judged.
 pub const NOT_JUDGED: u8 = 3;
 
-/// Of a command that ended with this error.
+/// The exit code of a command that ended with this error.
 #[must_use]
 pub fn code_of(error: &miette::Report) -> u8 {
-    let has_failed =
-        matches!(error.downcast_ref(), Some(CrossoverFailure::Hangs(_) | CrossoverFailure::Interrupted));
+    let has_failed = matches!(
+        error.downcast_ref(),
+        Some(CrossoverFailure::Hangs(_) | CrossoverFailure::NotReady { .. } | CrossoverFailure::Interrupted)
+    );
     let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_without_room);
     match (has_failed, has_no_room) {
         (true, _) => FAILED,

@@ -7,7 +7,7 @@ use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_servers::workload::external;
 
-/// Everything that the variants need.
+/// Finds, fetches or builds everything that the variants need.
 ///
 /// # Errors
 /// A server that cannot be had.
@@ -21,12 +21,11 @@ pub(super) fn prepare_variants(launcher: &Launcher, experiment: &mut Experiment)
     Ok(())
 }
 
-/// What the loads need of this machine.
+/// Finds the cores and tools that loads need on this machine. Nothing is started.
 pub(super) fn prepare_loads(experiment: &mut Experiment) {
     pin_roles(experiment);
     experiment.loads.iter_mut().for_each(look_for_tool);
     experiment.loads.iter_mut().for_each(look_for_cores);
-    leave_out_too_large(experiment);
 }
 
 /// Finds everything a variant needs. A variant whose requirements are not installed is skipped, with a message.
@@ -70,8 +69,8 @@ fn look_for_cores(load: &mut LoadSpec) {
     }
 }
 
-/// Skips the loads that need more open files than allowed, with a message.
-fn leave_out_too_large(experiment: &mut Experiment) {
+/// Skips the loads that need more open files than this machine allows the variants that can run, with a message.
+pub(super) fn leave_out_too_large(experiment: &mut Experiment) {
     for (load, why) in open_files::leave_out_too_large(experiment, machine::read().max_open_files) {
         note!("{load} is skipped: {why}");
     }

@@ -167,6 +167,9 @@ impl Watch for Progress {
             Event::RoundEnded { document, load } => {
                 so_far(document, load).iter().for_each(|line| self.line(&format!("      {line}")));
             }
+            Event::LeftOut(record) => {
+                self.line(&format!("      {}: no more runs, as it does not work", record.variant));
+            }
             Event::LoadEnded { done, runs_saved } => self.load_ended(done, runs_saved),
         }
     }

@@ -1,12 +1,12 @@
 //! `threadcount run`: experiments from files.
 
-use super::experiment_args::ExperimentArgs;
+use super::experiment_args::{ExperimentArgs, SessionKind};
 use super::experiment_outcome::{ExperimentOutcome, exit_code};
 use super::remote_target::{RemoteOptions, named_url};
-use super::resume::Earlier;
+use super::resume::{Earlier, check_ours};
 use super::{Command, plan_keys, stdout};
 use clap::Args;
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use threadcount_report::claims_table;
 ///
 /// Exit code 0: done. 1: a claim, a --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a
 /// claim of your own or a --fail-if could not be judged, or a variant has no expected response. Figures that are not trusted, or
-/// were not measured, are not judged.
+/// were not measured, are not judged. A variant that does not work gets no more runs; with fewer than two others the session ends.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
@@ -112,7 +112,7 @@ impl RunCommand {
         }
         let mut outcomes = Vec::new();
         for experiment in experiments {
-            outcomes.push(self.args.run(experiment, many)?);
+            outcomes.push(self.args.run(experiment, many, SessionKind::Experiment)?);
         }
         if many {
             let documents: Vec<_> = outcomes.iter().map(ExperimentOutcome::document).collect();
@@ -121,25 +121,20 @@ impl RunCommand {
         Ok(exit_code(&outcomes))
     }
 
-    /// The command that began a session, once more.
+    /// Runs the command that began a session once more, for what is missing.
     fn again(&self, earlier: &Earlier) -> miette::Result<ExitCode> {
         let name = &earlier.document.experiment.name;
         let mut own = self.args.clone();
-        own.resume = own.resume.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
+        own.resume = Some(std::path::absolute(&earlier.folder).into_diagnostic()?);
         match earlier.command()? {
             Command::Run(mut stored) => {
-                let is_inside = earlier.folder.ends_with(name);
-                earlier.go_to_first_folder(&stored.args.out_folder(name, is_inside));
                 stored.args = own.resuming(stored.args);
                 if stored.experiments.is_empty() {
                     stored.experiments.push(name.clone());
                 }
                 stored.run()
             }
-            Command::Compare(stored) => {
-                earlier.go_to_first_folder(&stored.args.out_folder(name, false));
-                stored.resuming(&own).run()
-            }
+            Command::Compare(stored) => stored.resuming(&own).run(),
             _ => Err(miette!("--resume {}: its command has no runs", earlier.folder.display())),
         }
     }
@@ -147,6 +142,9 @@ impl RunCommand {
     /// The experiments that were asked for; a name is looked for in the project's file first.
     fn read(&self) -> miette::Result<Vec<Experiment>> {
         let file = project::file();
+        // A session goes on with files that nobody else can have changed since.
+        let is_ours = |path: &Path| self.args.resume.as_ref().map_or(Ok(()), |_| check_ours(path));
+        file.as_deref().map_or(Ok(()), is_ours)?;
         let project = file.as_deref().map(|path| project::read(path, self.quick)).transpose();
         if self.experiments.is_empty() {
             return project?.ok_or_else(|| {
@@ -178,6 +176,7 @@ impl RunCommand {
                 return Err(mistake.into());
             }
             for path in found? {
+                is_ours(&path)?;
                 experiments.push(read(&path, self.quick)?);
             }
         }

@@ -112,6 +112,9 @@ pub enum CrossoverFailure {
         "the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone"
     )]
     ChangingLoad,
+    /// The server that was started for it.
+    #[error("{variant} never became ready. {why}")]
+    NotReady { variant: String, why: String },
     #[error("interrupted by the user")]
     Interrupted,
 }

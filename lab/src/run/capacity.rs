@@ -6,7 +6,7 @@ use super::{Measurement, RunError};
 use threadcount_load::health::judge as judge_load;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
-use threadcount_machine::{log_file, machine};
+use threadcount_machine::{log_cause, machine};
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::{CapacitySearch, CapacityStep, StepVerdict};
@@ -65,8 +65,8 @@ fn search(
             Next::Done { sustained_per_s, ended } => {
                 let found = so_far(run.record);
                 (found.sustained_per_s, found.ended) = (sustained_per_s, ended);
-                found.log_trouble = log_file::last_trouble(&server.log_tail())
-                    .map(|line| run.variant.without_values(line.trim()));
+                found.log_trouble =
+                    log_cause::trouble(&server.log_tail()).map(|line| run.variant.without_values(&line));
                 let best = sustained.into_iter().find(|(rate, _)| Some(*rate) == sustained_per_s);
                 return best.map(|(_, measurement)| measurement).ok_or(RunError::NothingSustained);
             }

@@ -44,6 +44,7 @@ use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError, panic_text};
+use threadcount_machine::log_cause;
 use threadcount_model::experiment::plan::PlannedRun;
 use threadcount_model::experiment::{Experiment, LoadSpec, Subject, Variant};
 use threadcount_model::record::{Record, RunFailure};
@@ -77,6 +78,8 @@ pub struct Runner<'a> {
     pub launcher: &'a Launcher,
     /// Sends the loads.
     pub sender: &'a dyn LoadSender,
+    /// Does the session go on without a variant that does not work, as long as two others do?
+    pub goes_on_without: bool,
     /// What was compared inside one JVM before the runs.
     pub crossover: Option<&'a CrossoverDocument>,
     /// The command line that began the session.
@@ -221,9 +224,21 @@ impl RunError {
             Self::Hangs(hang, log_tail) => hang.details().chain(log_tail).cloned().collect(),
             _ => Vec::new(),
         };
+        let cause = match &self {
+            Self::Launch(error) => error.cause(),
+            // The diagnosis is the cause.
+            Self::Hangs(..) | Self::External { .. } => None,
+            _ => log_cause::cause(&log_tail),
+        };
+        let cause = cause.map(|cause| variant.without_values(&cause));
         let log_tail = log_tail.iter().map(|line| variant.without_values(line)).collect();
-        RunFailure { why: self.to_string(), log_tail }
+        RunFailure { why: variant.without_values(&self.to_string()), cause, log_tail }
     }
+}
+
+/// The failure of a run, or of a crossover, whose server could not be launched.
+pub(crate) fn launch_failure(error: LaunchError, variant: &Variant) -> RunFailure {
+    RunError::from(error).into_failure(variant)
 }
 
 impl Runner<'_> {

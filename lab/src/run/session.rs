@@ -2,6 +2,7 @@
 //! saved after each run, and a session that was broken off goes on where it was.
 
 mod budget;
+mod hopeless;
 mod java;
 
 use crate::run::Runner;
@@ -82,7 +83,9 @@ pub fn resume(
         runner.folder.save(&document)?;
     }
     let budget = Budget::new(runner.experiment);
-    let mut session = Session { runner, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
+    let working = runner.experiment.clone();
+    let mut session =
+        Session { runner, working, watch, document, budget, began: Instant::now(), done, done_s: 0.0 };
     let mut unsaved = None;
     for load in 0..runner.experiment.loads.len() {
         if session.is_interrupted() {
@@ -100,12 +103,17 @@ pub fn resume(
             }
             ended => ended?,
         }
+        if session.has_unready() {
+            break;
+        }
     }
     Ok(SessionEnd { document: session.document, unsaved })
 }
 
 struct Session<'a> {
     runner: &'a Runner<'a>,
+    /// The experiment, in which variants that do not work are skipped.
+    working: Experiment,
     watch: &'a mut dyn Watch,
     document: ResultDocument,
     budget: Budget<'a>,
@@ -121,13 +129,13 @@ impl Session<'_> {
     fn rounds(&mut self, index: usize) -> Result<(), FolderError> {
         let experiment = self.runner.experiment;
         let load = &experiment.loads[index];
-        if round_of(experiment, index, 1, 1).is_empty() {
+        if round_of(&self.working, index, 1, 1).is_empty() {
             return Ok(());
         }
         let mut repeats = vec![REPEATS; experiment.variants.len()];
         for round in 1..=load.runs {
             self.round(index, round, &mut repeats)?;
-            let end = self.end_after(index, round);
+            let end = self.end_of_hopeless(index).or_else(|| self.end_after(index, round));
             // After the very last round the result itself follows.
             if self.done.is_empty() && (end.is_none() || index + 1 < experiment.loads.len()) {
                 self.watch.event(Event::RoundEnded { document: &self.document, load });
@@ -139,13 +147,48 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// The end of a load because of the user, or of a variant that does not work: nobody learns more from more rounds without it. An experiment
+    /// of a file goes on without such a variant, as long as two others work. `None`: it goes on.
+    fn end_of_hopeless(&mut self, index: usize) -> Option<RoundsEnd> {
+        if self.is_interrupted() {
+            return Some(RoundsEnd::Interrupted);
+        }
+        let load = &self.runner.experiment.loads[index];
+        let hopeless = self.hopeless(index);
+        if hopeless.is_empty() || !self.done.is_empty() {
+            return None;
+        }
+        let mut rest = self.working.clone();
+        for &variant in &hopeless {
+            rest.variants[variant].skipped = Some("it does not work".to_owned());
+        }
+        let are_enough = rest.variants.iter().filter(|variant| variant.runs_under(load)).count() > 1;
+        if !self.runner.goes_on_without || !are_enough {
+            return Some(RoundsEnd::VariantFailed);
+        }
+        let names = hopeless.iter().map(|&variant| &rest.variants[variant].name);
+        for name in names {
+            let last = self.document.records.iter().rfind(|record| record.variant == *name);
+            last.into_iter().for_each(|record| self.watch.event(Event::LeftOut(record)));
+        }
+        self.working = rest;
+        None
+    }
+
+    /// The places of the variants that do not work, by their runs so far.
+    fn hopeless(&self, load: usize) -> Vec<usize> {
+        hopeless::variants(&self.working, &self.runner.experiment.loads[load], &self.document.records)
+    }
+
+    /// Did a variant end the session that never became ready? It will not become so under another load.
+    fn has_unready(&self) -> bool {
+        self.document.ended_by().iter().any(|record| record.was_never_ready())
+    }
+
     /// Why a load gets no more rounds; `None`: it does.
     fn end_after(&self, index: usize, round: u32) -> Option<RoundsEnd> {
         let experiment = self.runner.experiment;
         let load = &experiment.loads[index];
-        if self.is_interrupted() {
-            return Some(RoundsEnd::Interrupted);
-        }
         if round == load.runs {
             return Some(RoundsEnd::AsRequested);
         }
@@ -153,16 +196,16 @@ impl Session<'_> {
             return None;
         }
         let is_analysed = load.interim_analyses().contains(&round);
-        let decided = is_analysed.then(|| decided(experiment, load, &self.document.records)).flatten();
+        let decided = is_analysed.then(|| decided(&self.working, load, &self.document.records)).flatten();
         let is_in_time =
-            || self.budget.allows(index, &round_of(experiment, index, round + 1, 1), self.elapsed_s());
+            || self.budget.allows(index, &round_of(&self.working, index, round + 1, 1), self.elapsed_s());
         decided.or_else(|| (!is_in_time()).then_some(RoundsEnd::BudgetUsed))
     }
 
     /// One round, and its runs with interference once more, as far as repeats are left and the time allows.
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
-        let planned = round_of(self.runner.experiment, load, round, self.next_position());
+        let planned = round_of(&self.working, load, round, self.next_position());
         if self.runner.experiment.loads[load].interleave_s.is_some() {
             return self.interleaved(&planned);
         }
@@ -172,7 +215,9 @@ impl Session<'_> {
                 to_repeat.push(run.variant);
             }
         }
-        for variant in to_repeat.into_iter().filter(|_| is_adaptive) {
+        // A round without one of its variants says nothing, however quiet the others' runs are.
+        let is_whole = self.hopeless(load).is_empty();
+        for variant in to_repeat.into_iter().filter(|_| is_adaptive && is_whole) {
             let repeat = PlannedRun { variant, load, round, position: self.next_position() };
             // The least rounds go before repeats.
             let mut next = self.budget.least_after(load, round);
@@ -340,7 +385,7 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     record.probe_refused = hidden(&record.probe_refused);
     let secrets = SecretValues::of(experiment);
     if let Some(failure) = &mut record.failure {
-        let texts = failure.log_tail.iter_mut().chain([&mut failure.why]);
+        let texts = failure.log_tail.iter_mut().chain([&mut failure.why]).chain(&mut failure.cause);
         texts.for_each(|text| *text = secrets.hidden_in(text));
     }
     let written = texts_with_variables(&record, experiment);
@@ -392,13 +437,15 @@ mod tests {
             measured: Some(load),
             failure: Some(RunFailure {
                 why: "ended".to_owned(),
+                cause: Some("no t0ken".to_owned()),
                 log_tail: vec!["refused: t0ken".to_owned()],
             }),
             external: Some(ExternalLoad { processes: vec![process], ..ExternalLoad::default() }),
             ..Record::default()
         };
         let kept = without_secrets(record, &experiment);
-        assert_eq!(kept.failure.unwrap().log_tail, ["refused: ***"]);
+        let failure = kept.failure.unwrap();
+        assert_eq!((failure.cause.unwrap().as_str(), &*failure.log_tail[0]), ("no ***", "refused: ***"));
         let load = kept.measured.unwrap();
         assert_eq!(load.target, "http://h/?access_token=***");
         assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}, ***");

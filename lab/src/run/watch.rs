@@ -56,6 +56,8 @@ pub enum Event<'a> {
         /// The load.
         load: &'a LoadSpec,
     },
+    /// This run failed before anything was measured, and the session goes on without its variant.
+    LeftOut(&'a Record),
     /// A load gets no more rounds.
     LoadEnded {
         /// How many it got, and why no more.

@@ -44,6 +44,33 @@ fn records(out: &Path) -> Vec<Record> {
     serde_json::from_value(document["records"].clone()).unwrap()
 }
 
+/// The shop without the address of the service behind it.
+#[test]
+fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_or_one_round() {
+    java::runtime(25);
+    let jar = built("orders-spring-boot-4");
+    let line =
+        ["compare", "--spring-boot", &jar, "--url", "/orders/1", "--jdk", "25", "-c", "4", "--no-probe"];
+    for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--no-crossover", 3)] {
+        let folder = tempfile::tempdir().unwrap();
+        // The probe belongs to fresh JVMs.
+        let line = if flag == "--crossover" { &line[..line.len() - 1] } else { &line[..] };
+        let output = threadcount(folder.path(), &[line, &[flag, "--out", "out"]].concat());
+        let said = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        let runs = fs::read_dir(folder.path().join("out/runs")).unwrap().count();
+        assert_eq!(runs, starts, "{flag}: {said}");
+        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(
+            flat.matches("Could not resolve placeholder 'shop.neighbour'").count(),
+            1,
+            "{flag}: {said}"
+        );
+        assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {said}");
+        assert!(said.lines().count() < 30, "{flag}: {said}");
+    }
+}
+
 #[test]
 fn a_spring_boot_jar_is_saved_as_a_file_that_run_reads_and_runs() {
     let folder = tempfile::tempdir().unwrap();

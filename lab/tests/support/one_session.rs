@@ -60,6 +60,7 @@ pub fn watched(
     let document = session(
         &Runner {
             sender: &ThisProcess,
+            goes_on_without: false,
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             command: &[],

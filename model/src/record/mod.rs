@@ -201,11 +201,29 @@ pub enum SteadyBy {
 }
 
 /// Why the figures of a run are missing or incomplete.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunFailure {
     pub why: String,
+    /// The root cause by the server's own log: the deepest cause of its last stack trace, or its last line about an error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
     /// The last lines of the server's log.
     pub log_tail: Vec<String>,
+}
+
+impl Record {
+    /// The run failed before anything was measured.
+    #[must_use]
+    pub const fn is_fruitless(&self) -> bool {
+        let has_figures = self.measured.is_some() || self.capacity.is_some() || self.benchmark.is_some();
+        self.failure.is_some() && !has_figures && self.external.is_none()
+    }
+
+    /// The run failed before its server was ready.
+    #[must_use]
+    pub fn was_never_ready(&self) -> bool {
+        self.is_fruitless() && self.server == ServerFacts::default()
+    }
 }
 
 /// The server as it was started.

@@ -33,7 +33,7 @@ pub fn details(document: &ResultDocument, style: TerminalStyle) -> String {
 }
 
 fn answer(page: &mut Page, view: &View) {
-    if let Some(NoVerdict { head, why }) = &view.no_verdict {
+    if let Some(NoVerdict { head, why, .. }) = &view.no_verdict {
         let head = Piece::new(&format!("{head}: "), Tone::Bad);
         page.labelled("Answer", vec![head, Piece::new(&format!("{why}."), Tone::Plain)]);
     }

@@ -30,7 +30,9 @@ use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Comparison;
 use threadcount_model::experiment::LoadSpec;
+use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
 use threadcount_model::rounds::Skipped;
 
 pub use remarks::Remark;
@@ -74,8 +76,10 @@ pub struct View {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NoVerdict {
     /// `No verdict, the figures are not trusted`; without a full stop.
-    pub head: &'static str,
+    pub head: String,
     pub why: String,
+    /// A variant does not work: that is the answer, and it is shown as a whole.
+    pub is_answer: bool,
 }
 
 /// What happened under one load.
@@ -113,8 +117,11 @@ pub struct FindingLine {
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
     let one_jvm = crossover::crossover(document);
-    let no_verdict = (!document.trusted && document.crossover_alone().is_none())
-        .then(|| no_verdict(document, &trust, one_jvm.as_ref()));
+    let not_trusted = || {
+        (!document.trusted && document.crossover_alone().is_none())
+            .then(|| no_verdict(document, &trust, one_jvm.as_ref()))
+    };
+    let no_verdict = does_not_work(document).or_else(not_trusted);
     let loads = &document.experiment.loads;
     let why = why::reasons(document);
     let open_ratios = open::open(document);
@@ -159,7 +166,21 @@ fn no_verdict(document: &ResultDocument, trust: &Trust, one_jvm: Option<&Crossov
         Some(_) => "No verdict from fresh JVMs, their figures are not trusted",
         None => "No verdict, the figures are not trusted",
     };
-    NoVerdict { head, why }
+    NoVerdict { head: head.to_owned(), why, is_answer: false }
+}
+
+/// The variants that ended the session, and the root cause of the first.
+fn does_not_work(document: &ResultDocument) -> Option<NoVerdict> {
+    let records = document.ended_by();
+    let first = *records.first()?;
+    let failure = first.failure.as_ref()?;
+    let cause = |record: &Record| record.failure.as_ref().and_then(|failure| failure.cause.clone());
+    let alike = records.iter().filter(|it| cause(it) == failure.cause).map(|it| it.variant.clone());
+    let what = if first.was_never_ready() { "never became ready" } else { "failed before it was measured" };
+    let head = format!("{} {what}", figures::listed(&distinct(alike)));
+    let cause = failure.cause.iter().map(|cause| format!("{}. ", cause.trim_end_matches('.')));
+    let why = cause.chain([failure.why.trim_end_matches('.').to_owned()]).collect();
+    Some(NoVerdict { head, why, is_answer: true })
 }
 
 fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {

@@ -265,7 +265,7 @@ mod tests {
     use threadcount_model::record::RunFailure;
 
     fn failed(variant: &str, why: &str) -> Record {
-        let failure = Some(RunFailure { why: why.to_owned(), log_tail: Vec::new() });
+        let failure = Some(RunFailure { why: why.to_owned(), ..RunFailure::default() });
         Record { variant: variant.to_owned(), load: "c400".to_owned(), failure, ..Record::default() }
     }
 

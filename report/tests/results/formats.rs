@@ -148,8 +148,11 @@ fn a_run_without_figures_has_empty_cells_and_its_reason() {
     document.records[0].measured = None;
     document.records[0].cost = None;
     document.records[0].native_memory = None;
-    document.records[0].failure =
-        Some(RunFailure { why: "port in use".into(), log_tail: vec!["BindException".into()] });
+    document.records[0].failure = Some(RunFailure {
+        why: "port in use".into(),
+        log_tail: vec!["BindException".into()],
+        ..RunFailure::default()
+    });
     let text = render(&document, Format::Csv).unwrap();
     assert!(text.lines().nth(1).unwrap().contains("port in use,,,,"), "{text}");
     let page = render(&document, Format::Html).unwrap();

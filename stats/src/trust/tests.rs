@@ -36,7 +36,8 @@ fn healthy_runs_are_trusted_without_a_word() {
 #[test]
 fn a_failed_run_ends_the_trust_and_is_said_first() {
     let mut failed = run("a", "c4", 100.0, 5.0);
-    failed.failure = Some(RunFailure { why: "the server was gone after 3 s".into(), log_tail: Vec::new() });
+    failed.failure =
+        Some(RunFailure { why: "the server was gone after 3 s".into(), ..RunFailure::default() });
     let mut records = twice(&run("a", "c4", 100.0, 5.0));
     records.push(failed);
     records.push(with_load(run("a", "c4", 100.0, 5.0), |load| load.generator.bottleneck = true));

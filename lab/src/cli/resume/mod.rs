@@ -1,22 +1,27 @@
 //! `--resume`: a session that was broken off goes on, if everything is as it was.
 
+pub(super) mod begun;
+mod commands;
 mod programs;
 
 use super::{Cli, Command};
 use crate::VERSION;
 use clap::Parser;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::{ResultFile, ResultFolder, latest};
+use threadcount_judge::result_folder::{IfTaken, ResultFile, ResultFolder, latest};
 use threadcount_load::command_line;
 use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
+use threadcount_machine::trusted::check_way;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::masked::{MASK, Masked};
+use threadcount_model::record::Record;
+use threadcount_report::terminal::clean;
 
 /// More differences than this are counted.
 const NAMED: usize = 8;
@@ -28,54 +33,75 @@ pub struct Earlier {
 }
 
 impl Earlier {
-    /// Of a result's folder, or the latest of a folder of results.
+    /// Reads a result's folder, or the latest of a folder of results.
     ///
     /// # Errors
-    /// There is no result that can be read.
+    /// There is no result that can be read, or others could have written it.
     pub fn read(folder: &Path) -> miette::Result<Self> {
         let folder = latest(folder);
         let document = ResultFolder::read(&folder).into_diagnostic()?;
+        check_ours(&folder.join(ResultFile::Result.name()))?;
         Ok(Self { folder, document })
     }
 
-    /// The command that began it, to be run again.
+    /// The same with its folder, which is locked before it is read.
     ///
     /// # Errors
-    /// It has secrets, which no result keeps, or is none of this version.
+    /// As [`read`](Self::read), and that another session writes it.
+    pub fn locked(folder: &Path) -> miette::Result<(Self, ResultFolder)> {
+        let folder = latest(folder);
+        let result = folder.join(ResultFile::Result.name());
+        if !result.exists() {
+            ResultFolder::read(&folder).into_diagnostic()?;
+        }
+        check_ours(&result)?;
+        let locked = ResultFolder::create(&folder, IfTaken::Keep).into_diagnostic()?;
+        Ok((Self::read(&folder)?, locked))
+    }
+
+    /// The command that began it, to be run again in the folder where it was typed, which becomes the working folder.
+    ///
+    /// # Errors
+    /// It has secrets, which no result keeps, or this user has not typed it on this machine.
     pub fn command(&self) -> miette::Result<Command> {
         let words = &self.document.command;
         let folder = self.folder.display();
-        if words.iter().any(|word| word.contains(MASK)) {
-            return Err(miette!(
+        let refused = |why: &str| {
+            miette!(
                 help = format!("write the whole command again, without --out and with --resume {folder}"),
-                "--resume {folder}: its command has secrets, which are masked in the result"
-            ));
+                "--resume {folder}: its command {why}"
+            )
+        };
+        if words.iter().any(|word| word.contains(MASK)) {
+            return Err(refused("has secrets, which are masked in the result"));
         }
         if words.iter().any(|word| word.contains(char::REPLACEMENT_CHARACTER)) {
-            return Err(miette!(
-                help = format!("write the whole command again, without --out and with --resume {folder}"),
-                "--resume {folder}: its command has a name that is not UTF-8, which the result cannot hold"
-            ));
+            return Err(refused("has a name that is not UTF-8, which the result cannot hold"));
         }
+        let result = std::fs::canonicalize(&self.folder).into_diagnostic()?;
+        let Some(typed_in) = begun::folder_of(words, &result) else {
+            let shown = clean(&words.join(" "));
+            return Err(refused(&format!(
+                "was not typed by this user on this machine, and what a file says is not run: `{shown}`"
+            )));
+        };
         let cli = Cli::try_parse_from(words).map_err(|error| {
             miette!("--resume {folder} cannot repeat its command: {}", error.to_string().trim())
         })?;
+        std::env::set_current_dir(&typed_in)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("--resume {folder}: it began in {}", typed_in.display()))?;
         Ok(cli.command)
     }
 
-    /// Goes to the folder in which the session began, because paths of its command are relative to it. It is known where the result
-    /// still lies where the command put it: `out` is as the command has it.
-    pub fn go_to_first_folder(&self, out: &Path) {
-        let Ok(folder) = std::fs::canonicalize(&self.folder) else { return };
-        let out = out.strip_prefix(".").unwrap_or(out);
-        let inside = folder.file_name().map(|name| out.join(name)).unwrap_or_default();
-        let found = [inside.as_path(), out].into_iter().find(|it| it.is_relative() && folder.ends_with(it));
-        let first = found.and_then(|found| folder.ancestors().nth(found.components().count()));
-        // Where it cannot be entered, the command says what it does not find.
-        first.into_iter().for_each(|first| drop(std::env::set_current_dir(first)));
+    /// The runs that are not done again. What ended the session may work now.
+    pub fn done(mut self) -> Vec<Record> {
+        let again: Vec<u32> = self.document.ended_by().iter().map(|record| record.position).collect();
+        self.document.records.retain(|record| !again.contains(&record.position));
+        self.document.records
     }
 
-    /// What was put into the JVMs; `None`: its command is none of this version.
+    /// The instruments in its JVMs; `None`: its command is none of this version.
     fn instruments(&self) -> Option<Instruments> {
         match Cli::try_parse_from(&self.document.command).ok()?.command {
             Command::Run(run) => Some(run.args.instruments()),
@@ -84,23 +110,51 @@ impl Earlier {
         }
     }
 
-    /// Is it the same plan, on the same machine, with the same program and instruments?
+    /// Prints the commands that a session goes on with, once it is known to be the same: its plan, its machine, this program, its instruments
+    /// and its servers' files. Nothing of it has run until then.
     ///
     /// # Errors
-    /// What differs.
+    /// The differences, or a peer that others could have changed.
+    pub fn announce(&self, experiment: &Experiment, instruments: Instruments) -> miette::Result<()> {
+        // What cannot run here is known only after peers are built.
+        let planned = |experiment: &Experiment| {
+            let mut planned = experiment.clone();
+            planned.variants.iter_mut().for_each(|variant| variant.skipped = None);
+            planned.loads.iter_mut().for_each(|load| load.skipped = None);
+            planned
+        };
+        let earlier = Self {
+            folder: self.folder.clone(),
+            document: ResultDocument {
+                experiment: planned(&self.document.experiment),
+                ..self.document.clone()
+            },
+        };
+        earlier.check(&planned(experiment), instruments)?;
+        commands::peers(experiment).iter().try_for_each(|folder| check_ours(folder))?;
+        note!("--resume {} goes on with these commands:", self.folder.display());
+        let without_secrets = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
+        commands::shown(&without_secrets).iter().for_each(|line| note!("    {}", clean(line)));
+        Ok(())
+    }
+
+    /// Checks that it is the same plan, on the same machine, with the same program and instruments.
+    ///
+    /// # Errors
+    /// The differences.
     pub fn check(&self, experiment: &Experiment, instruments: Instruments) -> miette::Result<()> {
         let mut differing = Vec::new();
         if self.document.threadcount != VERSION {
             differing.push(format!("threadcount: {}, now {VERSION}", self.document.threadcount));
         }
-        let before = self.document.clone();
+        let before = &self.document;
         differing.extend(differences("machine", &before.machine, &machine::read())?);
         let now = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
         differing.extend(differences("experiment", &before.experiment, &now)?);
         if let Some(before) = self.instruments() {
             differing.extend(differences("instruments", &before, &instruments)?);
         }
-        differing.extend(programs::changed(&self.document.records, experiment));
+        differing.extend(programs::changed(&before.records, experiment));
         if differing.is_empty() {
             return Ok(());
         }
@@ -116,6 +170,20 @@ impl Earlier {
             differing.join("\n  ")
         ))
     }
+}
+
+/// Refuses what a session goes on with where somebody else could have written it.
+///
+/// # Errors
+/// The owner, or what others can write.
+pub(super) fn check_ours(path: &Path) -> miette::Result<()> {
+    check_way(path).map_err(|why| {
+        miette!(
+            help = "go on only with what is yours: copy it to a folder that only you can write (`cp -r`, `chmod -R go-w`)",
+            "--resume: {}: {why}",
+            path.display()
+        )
+    })
 }
 
 /// The value of `--resume`: the folder of a result, of which the file may be named.

@@ -13,7 +13,7 @@ pub(super) fn other_java(before: &[Record], record: &Record) -> Option<RunFailur
         why: format!(
             "its Java is {now}, and that of run {first} is {java}; run all of it again with one Java"
         ),
-        log_tail: Vec::new(),
+        ..RunFailure::default()
     })
 }
 

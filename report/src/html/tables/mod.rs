@@ -265,7 +265,7 @@ mod tests {
             counts(&disturbed),
             "interference: CPU steal: 0.80 of 2 cores; measure again when the host is quieter"
         );
-        let failure = Some(RunFailure { why: "port in use".to_owned(), log_tail: Vec::new() });
+        let failure = Some(RunFailure { why: "port in use".to_owned(), ..RunFailure::default() });
         assert_eq!(counts(&Record { failure, ..run }), "no: it failed");
     }
 }

@@ -1,0 +1,54 @@
+//! Variants that do not work: more of their runs would fail like those before.
+
+use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::record::Record;
+
+/// A variant that worked before may fail once for another reason.
+const FAILURES_AFTER_SUCCESS: usize = 2;
+
+/// The variants of a load, by their places, whose last runs failed before anything was measured: one run, or two where a run before them had
+/// figures.
+pub(super) fn variants(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<usize> {
+    let is_hopeless = |name: &str| {
+        let runs = || records.iter().rev().filter(|record| record.variant == name);
+        let failures = runs().take_while(|record| record.is_fruitless()).count();
+        let has_worked = runs().any(|record| record.failure.is_none());
+        failures >= if has_worked { FAILURES_AFTER_SUCCESS } else { 1 }
+    };
+    let under = experiment.variants.iter().enumerate().filter(|(_, variant)| variant.runs_under(load));
+    under.filter(|(_, variant)| is_hopeless(&variant.name)).map(|(place, _)| place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use threadcount_config::parse;
+    use threadcount_load::report::LoadReport;
+    use threadcount_model::record::RunFailure;
+
+    /// Is the variant hopeless after these runs: `o` had figures, `f` failed before, `m` failed after something was measured?
+    fn is_hopeless(runs: &str) -> bool {
+        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: [{clients: 4, duration: 1s}]\n";
+        let experiment = parse("x", "x.yaml", text, false).unwrap();
+        let records: Vec<Record> = runs
+            .chars()
+            .map(|kind| Record {
+                variant: "b".to_owned(),
+                measured: (kind != 'f').then(LoadReport::default),
+                failure: (kind != 'o').then(RunFailure::default),
+                ..Record::default()
+            })
+            .collect();
+        variants(&experiment, &experiment.loads[0], &records) == [1]
+    }
+
+    #[test]
+    fn a_variant_is_hopeless_after_one_failure_or_two_in_a_row_if_it_had_worked_before() {
+        for runs in ["f", "ff", "off", "ofoff", "mf"] {
+            assert!(is_hopeless(runs), "{runs}");
+        }
+        for runs in ["", "o", "of", "ofo", "ofof", "m", "om"] {
+            assert!(!is_hopeless(runs), "{runs}");
+        }
+    }
+}
