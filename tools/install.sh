@@ -54,6 +54,10 @@ need_command() {
   command -v "$1" >/dev/null || missing_packages+=("$2")
 }
 
+needs_of_fuzzing() {
+  need_command g++ g++
+}
+
 needs_of_cluster() {
   need_command etcd etcd-server
   need_command containerd containerd

@@ -118,7 +118,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     Ok(gathered)
 }
 
-fn evidence(all: &Gathered) -> Evidence {
+pub(super) fn evidence(all: &Gathered) -> Evidence {
     let whole = whole(&all.snapshots);
     let of_platform_threads = of_platform_threads(&all.snapshots);
     let judged: Vec<&Snapshot> =

@@ -12,6 +12,8 @@ mod jvm_description;
 mod libraries;
 mod locks;
 mod merge;
+#[cfg(feature = "sample")]
+pub mod parsers;
 mod profile;
 mod record;
 mod run_time;

@@ -43,6 +43,8 @@ pub mod limits;
 pub mod log;
 pub mod merge;
 pub mod outcome;
+#[cfg(feature = "sample")]
+pub mod parsers;
 pub mod periods;
 pub mod plan;
 pub mod pods;

@@ -23,7 +23,7 @@ pub fn missing<'a>(requested: &'a [String], reported: &[String]) -> Option<&'a s
     literal.find(|flag| !reported.is_empty() && !reported.contains(flag)).map(String::as_str)
 }
 
-fn parse(answer: &str) -> Vec<String> {
+pub(super) fn parse(answer: &str) -> Vec<String> {
     let reported_args = answer.lines().find_map(|line| line.strip_prefix("jvm_args:")).unwrap_or_default();
     let set = answer.lines().find(|line| line.starts_with("-XX:")).unwrap_or_default();
     let mut flags: Vec<String> = Vec::new();

@@ -11,8 +11,6 @@ pub mod connections;
 pub mod context_switches;
 pub mod cpu_account;
 pub mod cpu_clock;
-#[cfg(test)]
-mod damaged_input;
 pub mod framework;
 pub mod freed_memory;
 pub mod guard;
@@ -41,6 +39,8 @@ pub mod open_files;
 pub mod other_processes;
 pub mod other_session;
 pub mod own_cores;
+#[cfg(feature = "sample")]
+pub mod parsers;
 pub mod perf_data;
 pub mod port;
 pub mod probe;

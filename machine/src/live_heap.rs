@@ -28,7 +28,7 @@ impl HeapReader {
 }
 
 /// Understands the histogram of Java 17 to 25: `num: instances bytes class (module)`, and at the end `Total instances bytes`.
-fn parse(histogram: &str) -> Option<LiveHeap> {
+pub(super) fn parse(histogram: &str) -> Option<LiveHeap> {
     let mut heap = LiveHeap::default();
     let (mut total, mut filler_bytes) = (None, 0);
     for line in histogram.lines() {

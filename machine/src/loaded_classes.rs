@@ -11,7 +11,7 @@ pub fn loaded_classes(pid: u32) -> Option<u64> {
     PerfData::read(pid).as_ref().and_then(count)
 }
 
-fn count(data: &PerfData) -> Option<u64> {
+pub(super) fn count(data: &PerfData) -> Option<u64> {
     COUNTERS.iter().filter_map(|name| data.number(name)).reduce(|sum, value| sum + value)
 }
 

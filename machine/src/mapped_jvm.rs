@@ -63,7 +63,7 @@ fn has_vm_thread(pid: i32) -> bool {
 
 /// The name of a file that is mapped to be executed, from a line such as
 /// `7f00-7f01 r-xp 00000000 08:01 1    /opt/a jdk/lib/server/libjvm.so (deleted)`. The kernel writes a line end in a path as `\012`.
-fn executable(line: &str) -> Option<&str> {
+pub(super) fn executable(line: &str) -> Option<&str> {
     let (_addresses, mut rest) = line.trim_end_matches('\n').split_once(' ')?;
     if rest.as_bytes().get(2) != Some(&b'x') {
         return None;

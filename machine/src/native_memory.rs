@@ -11,7 +11,7 @@ pub fn read(pid: u32) -> Option<NativeMemory> {
 }
 
 /// Understands the summary of Java 17 to 25 with `scale=KB`.
-fn parse(summary: &str) -> Option<NativeMemory> {
+pub(super) fn parse(summary: &str) -> Option<NativeMemory> {
     let line = |start: &str| summary.lines().map(str::trim_start).find(|line| line.starts_with(start));
     let category = |name: &str| {
         summary.lines().find(|line| {

@@ -6,8 +6,6 @@ mod basis;
 pub mod claim_result;
 pub mod comparison;
 pub mod crossover;
-#[cfg(any(test, feature = "sample"))]
-pub mod damage;
 pub mod doubt;
 pub mod environment;
 pub mod experiment;

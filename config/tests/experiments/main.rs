@@ -1,4 +1,4 @@
-//! Experiments as files: those that come with Threadcount, and damaged ones.
+//! Experiments as files: those that come with Threadcount.
 
 #![allow(
     clippy::expect_used,
@@ -7,5 +7,5 @@
     reason = "a test says what went wrong by failing"
 )]
 
-mod damaged;
+mod mistake;
 mod shipped;

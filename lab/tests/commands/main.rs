@@ -16,6 +16,7 @@ mod memory;
 mod nobody_reads;
 mod project_file;
 mod release;
+mod seeds;
 mod shares;
 #[path = "../support/tiny_server.rs"]
 mod tiny_server;

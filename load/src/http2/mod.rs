@@ -18,6 +18,8 @@ mod header_blocks;
 mod hpack;
 mod incoming;
 mod kind;
+#[cfg(feature = "sample")]
+pub(crate) mod parsers;
 mod receiving;
 mod request_blocks;
 mod sending;

@@ -1,7 +1,7 @@
 //! Reads a whole byte string at once, in the plainest way: no state between calls, no fast path, big integers.
 //! Without the limits on size, which the table tests.
 
-use crate::Verdict;
+use super::Verdict;
 use threadcount_load::http1::Answer;
 
 enum Stop {

@@ -73,13 +73,18 @@ pub fn command(
     let until = Instant::now() + limit;
     jvm.check()?;
     let answer = as_owner(jvm, || exchange(jvm, name, arguments, until)).map_err(failed)?;
-    let (code, text) = answer.split_once('\n').unwrap_or((answer.as_str(), ""));
+    printed(jvm.pid, name, &answer)
+}
+
+/// The text in an answer, after the line with the command's code.
+pub(crate) fn printed(pid: u32, name: &str, answer: &str) -> Result<String, CommandError> {
+    let (code, text) = answer.split_once('\n').unwrap_or((answer, ""));
     if code.trim() == "0" {
         return Ok(text.to_owned());
     }
     let answer = if text.trim().is_empty() { format!("error {}", code.trim()) } else { text.to_owned() };
     let answer = printable(&answer);
-    Err(CommandError::Failed { pid: jvm.pid, command: name.to_owned(), answer })
+    Err(CommandError::Failed { pid, command: name.to_owned(), answer })
 }
 
 /// A diagnostic command, as `jcmd PID COMMAND` runs it.

@@ -38,7 +38,11 @@ impl Membership {
         let read = |name: String| ReadLimit::KERNEL_TEXT.read_file(&root.join(name)).unwrap_or_default();
         // The kernel writes the group's path as we see it. Our own mounts lead to it: a path among the mounts of the process may be
         // anything here, also what its user has made of it.
-        let (groups, mounts) = (read(format!("proc/{pid}/cgroup")), read("proc/self/mountinfo".to_owned()));
+        Self::from_texts(root, &read(format!("proc/{pid}/cgroup")), &read("proc/self/mountinfo".to_owned()))
+    }
+
+    /// The groups in the texts of `cgroup` and `mountinfo`.
+    pub(crate) fn from_texts(root: &Path, groups: &str, mounts: &str) -> Self {
         let mounts: Vec<Mount> = mounts.lines().filter_map(Mount::parse).collect();
         let version_1 = |controller: &str| {
             let path = groups.lines().find_map(|line| group_of(line, controller));

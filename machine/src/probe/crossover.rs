@@ -209,6 +209,26 @@ fn command(channel: &Mutex<Channel>, text: &str) -> Result<String, CrossoverErro
     }
 }
 
+/// Sends commands to an agent that replies these bytes, for the fuzzing.
+#[cfg(feature = "sample")]
+pub(crate) fn read_replies(bytes: &[u8]) {
+    const MOST_BYTES: usize = 1 << 16;
+    /// Nobody reads the commands, and more of them would wait for room.
+    const COMMANDS: usize = 100;
+    let Ok((ours, mut agent)) = UnixStream::pair() else { return };
+    let is_sent = agent.write_all(&bytes[..bytes.len().min(MOST_BYTES)]).is_ok();
+    let is_over = agent.shutdown(std::net::Shutdown::Write).is_ok();
+    let (true, true, Ok(channel)) = (is_sent, is_over, Channel::new(ours)) else { return };
+    let channel = Mutex::new(channel);
+    for _ in 0..COMMANDS {
+        match command(&channel, "status") {
+            Ok(line) => drop((parsed::<Servers>(&line), parsed::<CrossoverStatus>(&line))),
+            Err(CrossoverError::Lost(_)) => return,
+            Err(other) => assert!(!other.to_string().is_empty()),
+        }
+    }
+}
+
 fn parsed<T: for<'de> Deserialize<'de>>(line: &str) -> Result<T, CrossoverError> {
     serde_json::from_str(line)
         .map_err(|error| CrossoverError::Reply(format!("{error} in {}", line.trim_end())))

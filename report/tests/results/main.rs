@@ -8,7 +8,6 @@
 )]
 
 mod answer;
-mod damaged;
 mod documents;
 mod formats;
 mod outcomes;

@@ -235,12 +235,4 @@ proptest! {
             prop_assert_eq!(decode(&mut decoder, &block), Ok(expected));
         }
     }
-
-    #[test]
-    fn any_bytes_at_all_are_decoded_or_refused(blocks in proptest::collection::vec(any::<Vec<u8>>(), 1..8)) {
-        let mut decoder = Decoder::new();
-        for block in blocks {
-            let _ = decoder.decode(&block, 65_536, |_, _| {});
-        }
-    }
 }

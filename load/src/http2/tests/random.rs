@@ -1,6 +1,5 @@
-//! Any bytes, any splits, and the h2 library as the server.
+//! The h2 library as the server.
 
-use super::peer::{Peer, data, frame, go_away, head_200, headers, request, settings};
 use crate::http2::{Http2Session, StreamEnd};
 use crate::request::FieldRequest;
 use crate::response::ReadParts;
@@ -10,73 +9,6 @@ use std::sync::Arc;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const WIDTH: u32 = 4;
-
-/// Frames of a server that mostly keeps to the protocol.
-fn any_frame() -> impl Strategy<Value = Vec<u8>> {
-    let stream = (0..WIDTH + 1).prop_map(|number| 2 * number + 1);
-    let text =
-        proptest::collection::vec(b'a'..=b'z', 0..50).prop_map(|text| String::from_utf8(text).unwrap());
-    prop_oneof![
-        4 => (stream.clone(), any::<bool>()).prop_map(|(stream, ends)| head_200(stream, ends)),
-        4 => (stream.clone(), text.clone(), any::<bool>()).prop_map(|(stream, text, ends)| data(stream, &text, ends)),
-        2 => (stream.clone(), text, any::<bool>()).prop_map(|(stream, text, ends)| {
-            headers(stream, 4 | u8::from(ends), &[(":status", "201"), ("x", &text), ("content-length", "7")])
-        }),
-        1 => (0..5_u16, 0..200_u32).prop_map(|(name, value)| settings(&[(name, value)])),
-        1 => (stream.clone(), 0..14_u32).prop_map(|(stream, code)| frame(3, 0, stream, &code.to_be_bytes())),
-        1 => (0..9_u32, 0..2_u32).prop_map(|(last, code)| go_away(last, code)),
-        1 => (any::<u8>(), any::<u8>(), stream, any::<Vec<u8>>()).prop_map(|(kind, flags, stream, payload)| {
-            frame(kind % 12, flags, stream, &payload)
-        }),
-    ]
-}
-
-/// Ends and sent bytes of a session that gets these bytes in these pieces; it sends requests on all streams at once.
-fn outcome(bytes: &[u8], pieces: &[usize]) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
-    outcome_of(Peer::open(WIDTH), bytes, pieces)
-}
-
-fn outcome_of(mut peer: Peer, bytes: &[u8], pieces: &[usize]) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
-    (0..WIDTH).for_each(|place| peer.session.send(place, &request("POST", "some body")).unwrap());
-    let mut rest = bytes;
-    for &piece in pieces.iter().cycle() {
-        if rest.is_empty() {
-            break;
-        }
-        let (now, later) = rest.split_at(piece.clamp(1, rest.len()));
-        peer.session.receive(now);
-        rest = later;
-    }
-    let sent = peer.sent();
-    peer.session.end(None);
-    (peer.ends(), sent)
-}
-
-proptest! {
-    #[test]
-    fn any_bytes_at_all_end_each_request_once(
-        bytes in proptest::collection::vec(any::<u8>(), 0..500),
-        frames in proptest::collection::vec(any_frame(), 0..12),
-        first_byte: bool,
-    ) {
-        for bytes in [frames.concat(), [frames.concat(), bytes.clone()].concat(), bytes] {
-            let mut peer = Peer::open(WIDTH);
-            peer.session.first_byte = first_byte;
-            let (mut ends, _) = outcome_of(peer, &bytes, &[usize::MAX]);
-            ends.sort_by_key(|(place, _)| *place);
-            prop_assert_eq!(ends.iter().map(|(place, _)| *place).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        }
-    }
-
-    #[test]
-    fn any_split_leads_to_the_same(
-        frames in proptest::collection::vec(any_frame(), 0..12),
-        pieces in proptest::collection::vec(1..40_usize, 1..20),
-    ) {
-        let bytes = frames.concat();
-        prop_assert_eq!(outcome(&bytes, &pieces), outcome(&bytes, &[usize::MAX]));
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
