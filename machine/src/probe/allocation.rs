@@ -35,21 +35,22 @@ impl AllocationTally {
             sampled.application.clone(),
             sampled.thread_cache.clone(),
         );
-        *self.bytes_by_site.entry(site).or_default() += sampled.bytes;
-        self.samples += sampled.count;
+        let bytes = self.bytes_by_site.entry(site).or_default();
+        *bytes = bytes.saturating_add(sampled.bytes);
+        self.samples = self.samples.saturating_add(sampled.count);
     }
 
     /// `None`: fewer than two readings of the counter.
     pub(super) fn finish(self) -> Option<Allocation> {
         let ((from_ns, from), (to_ns, to)) = (self.first?, self.last?);
         let window_s = to_ns.saturating_sub(from_ns) as f64 / NANOS_PER_S as f64;
-        let all: u64 = self.bytes_by_site.values().sum();
+        let all: f64 = self.bytes_by_site.values().map(|bytes| *bytes as f64).sum();
         let site = |((class, maker, application, thread_cache), bytes): (Site, u64)| AllocationSite {
             class,
             maker,
             application,
             thread_cache,
-            share: bytes as f64 / all as f64,
+            share: bytes as f64 / all,
         };
         let mut sites: Vec<AllocationSite> = self.bytes_by_site.into_iter().map(site).collect();
         sites.sort_by(|a, b| b.share.total_cmp(&a.share));

@@ -30,8 +30,8 @@ impl AllocationProfileTally {
     /// Samples of a stack in the window.
     pub(super) fn samples(&mut self, line: &AllocationSamples) {
         let sum = self.sums.entry(line.stack).or_default();
-        sum.samples += line.count;
-        sum.bytes += line.bytes;
+        sum.samples = sum.samples.saturating_add(line.count);
+        sum.bytes = sum.bytes.saturating_add(line.bytes);
         sum.bytes_squared += line.bytes_squared;
     }
 
@@ -46,8 +46,8 @@ impl AllocationProfileTally {
                 bytes_squared: sum.bytes_squared,
             })
             .collect();
-        let samples: u64 = stacks.iter().map(|stack| stack.samples).sum();
-        let bytes: u64 = stacks.iter().map(|stack| stack.bytes).sum();
+        let samples: u64 = stacks.iter().map(|stack| stack.samples).fold(0, u64::saturating_add);
+        let bytes: u64 = stacks.iter().map(|stack| stack.bytes).fold(0, u64::saturating_add);
         stacks.sort_by_key(|stack| std::cmp::Reverse(stack.bytes));
         stacks.truncate(MOST_STACKS);
         (bytes > 0).then_some(AllocationProfile { samples, bytes, stacks })

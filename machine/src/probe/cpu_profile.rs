@@ -22,7 +22,8 @@ impl CpuTally {
 
     /// Samples of a stack in the window.
     pub(super) fn samples(&mut self, line: &CpuSamples) {
-        *self.counts.entry((line.source, line.stack)).or_default() += line.count;
+        let count = self.counts.entry((line.source, line.stack)).or_default();
+        *count = count.saturating_add(line.count);
     }
 
     /// Of samples by CPU time where there are any; `None`: there are no samples.
@@ -33,7 +34,7 @@ impl CpuTally {
         let of_source = self.counts.iter().filter(|((of, _), _)| *of == source);
         let known = of_source.filter_map(|(key, count)| Some((self.frames.get(key)?.as_str(), *count)));
         let by_frames: BTreeMap<&str, u64> = known.collect();
-        let samples: u64 = by_frames.values().sum();
+        let samples: u64 = by_frames.values().copied().fold(0, u64::saturating_add);
         let mut stacks: Vec<CpuStack> = by_frames
             .into_iter()
             .map(|(frames, samples)| CpuStack {

@@ -84,15 +84,16 @@ fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
         line.map_or_else(FamilySample::default, |line| family_sample(line, none_waits))
     };
     let (activity, at_place) = place(lines);
-    let working: u32 = lines.iter().map(|line| line.working).sum();
-    let share = |count: u32| f64::from(count) / f64::from(working.max(1));
+    let sum =
+        |figure: fn(&ThreadFamilyLine) -> u32| lines.iter().map(|line| f64::from(figure(line))).sum::<f64>();
+    let share = |threads: f64| threads / sum(|line| line.working).max(1.0);
     let loops = lines.iter().filter(|line| line.event_loop).count();
     ThreadFamily {
         name: lines.iter().map(|line| line.name.clone()).max().unwrap_or_default(),
         samples: samples.iter().map(sample).collect(),
-        request_share: share(lines.iter().map(|line| line.requests).sum()),
+        request_share: share(sum(|line| line.requests)),
         activity,
-        at_place: share(at_place),
+        at_place: share(at_place as f64),
         is_virtual: lines.iter().any(|line| line.is_virtual),
         is_event_loop: loops > 0 && 2 * loops >= lines.len(),
         executor: lines.iter().rev().find_map(executor),
@@ -108,11 +109,12 @@ fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
     // ones do is an estimate.
     let is_whole = line.drawn >= line.threads;
     let counted = line.active.and_then(|it| u32::try_from(it).ok()).map(f64::from);
+    let drawn = f64::from(line.working) + f64::from(line.waiting);
     let share = match none_waits {
         true => 1.0,
-        false => f64::from(line.working) / f64::from((line.working + line.waiting).max(1)),
+        false => f64::from(line.working) / drawn.max(1.0),
     };
-    let seen = each * f64::from(line.working + line.waiting);
+    let seen = each * drawn;
     let at_work = match counted {
         Some(active) if !is_whole => active,
         // Looking at many takes a while, in which one ends and another begins.
@@ -133,12 +135,12 @@ fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
 }
 
 /// Where most of those that work are, in all samples together.
-fn place(lines: &[ThreadFamilyLine]) -> (ThreadActivity, u32) {
-    let mut places: BTreeMap<(Option<&String>, Option<&String>, ThreadState), u32> = BTreeMap::new();
+fn place(lines: &[ThreadFamilyLine]) -> (ThreadActivity, u64) {
+    let mut places: BTreeMap<(Option<&String>, Option<&String>, ThreadState), u64> = BTreeMap::new();
     for line in lines {
         if let Some(state) = line.state {
             let place = (line.application.as_ref(), line.library.as_ref(), state);
-            *places.entry(place).or_default() += line.at_place;
+            *places.entry(place).or_default() += u64::from(line.at_place);
         }
     }
     let most = places.into_iter().max_by_key(|(_, count)| *count);
@@ -167,7 +169,7 @@ fn per_second(lines: &[ThreadFamilyLine], counter: fn(&ThreadFamilyLine) -> i64)
         [first, ..] => (*first, last),
         [] => return None,
     };
-    let seconds = (last.t_ns - first.t_ns) as f64 / NANOS_PER_S as f64;
+    let seconds = last.t_ns.saturating_sub(first.t_ns) as f64 / NANOS_PER_S as f64;
     (seconds > 0.0).then(|| (counter(last) - counter(first)).max(0) as f64 / seconds)
 }
 

@@ -272,7 +272,7 @@ pub struct Tally {
 impl Tally {
     pub(super) fn add_to(&self, total: &mut Total) {
         let ms = |ns: u64| ns as f64 / 1e6;
-        total.count += self.count;
+        total.count = total.count.saturating_add(self.count);
         total.total_ms += ms(self.total_ns);
         total.longest_ms = total.longest_ms.max(ms(self.longest_ns));
     }

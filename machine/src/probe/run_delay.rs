@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::iter::successors;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay, RunDelays};
 use threadcount_model::record::wait_profile::ThreadState;
@@ -95,7 +96,8 @@ impl RunDelayTally {
     pub fn delay(&mut self, line: &RunDelayLine) {
         let histogram = if line.is_virtual { &mut self.canary } else { &mut self.platform };
         for (at_most_us, count) in &line.at_most_us {
-            *histogram.counts.entry(at_most_us.saturating_mul(1_000)).or_default() += count;
+            let known = histogram.counts.entry(at_most_us.saturating_mul(1_000)).or_default();
+            *known = known.saturating_add(*count);
         }
         histogram.longest_ns = histogram.longest_ns.max(line.longest_ns);
         (histogram.waiting_ns, histogram.period_ns) = (line.waiting_ns, line.period_ns.max(1));
@@ -110,7 +112,7 @@ impl RunDelayTally {
         let place = (line.state, line.application.clone(), line.library.clone());
         let time = self.held.entry(place).or_default();
         time.samples += 1;
-        time.all_ns += line.for_ns;
+        time.all_ns = time.all_ns.saturating_add(line.for_ns);
         time.longest_ns = time.longest_ns.max(line.held_ns);
         time.longest_ran_ns = time.longest_ran_ns.max(line.ran_ns);
     }
@@ -150,20 +152,23 @@ fn run_time(first: &CarrierRunTimeLine, last: &CarrierRunTimeLine) -> Option<Car
     })
 }
 
+/// The most periods that are counted of one wait that goes on: a line may have any numbers.
+const MOST_UNFINISHED: usize = 100_000;
+
 impl Histogram {
     /// Whoever still waits at the end counts with its age, and so does each that would have been due since.
     fn count_unfinished(&mut self) {
-        let mut age_ns = self.waiting_ns;
-        while age_ns > 0 && self.period_ns > 0 {
-            *self.counts.entry(age_ns).or_default() += 1;
-            age_ns = age_ns.saturating_sub(self.period_ns);
+        let ages_ns = successors(Some(self.waiting_ns), |age_ns| age_ns.checked_sub(self.period_ns));
+        for age_ns in ages_ns.take_while(|age_ns| *age_ns > 0).take(MOST_UNFINISHED) {
+            let known = self.counts.entry(age_ns).or_default();
+            *known = known.saturating_add(1);
         }
         self.longest_ns = self.longest_ns.max(self.waiting_ns);
     }
 
     fn finish(mut self) -> Option<RunDelay> {
         self.count_unfinished();
-        let count: u64 = self.counts.values().sum();
+        let count = self.counts.values().copied().fold(0, u64::saturating_add);
         (count > 0).then(|| RunDelay {
             count,
             p50_ms: self.percentile_ms(count, 0.5),
@@ -176,7 +181,7 @@ impl Histogram {
         let rank = (share * count as f64).ceil() as u64;
         let mut seen = 0;
         let at_most = self.counts.iter().find(|&(_, number)| {
-            seen += number;
+            seen = number.saturating_add(seen);
             seen >= rank
         });
         at_most.map_or(0, |(at_most, _)| *at_most).min(self.longest_ns) as f64 / 1e6
@@ -220,6 +225,14 @@ mod tests {
         let readings = read(&[delay(19, false, 1, 0, "40:900"), delay(19, true, 0, 1_000, "")]);
         let canary = readings.run_delays.and_then(|delays| delays.virtual_threads).expect("delays");
         assert_eq!((canary.count, canary.p50_ms, canary.p99_ms), (100, 500.0, 990.0));
+    }
+
+    #[test]
+    fn a_line_that_tells_of_a_wait_of_centuries_is_read_in_bounded_time_and_memory() {
+        let centuries = delay(19, true, 0, 7, "").replace("7000000", &u64::MAX.to_string());
+        let readings = read(&[delay(19, false, 1, 0, "40:900"), centuries.replace(":10000000,", ":1,")]);
+        let canary = readings.run_delays.and_then(|delays| delays.virtual_threads).expect("delays");
+        assert_eq!(canary.count, MOST_UNFINISHED as u64);
     }
 
     #[test]

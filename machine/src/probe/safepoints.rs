@@ -12,17 +12,17 @@ pub(super) fn safepoints(lines: &[Line], window: Window) -> Total {
     let pauses: Vec<Window> = lines.iter().filter_map(pause).collect();
     let mut sum = Total::default();
     for (began_ns, second) in seconds(lines) {
-        let whole = Window { started_ns: began_ns, ended_ns: began_ns + NANOS_PER_S };
+        let whole = Window { started_ns: began_ns, ended_ns: began_ns.saturating_add(NANOS_PER_S) };
         let part = whole.common(window);
         let in_pauses =
-            |span: Window| pauses.iter().map(|it| it.common(span).length_ns()).sum::<Nanos>() as f64;
+            |span: Window| pauses.iter().map(|it| it.common(span).length_ns() as f64).sum::<f64>();
         // Both are measured by the JVM, and not from the same moment on.
         let known_ns = in_pauses(whole).min(second.total_ms * 1e6);
         let known_inside_ns = in_pauses(part).min(known_ns);
         let share = part.length_ns() as f64 / NANOS_PER_S as f64;
         sum.total_ms += (known_inside_ns + (second.total_ms * 1e6 - known_ns) * share) / 1e6;
         if window.contains_second(began_ns) {
-            sum.count += second.count;
+            sum.count = sum.count.saturating_add(second.count);
             sum.longest_ms = sum.longest_ms.max(second.longest_ms);
         }
     }
@@ -43,7 +43,7 @@ fn seconds(lines: &[Line]) -> BTreeMap<Nanos, Total> {
 const fn pause(line: &Line) -> Option<Window> {
     match line {
         Line::GcPause { t_ns, duration_ns, .. } => {
-            Some(Window { started_ns: *t_ns, ended_ns: *t_ns + *duration_ns })
+            Some(Window { started_ns: *t_ns, ended_ns: t_ns.saturating_add(*duration_ns) })
         }
         _ => None,
     }

@@ -193,15 +193,15 @@ impl StackTally {
             (0..number).map(|sample| sample_s[sample] * figure(sample)).sum::<f64>()
                 / all_s.max(f64::MIN_POSITIVE)
         };
-        let cpu_ns: u64 = self.samples.iter().map(|sample| sample.cpu_ns).sum();
-        let drawn = |sample: &Stacks| u64::from(sample.platform_drawn + sample.virtual_drawn);
+        let cpu_ns: f64 = self.samples.iter().map(|sample| sample.cpu_ns as f64).sum();
+        let drawn = |sample: &Stacks| u64::from(sample.platform_drawn) + u64::from(sample.virtual_drawn);
         let window_ns = window.ended_ns.saturating_sub(window.started_ns).max(1);
         let mut profile = WaitProfile {
             samples: number as u32,
             stacks: self.samples.iter().map(drawn).sum(),
             gone: mean(&|sample| self.samples[sample].gone()),
             ended: self.ended.clone(),
-            sampler_cpu_cores: cpu_ns as f64 / window_ns as f64,
+            sampler_cpu_cores: cpu_ns / window_ns as f64,
             idle_workers: mean(&|sample| self.idle_workers.get(&sample).copied().unwrap_or_default()),
             groups: self.wait_groups(),
             sample_s,

@@ -51,15 +51,15 @@ struct Sum {
 impl TurnsTally {
     pub(super) fn add(&mut self, line: &TurnsLine) {
         let sum = self.sums.entry((line.role, line.state, line.resource.clone())).or_default();
-        sum.turns += line.turns;
-        sum.overtaking += line.overtaking;
+        sum.turns = sum.turns.saturating_add(line.turns);
+        sum.overtaking = sum.overtaking.saturating_add(line.overtaking);
         if line.waited_ns >= NANOS_PER_S {
-            sum.overtaking_after_1s += line.overtaking;
+            sum.overtaking_after_1s = sum.overtaking_after_1s.saturating_add(line.overtaking);
         }
         sum.longest_ns = sum.longest_ns.max(line.waited_ns);
         if line.overtaking > 0 {
-            *sum.pairs.entry((line.overtaker.clone(), line.overtaken.clone())).or_default() +=
-                line.overtaking;
+            let times = sum.pairs.entry((line.overtaker.clone(), line.overtaken.clone())).or_default();
+            *times = times.saturating_add(line.overtaking);
         }
     }
 
