@@ -1,6 +1,7 @@
 //! The flags of a JVM as the JVM itself reports them.
 
 use super::attach;
+use std::collections::HashSet;
 
 /// The command line, and the flags in effect.
 const QUESTIONS: [&str; 2] = ["VM.command_line", "VM.flags"];
@@ -34,10 +35,12 @@ pub(super) fn parse(answer: &str) -> Vec<String> {
             // A flag with a blank in it; VM.flags has none of these.
             before.push(' ');
             before.push_str(word);
-        } else if !flags.iter().any(|before| before == word) {
+        } else {
             flags.push(word.to_owned());
         }
     }
+    let mut known = HashSet::new();
+    flags.retain(|flag| known.insert(flag.clone()));
     flags
 }
 

@@ -40,10 +40,12 @@ pub(super) fn parse(histogram: &str) -> Option<LiveHeap> {
             Some("Total") => total = Some(bytes),
             _ => match words.next() {
                 Some(STACK_CHUNK) => {
-                    heap.virtual_thread_stacks += instances;
-                    heap.virtual_thread_stacks_bytes += bytes;
+                    let (stacks, all_bytes) =
+                        (&mut heap.virtual_thread_stacks, &mut heap.virtual_thread_stacks_bytes);
+                    (*stacks, *all_bytes) =
+                        (stacks.saturating_add(instances), all_bytes.saturating_add(bytes));
                 }
-                Some(class) if FILLERS.contains(&class) => filler_bytes += bytes,
+                Some(class) if FILLERS.contains(&class) => filler_bytes = bytes.saturating_add(filler_bytes),
                 _ => {}
             },
         }

@@ -12,7 +12,7 @@ pub fn loaded_classes(pid: u32) -> Option<u64> {
 }
 
 pub(super) fn count(data: &PerfData) -> Option<u64> {
-    COUNTERS.iter().filter_map(|name| data.number(name)).reduce(|sum, value| sum + value)
+    COUNTERS.iter().filter_map(|name| data.number(name)).reduce(u64::saturating_add)
 }
 
 #[cfg(test)]

@@ -39,12 +39,12 @@ pub(super) fn parse(summary: &str) -> Option<NativeMemory> {
         threads_committed_bytes: committed(thread),
         stack_reserved_bytes: reserved(stack).unwrap_or(0),
         stack_committed_bytes: committed(stack).unwrap_or(0),
-        class_metadata_bytes: classes.map(committed).into_iter().flatten().reduce(|a, b| a + b),
+        class_metadata_bytes: classes.map(committed).into_iter().flatten().reduce(u64::saturating_add),
     })
 }
 
 fn kilobytes(line: &str, name: &str) -> Option<u64> {
-    number(line, name).map(|it| it * 1024)
+    number(line, name)?.checked_mul(1024)
 }
 
 fn number(line: &str, name: &str) -> Option<u64> {
