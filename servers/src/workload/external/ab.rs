@@ -94,7 +94,9 @@ fn failed(output: &str, sum: u64) -> u64 {
     let counts: Vec<u64> =
         kinds.split(|c: char| !c.is_ascii_digit()).filter_map(|word| word.parse().ok()).collect();
     match counts[..] {
-        [connect, receive, length, exceptions] => connect + length + receive.max(exceptions),
+        [connect, receive, length, exceptions] => {
+            connect.saturating_add(length).saturating_add(receive.max(exceptions))
+        }
         _ => sum,
     }
 }

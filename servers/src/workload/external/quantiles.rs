@@ -36,7 +36,11 @@ pub fn of_all(tables: &[Table], percent: u32) -> Option<f64> {
 fn steps(table: &Table) -> impl Iterator<Item = (f64, f64)> {
     let each = table.requests as f64 / 100.0;
     let before = std::iter::once(0).chain(table.rows.iter().map(|row| row.percent));
-    table.rows.iter().zip(before).map(move |(row, before)| (row.ms, each * f64::from(row.percent - before)))
+    table
+        .rows
+        .iter()
+        .zip(before)
+        .map(move |(row, before)| (row.ms, each * f64::from(row.percent.saturating_sub(before))))
 }
 
 #[cfg(test)]
