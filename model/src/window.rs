@@ -26,7 +26,7 @@ impl Window {
     /// A second that begins then is in the window if its middle is.
     #[must_use]
     pub fn contains_second(self, began_ns: Nanos) -> bool {
-        self.contains(began_ns + NANOS_PER_S / 2)
+        self.contains(began_ns.saturating_add(NANOS_PER_S / 2))
     }
 
     /// What both have in common; of no length where that is nothing.
