@@ -331,7 +331,9 @@ fn an_old_file_stays_where_the_new_one_cannot_be_written() {
     let program = assert_cmd::cargo::cargo_bin("threadcount");
     let mut limited = std::process::Command::new("sh");
     limited.arg("-c").arg(shell).arg(program).args(["load", &server.url("/"), "-n", "5", "--quiet"]);
-    flags.iter().zip(&files).for_each(|(flag, file)| drop(limited.arg(flag).arg(file)));
+    for (flag, file) in flags.iter().zip(&files) {
+        limited.arg(flag).arg(file);
+    }
     let output = limited.output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
     for file in &files {

@@ -212,12 +212,14 @@ fn a_dry_run_prints_the_job_and_needs_no_cluster() {
         "completions: 4",
         "namespace: perf",
         "pool: load",
-        "- 5000/s",
+        "stdin: true",
         "- --share",
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
-    assert!(!text.contains("--dry-run") && !text.contains("--pods"), "{text}");
+    for word in ["--dry-run", "--pods", "5000/s"] {
+        assert!(!text.contains(word), "{word}: {text}");
+    }
 }
 
 #[test]
