@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use threadcount_machine::attach;
 use threadcount_machine::attach::in_tmp;
 use threadcount_machine::attach::in_tmp::HeldFolder;
-use threadcount_machine::attach::{CommandError, JvmProcess};
+use threadcount_machine::attach::{CommandError, JvmProcess, Need};
 use threadcount_machine::probe::choice::encoded;
 use threadcount_machine::probe::{attach as probe, jar};
 
@@ -70,7 +70,7 @@ impl Commands {
     pub fn locks(&self, number: usize) -> Option<LockSnapshot> {
         let name = format!("locks-{number}.jsonl");
         let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
-        probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, self.left()).ok()?;
+        probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, &Need::LOCKS, self.left()).ok()?;
         locks::parse(&self.read(&name).ok()?)
     }
 

@@ -3,7 +3,7 @@
 use super::figures::{self, milliseconds as ms};
 use threadcount_judge::finding::Finding;
 use threadcount_judge::words::finding::words;
-use threadcount_model::record::jvm::VISIT;
+use threadcount_model::record::jvm::{EVENTS, VISIT};
 use threadcount_model::record::run_delay::{RunDelay, RunDelays};
 
 /// A limit, and what to try.
@@ -77,6 +77,7 @@ pub fn dropped(lines: u64) -> String {
 pub fn problem(what: &str, why: &str) -> String {
     let words = match what {
         VISIT => format!("the probe has left the JVM: {why}"),
+        EVENTS => format!("no flight recording, so nothing on collections, pins, code and allocation: {why}"),
         _ => format!("cannot read {what}: {why}"),
     };
     super::terminal::clean(&words)
@@ -122,6 +123,10 @@ mod tests {
             "cannot read shop:type=Pool: closed\u{FFFD}[2J"
         );
         assert_eq!(problem("visit", "3 MiB are free"), "the probe has left the JVM: 3 MiB are free");
+        assert_eq!(
+            problem("events", "3 MiB are free"),
+            "no flight recording, so nothing on collections, pins, code and allocation: 3 MiB are free"
+        );
     }
 
     #[test]

@@ -93,7 +93,10 @@ impl WatchCommand {
         let recording = self.record.as_deref().map(recording_path).transpose()?;
         let jar = jar::find().into_diagnostic()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-        let attached = Attached::to(self.pid, &jar, self.level.into(), recording.as_deref());
+        let attached = match recording.as_deref() {
+            None => Attached::with_what_it_bears(self.pid, &jar, self.level.into()),
+            wanted => Attached::to(self.pid, &jar, self.level.into(), wanted),
+        };
         let attached = attached.into_diagnostic()?;
         let detacher = attached.detacher().into_diagnostic()?;
         let began = Instant::now();

@@ -8,8 +8,12 @@
 )]
 
 mod attach;
+mod bearable;
 mod crossover;
 mod foreign;
+#[path = "../support/cgroup.rs"]
+#[allow(dead_code, reason = "other tests limit the CPU")]
+mod group;
 mod hung_run;
 #[path = "../support/java.rs"]
 mod java;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::cgroup::Membership;
+use threadcount_machine::cgroup::membership::Levels;
 
 /// A control group of our own below the one we are in. Dropped, it is removed; its processes must have ended.
 pub struct Group(PathBuf);
@@ -14,10 +15,7 @@ impl Group {
     pub fn with_quota(name: &str, quota_us: u32) -> Self {
         let cpu =
             Membership::of_process(std::process::id()).cpu.expect("a control group of ours for the CPU");
-        let own = cpu.folders.first().expect("the folder of our control group");
-        let folder = own.join(format!("threadcount-test-{name}-{}", std::process::id()));
-        fs::create_dir(&folder).expect("root may make a control group: run the tests as root");
-        let group = Self(folder);
+        let group = Self::below(&cpu, name);
         if cpu.is_v2 {
             fs::write(group.0.join("cpu.max"), format!("{quota_us} 100000")).unwrap();
         } else {
@@ -25,6 +23,24 @@ impl Group {
             fs::write(group.0.join("cpu.cfs_quota_us"), quota_us.to_string()).unwrap();
         }
         group
+    }
+
+    /// A group that can limit its threads.
+    pub fn with_processes(name: &str) -> Self {
+        let pids = Membership::of_process(std::process::id()).pids;
+        Self::below(&pids.expect("a control group of ours for processes"), name)
+    }
+
+    /// Allows so many threads.
+    pub fn limit_processes(&self, most: usize) {
+        fs::write(self.0.join("pids.max"), most.to_string()).unwrap();
+    }
+
+    fn below(levels: &Levels, name: &str) -> Self {
+        let own = levels.folders.first().expect("the folder of our control group");
+        let folder = own.join(format!("threadcount-test-{name}-{}", std::process::id()));
+        fs::create_dir(&folder).expect("root may make a control group: run the tests as root");
+        Self(folder)
     }
 
     /// The file that takes the id of a process that is to belong to it.

@@ -3,7 +3,9 @@
 //! container is reached through /proc/PID/root.
 
 mod as_owner;
+mod bearable;
 pub mod in_tmp;
+mod java_room;
 mod leftovers;
 mod process;
 mod socket;
@@ -12,9 +14,11 @@ mod trigger;
 use crate::process_file::printable;
 use crate::read_limit::{ReadLimit, TOO_LONG};
 use as_owner::as_owner;
+pub use bearable::{Lack, Need};
 pub use process::{JvmProcess, Refusal};
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 use trigger::Trigger;
@@ -68,7 +72,10 @@ pub fn command(
         }
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => silent(),
         _ if !jvm.is_alive() => Refusal::NoSuchProcess { pid: jvm.pid }.into(),
-        _ => CommandError::Connection { pid: jvm.pid, source },
+        _ => match source.downcast::<Refusal>() {
+            Ok(refusal) => refusal.into(),
+            Err(source) => CommandError::Connection { pid: jvm.pid, source },
+        },
     };
     let until = Instant::now() + limit;
     jvm.check()?;
@@ -92,7 +99,27 @@ pub(crate) fn printed(pid: u32, name: &str, answer: &str) -> Result<String, Comm
 /// # Errors
 /// Why there is no answer.
 pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Result<String, CommandError> {
-    command(jvm, "jcmd", [text, "", ""], limit)
+    let need = java_room::need_of(text);
+    if let Some(need) = need {
+        check_bears(
+            jvm,
+            &if jvm.has_run_java.load(Ordering::Relaxed) { need.again() } else { *need },
+            limit,
+        )?;
+    }
+    let answer = command(jvm, "jcmd", [text, "", ""], limit)?;
+    jvm.has_run_java.fetch_or(need.is_some(), Ordering::Relaxed);
+    Ok(answer)
+}
+
+/// Checks that a JVM has what is needed, also in its heap and metaspace.
+///
+/// # Errors
+/// Its limits leave less, or it does not tell.
+pub(crate) fn check_bears(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<(), CommandError> {
+    jvm.check_bears(need)?;
+    let lack = java_room::lack(jvm, need, limit)?;
+    lack.map_or(Ok(()), |lack| Err(Refusal::Unbearable { pid: jvm.pid, lack }.into()))
 }
 
 /// The same to a process that may be no JVM. `None`: it is none, or did not carry it out within 30 s.
@@ -147,6 +174,8 @@ fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
             return stream;
         }
     }
+    // Its listener is a new thread, and the JVM exits where it cannot start that.
+    jvm.check_bears(&Need::LISTENER).map_err(io::Error::other)?;
     let trigger = Trigger::create(jvm)?;
     // Another threadcount may have made it listen meanwhile, and removed its trigger, which was ours too.
     match connect_once(jvm, until) {

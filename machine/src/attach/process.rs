@@ -1,5 +1,6 @@
 //! A process as a JVM that takes commands, or why it takes none, as far as /proc and its performance data show.
 
+use super::bearable::{self, Lack, Need};
 use crate::beneath;
 use crate::mapped_jvm::{JvmKind, kind_of_jvm};
 use crate::perf_data::PerfData;
@@ -64,6 +65,9 @@ pub enum Refusal {
         "Process {pid} does not handle SIGQUIT (-Xrs, -XX:+ReduceSignalUsage, or it is still starting), so it cannot be attached to"
     )]
     IgnoresSignal { pid: u32 },
+    /// A command could end it, or take from the application what it needs.
+    #[error("The JVM {pid} could end if it were asked now, by `jcmd` too: {lack}")]
+    Unbearable { pid: u32, lack: Lack },
 }
 
 /// A HotSpot JVM. Its folders are held open, so that they can be used with other ids than our own.
@@ -82,6 +86,8 @@ pub struct JvmProcess {
     handle: OwnedFd,
     /// Set when nobody waits for its responses any more.
     interrupted: Option<Arc<AtomicBool>>,
+    /// It has carried out a command of ours that runs Java code, whose classes it has loaded.
+    pub(super) has_run_java: AtomicBool,
 }
 
 impl JvmProcess {
@@ -118,6 +124,7 @@ impl JvmProcess {
             handle,
             working_folder: beneath::open_folder(&folder.join("cwd")).ok(),
             interrupted: None,
+            has_run_java: AtomicBool::new(false),
         };
         found.check()?;
         Ok(found)
@@ -147,6 +154,12 @@ impl JvmProcess {
             return Err(Refusal::AttachDisabled { pid });
         }
         if catches_quit(&status) { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
+    }
+
+    /// Checks that its limits leave as much as is needed.
+    pub(super) fn check_bears(&self, need: &Need) -> Result<(), Refusal> {
+        let pid = self.pid;
+        bearable::lack(pid, need).map_or(Ok(()), |lack| Err(Refusal::Unbearable { pid, lack }))
     }
 
     /// Whether it can neither read nor write what is ours.

@@ -22,6 +22,8 @@ pub struct Membership {
     pub cpuset: Option<Levels>,
     /// How much memory.
     pub memory: Option<Levels>,
+    /// How many threads.
+    pub pids: Option<Levels>,
     /// The group of the unified hierarchy, which has pressure even where version 1 has the controllers.
     pub unified: Option<Levels>,
 }
@@ -56,7 +58,13 @@ impl Membership {
             .and_then(|path| mounts.iter().find(|mount| mount.is_v2).map(|mount| mount.levels(root, path)));
         // A controller is in one of the two; it has files in version 2 only where it is there.
         let either = |controller: &str| version_1(controller).or_else(|| unified.clone());
-        Self { cpu: either("cpu"), cpuset: either("cpuset"), memory: either("memory"), unified }
+        Self {
+            cpu: either("cpu"),
+            cpuset: either("cpuset"),
+            memory: either("memory"),
+            pids: either("pids"),
+            unified,
+        }
     }
 }
 

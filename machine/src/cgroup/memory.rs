@@ -2,6 +2,7 @@
 
 use super::file::{counter, number, text};
 use super::membership::Levels;
+use std::path::PathBuf;
 use threadcount_model::record::resource_limits::MemoryEvents;
 
 /// Version 1 says "no limit" with the largest number of pages; no machine has as much.
@@ -13,6 +14,38 @@ pub fn limit_bytes(levels: &Levels) -> Option<u64> {
     let name = if levels.is_v2 { "memory.max" } else { "memory.limit_in_bytes" };
     let limits = levels.folders.iter().filter_map(|folder| number(folder, name));
     limits.filter(|&bytes| bytes < NO_LIMIT).min()
+}
+
+/// What the kernel drops before it lets an allocation fail; version 1 does not tell the last one.
+const CACHES: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
+
+/// A group's limit of memory, and how much of it cannot be taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The file that sets the limit.
+    pub file: PathBuf,
+    /// Without caches, which the kernel drops first.
+    pub used_bytes: u64,
+    pub limit_bytes: u64,
+}
+
+/// The use of each level that has a limit.
+#[must_use]
+pub fn uses(levels: &Levels) -> Vec<MemoryUse> {
+    let (limit, used, prefix) = if levels.is_v2 {
+        ("memory.max", "memory.current", "")
+    } else {
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+    };
+    let of_level = |folder: &PathBuf| {
+        let limit_bytes = number(folder, limit).filter(|&bytes| bytes < NO_LIMIT)?;
+        let stat = text(folder, "memory.stat")?;
+        let cached = CACHES.map(|name| counter(&stat, &format!("{prefix}{name}")));
+        let cached_bytes: u64 = cached.into_iter().flatten().sum();
+        let used_bytes = number(folder, used)?.saturating_sub(cached_bytes);
+        Some(MemoryUse { file: folder.join(limit), used_bytes, limit_bytes })
+    };
+    levels.folders.iter().filter_map(of_level).collect()
 }
 
 /// Counters of the process's own group, which in version 2 hold those of the groups below it. Version 1 has no `high`.
@@ -71,6 +104,21 @@ mod tests {
         let expected = MemoryEvents { high: 0, max: 17, oom: 1, oom_kill: 1 };
         assert_eq!((events(&v1), limit_bytes(&v1)), (Some(expected), None));
         let (none, _folder) = levels(true, &[("memory.max", "max\n")]);
+        assert_eq!(uses(&none), []);
         assert_eq!((events(&none), limit_bytes(&none)), (None, None));
+    }
+    #[test]
+    fn the_cache_of_files_is_not_counted_as_used() {
+        let used = |is_v2, files: &[(&str, &str)]| {
+            let (levels, _folder) = levels(is_v2, files);
+            uses(&levels).iter().map(|it| (it.used_bytes, it.limit_bytes)).collect::<Vec<_>>()
+        };
+        let stat = "anon 700\ninactive_file 200\nactive_file 60\nslab_reclaimable 40\n";
+        let v2 = [("memory.max", "2000\n"), ("memory.current", "1000\n"), ("memory.stat", stat)];
+        assert_eq!(used(true, &v2), [(700, 2_000)]);
+        let stat = "inactive_file 1\ntotal_inactive_file 200\ntotal_active_file 100\n";
+        let v1 =
+            [("memory.limit_in_bytes", "2000\n"), ("memory.usage_in_bytes", "1000\n"), ("memory.stat", stat)];
+        assert_eq!(used(false, &v1), [(700, 2_000)]);
     }
 }

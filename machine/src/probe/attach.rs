@@ -5,12 +5,12 @@ use super::line::Line;
 use super::meeting::Meeting;
 use super::target::{self, TargetError};
 use crate::attach;
-use crate::attach::{CommandError, JvmProcess};
+use crate::attach::{CommandError, JvmProcess, Need};
 use crate::beneath;
 use crate::process_file::printable;
 use crate::read_limit::{ReadLimit, TOO_LONG};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -19,12 +19,17 @@ use std::time::Duration;
 
 /// The agent's main method threw an exception.
 const AGENT_FAILED: &str = "return code: 102";
+/// What a JVM throws where its modules lack one of the probe's.
+const MISSING_CLASS: [&str; 2] = ["NoClassDefFoundError", "ClassNotFoundException"];
 /// What a JVM that has loaded an agent says.
 const LOADED: &str = "return code: 0";
 /// The probe checks its connection twice a second; writing a large recording takes longer.
 pub const DETACH_LIMIT: Duration = Duration::from_secs(10);
 /// A JVM that answers does so within a second, on a busy machine within some.
 const LOAD_LIMIT: Duration = Duration::from_secs(30);
+/// An agent that failed has closed its connection.
+const WORDS_LIMIT: Duration = Duration::from_secs(1);
+const MOST_WORDS_BYTES: u64 = 64 << 10;
 
 /// Why the probe is not in the JVM.
 #[derive(Debug, thiserror::Error)]
@@ -66,11 +71,13 @@ pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<()
     if jvm.is_foreign() {
         return Err(AttachError::Foreign { pid });
     }
-    load_agent(&jvm, jar, &agent_argument(Out::File(lines), &level.to_string(), None), LOAD_LIMIT)?;
+    let argument = agent_argument(Out::File(lines), &level.to_string(), None);
+    let loaded = load_agent(&jvm, jar, &argument, &Need::WATCH, LOAD_LIMIT);
     // The first line is there before the JVM says that the probe is loaded.
     let first = beneath::open_regular(lines)
         .and_then(|file| ReadLimit::PROBE_LINE.read_line(&mut BufReader::new(file)))
         .unwrap_or_default();
+    loaded.map_err(|error| in_words_of_jvm(pid, error, first.lines()))?;
     if first.is_empty() { Err(without_line(pid)) } else { check_begun(pid, &first) }
 }
 
@@ -80,11 +87,18 @@ fn without_line(pid: u32) -> AttachError {
     AttachError::NotBegun { pid, why }
 }
 
-/// Loads it into a JVM that sees the jar under this path.
+/// Loads the probe into a JVM that sees the jar under this path, and that has what this probe needs.
 ///
 /// # Errors
 /// Why it could not.
-pub fn load_agent(jvm: &JvmProcess, jar: &Path, argument: &str, limit: Duration) -> Result<(), AttachError> {
+pub fn load_agent(
+    jvm: &JvmProcess,
+    jar: &Path,
+    argument: &str,
+    need: &Need,
+    limit: Duration,
+) -> Result<(), AttachError> {
+    attach::check_bears(jvm, need, limit)?;
     let jar = jar.to_string_lossy();
     // The jar again, for an agent of an earlier version that is in the JVM already: it loads this one beside it.
     let options = format!("{jar}=jar={},{argument}", super::choice::encoded(Path::new(&*jar)));
@@ -98,11 +112,29 @@ fn refusal(pid: u32, text: &str) -> AttachError {
     let mut answer = lines.collect::<Vec<_>>().join(" ");
     if answer.ends_with(AGENT_FAILED) {
         answer.push_str(
-            "; its own standard error has the reason. A program that is started with -m, or on a runtime made by jlink, needs \
-             --add-modules jdk.jfr,jdk.management",
+            "; its own standard error has the reason: a thread, heap, metaspace or code cache that it could not have, or a class",
         );
     }
     AttachError::Refused { pid, answer }
+}
+
+/// The reason in the JVM's own words, where the agent could still write them as a line.
+fn in_words_of_jvm<'a>(
+    pid: u32,
+    error: AttachError,
+    mut lines: impl Iterator<Item = &'a str>,
+) -> AttachError {
+    let AttachError::Refused { .. } = error else { return error };
+    let Some(AttachError::NotBegun { mut why, .. }) = lines.find_map(|line| check_begun(pid, line).err())
+    else {
+        return error;
+    };
+    if MISSING_CLASS.iter().any(|name| why.contains(name)) {
+        why.push_str(
+            ". A program that is started with -m, or on a runtime made by jlink, needs --add-modules jdk.jfr,jdk.management",
+        );
+    }
+    AttachError::NotBegun { pid, why }
 }
 
 /// The probe in a running JVM, and its lines.
@@ -124,7 +156,19 @@ impl Attached {
         level: ProbeChoice,
         recording: Option<&Path>,
     ) -> Result<Self, AttachError> {
-        let Connected { stream, meeting } = connect(pid, jar, &level.to_string(), recording)?;
+        Self::at(pid, jar, &level.to_string(), recording)
+    }
+
+    /// Attaches to a JVM that may be too short of space for a recording: there is none then, and a `problem` line says why.
+    ///
+    /// # Errors
+    /// Why it could not attach, as a sentence with what to do.
+    pub fn with_what_it_bears(pid: u32, jar: &Path, level: ProbeChoice) -> Result<Self, AttachError> {
+        Self::at(pid, jar, &format!("{level},events=optional"), None)
+    }
+
+    fn at(pid: u32, jar: &Path, level: &str, recording: Option<&Path>) -> Result<Self, AttachError> {
+        let Connected { stream, meeting } = connect(pid, jar, level, recording)?;
         let mut attached = Self { lines: BufReader::new(stream), hello: None, meeting: Arc::new(meeting) };
         let hello = attached.read_line().ok().flatten().ok_or_else(|| without_line(pid))?;
         check_begun(pid, &hello)?;
@@ -188,9 +232,17 @@ pub(super) fn connect(
     // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
     let jvm = target::inspect(pid)?;
     let argument = agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref());
-    load_agent(&jvm, &meeting.jar(), &argument, LOAD_LIMIT)?;
     // The probe connects before the JVM says that it is loaded.
     listener.set_nonblocking(true).map_err(failed)?;
+    load_agent(&jvm, &meeting.jar(), &argument, &Need::WATCH, LOAD_LIMIT).map_err(|error| {
+        let mut text = String::new();
+        // The agent has closed each of its connections.
+        while let Ok((stream, _)) = listener.accept() {
+            stream.set_read_timeout(Some(WORDS_LIMIT)).ok();
+            stream.take(MOST_WORDS_BYTES).read_to_string(&mut text).ok();
+        }
+        in_words_of_jvm(pid, error, text.lines())
+    })?;
     let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
         pid,
         answer: "it loaded the probe, which did not connect; the JVM's own output has the reason".to_owned(),
@@ -292,7 +344,21 @@ mod tests {
     fn what_the_jvm_says_becomes_a_sentence() {
         let says = |text: &str| refusal(7, text).to_string();
         assert_eq!(says("return code: 100\n"), "The JVM 7 did not load the probe: return code: 100");
-        assert!(says("return code: 102\n").ends_with("--add-modules jdk.jfr,jdk.management"));
+        assert!(says("return code: 102\n").contains("its own standard error has the reason"));
+    }
+
+    #[test]
+    fn an_agent_that_failed_says_it_in_the_words_of_the_jvm_and_only_a_missing_class_needs_a_module() {
+        let says = |why: &str| {
+            let line = format!(r#"{{"type":"refused","t_ns":1,"why":"{why}"}}"#);
+            in_words_of_jvm(7, refusal(7, "return code: 102"), line.lines()).to_string()
+        };
+        let full = "java.lang.OutOfMemoryError: Metaspace";
+        assert_eq!(says(full), format!("The probe did not begin in the JVM 7: {full}"));
+        let missing = says("java.lang.NoClassDefFoundError: jdk/jfr/consumer/RecordingStream");
+        assert!(missing.ends_with("--add-modules jdk.jfr,jdk.management"), "{missing}");
+        let silent = in_words_of_jvm(7, refusal(7, "return code: 102"), "".lines()).to_string();
+        assert!(silent.contains("its own standard error"), "{silent}");
     }
 
     #[test]

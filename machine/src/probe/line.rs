@@ -78,7 +78,7 @@ pub enum Line {
         t_ns: Nanos,
         lines: u64,
     },
-    /// Something of the application or the JVM could not be read; or, where `what` is `visit`, why the probe ended by itself.
+    /// Something of the application or the JVM could not be read; or, where `what` is `visit`, why the probe ended by itself; `events`: why there is no flight recording (any more).
     Problem {
         t_ns: Nanos,
         what: String,

@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 /// What a `problem` of the probe is about that ends it.
 pub const VISIT: &str = "visit";
 
+/// The subject of a `problem` that ends the flight recorder's events; the readings go on.
+pub const EVENTS: &str = "events";
+
 /// The probe's readings of one run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct JvmReadings {

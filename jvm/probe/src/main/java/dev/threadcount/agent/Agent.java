@@ -1,14 +1,20 @@
 package dev.threadcount.agent;
 
 import java.io.File;
+import java.io.IOException;
 import java.lang.instrument.Instrumentation;
 import java.lang.reflect.InvocationTargetException;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.net.URLDecoder;
+import java.net.UnixDomainSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 
 /**
  * Loads the probe by a class loader of its own, and so beside a probe of an earlier version that this JVM may hold, and outside
@@ -19,6 +25,8 @@ public final class Agent {
     private static final String LOADER = "threadcount-probe";
     private static final String PROBE = "dev.threadcount.probe.Probe";
     private static final String JAR = "jar=";
+    private static final String FILE = "out=file:";
+    private static final String SOCKET = "out=unix:";
 
     private Agent() {}
 
@@ -52,20 +60,52 @@ public final class Agent {
                     .invoke(null, argument, instrumentation);
         } catch (InvocationTargetException failed) {
             loader.close();
+            tell(argument, failed);
             throw failed.getCause() instanceof Exception cause ? cause : failed;
         } catch (ReflectiveOperationException | RuntimeException | Error failed) {
             loader.close();
+            tell(argument, failed);
             throw failed;
         }
     }
 
+    /** Writes the JVM's own words where the lines of the probe would go: its answer to who attached is only a number. */
+    private static void tell(String argument, Throwable failed) {
+        Throwable root = failed;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String why = root.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ");
+        byte[] line = ("{\"type\":\"refused\",\"t_ns\":" + System.nanoTime() + ",\"why\":\"" + why + "\"}\n")
+                .getBytes(StandardCharsets.UTF_8);
+        try {
+            String file = value(argument, FILE);
+            String socket = value(argument, SOCKET);
+            if (file != null) {
+                Files.write(Path.of(file), line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            } else if (socket != null) {
+                try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+                    channel.write(ByteBuffer.wrap(line));
+                }
+            }
+        } catch (IOException | RuntimeException | Error nothingLeft) {
+            // The JVM prints the reason itself.
+        }
+    }
+
     private static File jar(String argument) throws URISyntaxException {
+        String path = value(argument, JAR);
+        return path != null ? new File(path)
+                : Path.of(Agent.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toFile();
+    }
+
+    /** The path after a key; null where there is none. */
+    private static String value(String argument, String key) {
         for (String pair : argument == null ? new String[0] : argument.split(",")) {
-            if (pair.startsWith(JAR)) {
-                String encoded = pair.substring(JAR.length()).replace("+", "%2B");
-                return new File(URLDecoder.decode(encoded, StandardCharsets.UTF_8));
+            if (pair.startsWith(key)) {
+                return URLDecoder.decode(pair.substring(key.length()).replace("+", "%2B"), StandardCharsets.UTF_8);
             }
         }
-        return Path.of(Agent.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toFile();
+        return null;
     }
 }

@@ -14,8 +14,9 @@ import java.time.Duration;
  * @param period time between two readings
  * @param pinnedThreshold the shortest pin that is counted
  * @param recording where the JFR file goes when the probe ends; null for none
+ * @param eventsOptional whether the probe goes on without the flight recorder's events where the JVM cannot bear a recording
  */
-record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording) {
+record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional) {
     /** How much is watched. */
     enum Level {
         /** Readings, GC, pins, contended monitors: cheap enough to leave on while measuring. */
@@ -50,6 +51,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         Duration period = Duration.ofMillis(500);
         Duration pinnedThreshold = Duration.ZERO;
         Path recording = null;
+        boolean eventsOptional = false;
         for (String pair : argument == null || argument.isBlank() ? new String[0] : argument.split(",")) {
             int equals = pair.indexOf('=');
             String key = equals < 0 ? pair : pair.substring(0, equals);
@@ -61,8 +63,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
                 case "pinned_ms" -> pinnedThreshold = millis(key, value);
                 case "jar" -> { }
                 case "jfr" -> recording = path(value);
+                case "events" -> eventsOptional = value.equals("optional");
                 default -> throw new IllegalArgumentException(
-                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms, jfr and jar");
+                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms, jfr, events and jar");
             }
         }
         if (out == null) {
@@ -71,7 +74,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         if (level == Level.CROSSOVER && !out.socket()) {
             throw new IllegalArgumentException("level=crossover needs out=unix:PATH");
         }
-        return new Options(out, level, period, pinnedThreshold, recording);
+        return new Options(out, level, period, pinnedThreshold, recording, eventsOptional);
     }
 
     private static Out parseOut(String value) {

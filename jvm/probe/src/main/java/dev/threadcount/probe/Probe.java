@@ -24,6 +24,8 @@ public final class Probe implements Runnable {
     /** Of the lines and of the argument; {@code VERSION} in {@code machine/src/probe/attach.rs} is the same. */
     private static final long VERSION = 2;
     private static final String LOADER = "threadcount-probe";
+    /** What a problem is about that leaves the readings and takes the events; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
+    private static final String EVENTS = "events";
     /** {@code diagnose} waits ten, for all that the JVM does for it. */
     private static final int SNAPSHOT_SECONDS = 5;
 
@@ -31,22 +33,26 @@ public final class Probe implements Runnable {
     private final Output output;
     private final Clock clock = new Clock();
     private final Sampler sampler;
-    private final Recording recording;
+    /** Null where the JVM cannot bear a recording. */
+    private Recording recording;
     private final RecordingSpace space;
+    /** Why it cannot; null where it can. */
+    private String lack;
     private final Canary canary = new Canary();
     /** Null where this JVM does not show its threads. */
     private final StackSampler stacks;
     /** Why it does not; null where it does. */
     private Throwable hidden;
 
-    private Probe(Options options, Output output, RecordingSpace space, Instrumentation instrumentation) {
+    private Probe(Options options, Output output, RecordingSpace space, String lack, Instrumentation instrumentation) {
+        this.lack = lack;
         this.options = options;
         this.output = output;
         this.space = space;
         JvmAccess jvm = jvmAccess(instrumentation);
         sampler = new Sampler(Carriers.find(jvm), new Pools(jvm), canary);
         stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary, new Polls(instrumentation::getAllLoadedClasses));
-        recording = new Recording(options, output, clock, new Monitors(instrumentation), jvm);
+        recording = lack == null ? new Recording(options, output, clock, new Monitors(instrumentation), jvm) : null;
     }
 
     private JvmAccess jvmAccess(Instrumentation instrumentation) {
@@ -79,8 +85,8 @@ public final class Probe implements Runnable {
             }
             RecordingSpace space = RecordingSpace.find(options);
             String lack = space.lackToBegin();
-            if (lack == null) {
-                begin(new Probe(options, output, space, instrumentation));
+            if (lack == null || options.eventsOptional()) {
+                begin(new Probe(options, output, space, lack, instrumentation));
             } else {
                 refuse(lack, options, output);
             }
@@ -96,7 +102,7 @@ public final class Probe implements Runnable {
             probe.output.flush();
             OwnThreads.start("", probe);
         } catch (RuntimeException | Error failed) {
-            probe.recording.close();
+            probe.closeRecording();
             throw failed;
         }
     }
@@ -178,7 +184,11 @@ public final class Probe implements Runnable {
     }
 
     private void startHelpers(List<Thread> started) {
-        recording.start();
+        if (recording == null) {
+            problem(EVENTS, lack);
+        } else {
+            recording.start();
+        }
         if (hidden != null) {
             StackSampler.writeEnd(output, hidden);
         }
@@ -189,12 +199,27 @@ public final class Probe implements Runnable {
     }
 
     private boolean mayGoOn() {
-        String lack = space.lackToGoOn();
-        String why = lack == null ? recording.whyEnded() : lack;
+        String why = space.lackOfLines(RecordingSpace.GO_ON_BYTES);
+        if (why == null && recording != null) {
+            lack = space.lackToGoOn();
+            why = lack == null ? recording.whyEnded() : lack;
+            if (lack != null && options.eventsOptional()) {
+                closeRecording();
+                problem(EVENTS, lack);
+                why = null;
+            }
+        }
         if (why != null) {
             problem("visit", why);
         }
         return why == null;
+    }
+
+    private void closeRecording() {
+        if (recording != null) {
+            recording.close();
+            recording = null;
+        }
     }
 
     private void problem(String what, String why) {
@@ -215,7 +240,7 @@ public final class Probe implements Runnable {
             keepRecording();
         } finally {
             try {
-                recording.close();
+                closeRecording();
             } finally {
                 OwnThreads.awaitOthers();
                 output.close();
@@ -226,7 +251,7 @@ public final class Probe implements Runnable {
 
     private void keepRecording() {
         try {
-            if (options.recording() != null) {
+            if (options.recording() != null && recording != null) {
                 recording.keep(options.recording());
             }
         } catch (IOException | RuntimeException notKept) {

@@ -1,9 +1,15 @@
 package dev.threadcount.probe;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.stream.Stream;
 
 /** Whether there is room to write: JFR ends the JVM when it cannot write its files, and our lines must not fill a file system. */
@@ -11,6 +17,14 @@ final class RecordingSpace {
     /** With a margin for what other processes write meanwhile, and for the buffers that JFR writes when a recording ends. */
     static final long BEGIN_BYTES = 48L << 20;
     static final long GO_ON_BYTES = 24L << 20;
+    /** No figure of the kernel shows what a quota leaves, so that much is written on trial. */
+    private static final int TRIAL_BYTES = 8 << 20;
+    private static final int TRIAL_EVERY_CHECKS = 4;
+    private static final int TRIAL_BUFFER_BYTES = 64 << 10;
+    /** The folder of a recording, a chunk, and the next chunk. */
+    private static final int TRIAL_FILES = 3;
+    /** A file there takes memory at once, and its file system has no quota that its free bytes do not show. */
+    private static final String MEMORY_FILE_SYSTEM = "tmpfs";
 
     private static final String REPOSITORY = "repository=";
 
@@ -18,6 +32,7 @@ final class RecordingSpace {
     private final long keptBytes;
     /** Where our lines go; null where that is a socket. */
     private final Path lines;
+    private int checks;
 
     /**
      * @param folder where JFR writes
@@ -64,25 +79,30 @@ final class RecordingSpace {
 
     /** Why no recording may begin; null where one may. */
     String lackToBegin() {
-        return lack(BEGIN_BYTES + keptBytes, BEGIN_BYTES);
+        String lack = lackOfJfr(BEGIN_BYTES + keptBytes, true);
+        return lack == null ? lackOfLines(BEGIN_BYTES) : lack;
     }
 
     /** Why a recording has to end; null where it may go on. */
     String lackToGoOn() {
-        return lack(GO_ON_BYTES, GO_ON_BYTES);
+        return lackOfJfr(GO_ON_BYTES, checks++ % TRIAL_EVERY_CHECKS == 0);
     }
 
-    private String lack(long jfrBytes, long linesBytes) {
-        String lack = lack(folder, jfrBytes);
-        if (lack != null) {
-            return "JFR would end the JVM when it cannot write to " + folder + ": " + lack
-                    + ", or start the JVM with another java.io.tmpdir";
-        }
-        lack = lines == null ? null : lack(lines, linesBytes);
+    /** Why no more lines may be written; null where they may, and where they go to a socket. */
+    String lackOfLines(long neededBytes) {
+        String lack = lines == null ? null : lackOfSpace(lines, neededBytes);
         return lack == null ? null : "the lines of the probe go to " + lines + ": " + lack;
     }
 
-    private static String lack(Path folder, long neededBytes) {
+    private String lackOfJfr(long neededBytes, boolean tries) {
+        String lack = lackOfSpace(folder, neededBytes);
+        lack = lack == null ? FileSizeLimit.lack(largestChunkBytes() + neededBytes) : lack;
+        lack = lack == null && tries ? lackInTrial() : lack;
+        return lack == null ? null : "JFR would end the JVM when it cannot write to " + folder + ": " + lack
+                + ", or start the JVM with another java.io.tmpdir";
+    }
+
+    private static String lackOfSpace(Path folder, long neededBytes) {
         if (!Files.isDirectory(folder)) {
             return "it is not a folder; make it";
         }
@@ -92,5 +112,57 @@ final class RecordingSpace {
         long freeBytes = folder.toFile().getUsableSpace();
         return freeBytes >= neededBytes ? null
                 : (freeBytes >> 20) + " MiB are free and " + (neededBytes >> 20) + " MiB are needed; free some";
+    }
+
+    /** A chunk that JFR writes may grow beyond its usual 12 MiB ({@code maxchunksize}). 0 where there is none. */
+    private static long largestChunkBytes() {
+        String repository = System.getProperty("jdk.jfr.repository");
+        if (repository == null) {
+            return 0;
+        }
+        try (Stream<Path> chunks = Files.list(Path.of(repository))) {
+            return chunks.mapToLong(chunk -> chunk.toFile().length()).max().orElse(0);
+        } catch (IOException gone) {
+            return 0;
+        }
+    }
+
+    /** Does what a recording will do there: makes files, and writes. They have no name while they are written, so that none stays. */
+    private String lackInTrial() {
+        List<FileChannel> files = new ArrayList<>();
+        try {
+            int bytes = isInMemory(folder) ? TRIAL_BUFFER_BYTES : TRIAL_BYTES;
+            for (int number = 0; number < TRIAL_FILES; number++) {
+                Path file = folder.resolve("threadcount-trial-" + System.nanoTime());
+                files.add(FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE));
+                Files.delete(file);
+            }
+            ByteBuffer buffer = ByteBuffer.allocate(TRIAL_BUFFER_BYTES);
+            for (int written = 0; written < bytes; ) {
+                buffer.clear();
+                written += files.getFirst().write(buffer);
+            }
+            return null;
+        } catch (IOException refused) {
+            return "a trial failed (" + refused.getMessage() + "); free space, files (inodes) or quota";
+        } finally {
+            files.forEach(RecordingSpace::close);
+        }
+    }
+
+    private static boolean isInMemory(Path folder) {
+        try {
+            return Files.getFileStore(folder).type().equals(MEMORY_FILE_SYSTEM);
+        } catch (IOException unknownMount) {
+            return false;
+        }
+    }
+
+    private static void close(FileChannel file) {
+        try {
+            file.close();
+        } catch (IOException ignored) {
+            // It has no name, and ends with its channel.
+        }
     }
 }

@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,7 +29,7 @@ class RecordingSpaceTest {
                 + ": it is not a folder; make it, or start the JVM with another java.io.tmpdir",
                 new RecordingSpace(missing, 0, null).lackToBegin());
         assertEquals("the lines of the probe go to " + missing + ": it is not a folder; make it",
-                new RecordingSpace(folder, 0, missing).lackToGoOn());
+                new RecordingSpace(folder, 0, missing).lackOfLines(1));
     }
 
     /** No disk has room for what this keeps. */
@@ -45,6 +48,24 @@ class RecordingSpaceTest {
         RecordingSpace file = RecordingSpace.find(Options.parse("out=file:" + missing.resolve("lines")));
         assertTrue(file.lackToBegin().startsWith("the lines of the probe go to " + missing), file.lackToBegin());
         assertNull(RecordingSpace.find(Options.parse("out=unix:" + missing.resolve("socket"))).lackToBegin());
+    }
+
+    @Test
+    void fileOfTheTrialIsNotLeftBehind() throws IOException {
+        assertNull(new RecordingSpace(folder, 0, null).lackToGoOn());
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(0, left.count());
+        }
+    }
+
+    @Test
+    void limitOfFileSizesLeavesRoomForAChunkOrIsNamed() {
+        String limits = "Limit                     Soft Limit           Hard Limit           Units     \n"
+                + "Max file size             1048576              unlimited            bytes     \n";
+        assertNull(FileSizeLimit.lack(limits, 1 << 20));
+        assertEquals("a file of this JVM may have 1 MiB and 48 MiB are needed; raise `ulimit -f` (`prlimit --pid PID --fsize=unlimited:`)",
+                FileSizeLimit.lack(limits, 48 << 20));
+        assertNull(FileSizeLimit.lack("Max file size             unlimited            unlimited            bytes     \n", 48 << 20));
     }
 
     @Test

@@ -1,0 +1,47 @@
+import java.io.BufferedReader;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A service that answers each line, and takes on demand all that its limits leave. */
+public class Answers {
+    private static final List<Object> KEPT = new ArrayList<>();
+
+    public static void main(String[] arguments) throws Exception {
+        // Loaded before a limit is reached.
+        BufferedReader lines = new BufferedReader(new InputStreamReader(System.in));
+        KEPT.add(new FileInputStream("/dev/null"));
+        System.out.println("answer: up");
+        for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+            String[] words = line.split(" ");
+            switch (words[0]) {
+                case "fill" -> fill(Long.parseLong(words[1]));
+                case "files" -> files();
+                default -> { }
+            }
+            System.out.println("answer: " + line);
+        }
+    }
+
+    /** Holds all of the heap but so many bytes. */
+    private static void fill(long leftBytes) {
+        Runtime runtime = Runtime.getRuntime();
+        System.gc();
+        while (runtime.maxMemory() - runtime.totalMemory() + runtime.freeMemory() > leftBytes) {
+            KEPT.add(new byte[64 << 10]);
+        }
+        System.gc();
+    }
+
+    private static void files() {
+        try {
+            while (true) {
+                KEPT.add(new FileInputStream("/dev/null"));
+            }
+        } catch (IOException noneLeft) {
+            // All are open.
+        }
+    }
+}

@@ -1,0 +1,322 @@
+//! A JVM that we looked at never ends because of us: whichever limit leaves it nothing, `diagnose` and `watch` answer with a result
+//! or with a sentence that names the limit, and the JVM goes on.
+
+use crate::group::Group;
+use crate::java;
+
+use assert_cmd::cargo::cargo_bin;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Answers.java");
+const BOTH: [u16; 2] = [21, 25];
+const MIB: u64 = 1 << 20;
+/// Such a JVM ends at the first memory that it cannot have.
+const EXITS: &str = "-XX:+ExitOnOutOfMemoryError";
+/// A recording needs more than twice as much in one file.
+const SMALL_FILE: &str = "--fsize=1048576:";
+
+/// The line of the probe that ends the events and not the readings.
+const EVENTS_ENDED: &str = r#""what":"events""#;
+
+/// A JVM that runs `Answers.java`, and ends with the test.
+struct Answers {
+    jvm: Child,
+    to: ChildStdin,
+    from: BufReader<ChildStdout>,
+    user: u32,
+    _classes: tempfile::TempDir,
+}
+
+impl Answers {
+    fn start(feature: u16, flags: &[&str]) -> Self {
+        Self::start_as(0, feature, flags)
+    }
+
+    /// Runs it as another user, who has no capabilities. Only root may start it.
+    fn start_as(user: u32, feature: u16, flags: &[&str]) -> Self {
+        assert!(rustix::process::geteuid().is_root(), "run the tests as root");
+        java::probe();
+        // Not in /tmp, which is full in one of the tests.
+        let classes = tempfile::Builder::new().tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(classes.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let mut javac = Command::new(java::jdk().home.join("bin/javac"));
+        javac.args(["--release", "21", "-d"]).arg(classes.path()).arg(SOURCE);
+        assert!(javac.status().unwrap().success());
+        let mut jvm = as_user(user, &java::runtime(feature).java());
+        jvm.args([
+            "-Xmx64m",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+EnableDynamicAgentLoading",
+        ]);
+        jvm.args(flags).arg("-cp").arg(classes.path()).arg("Answers").current_dir("/");
+        jvm.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut jvm = jvm.spawn().unwrap();
+        let (to, from) = (jvm.stdin.take().unwrap(), BufReader::new(jvm.stdout.take().unwrap()));
+        let mut started = Self { jvm, to, from, user, _classes: classes };
+        started.read_answer("up");
+        started
+    }
+
+    fn pid(&self) -> String {
+        self.jvm.id().to_string()
+    }
+
+    /// Lines of the JVM's own log stand between the answers.
+    fn read_answer(&mut self, expected: &str) {
+        let mut line = String::new();
+        while line.trim_end() != format!("answer: {expected}") {
+            line.clear();
+            assert!(self.from.read_line(&mut line).unwrap() > 0, "the JVM has ended");
+        }
+    }
+
+    fn ask(&mut self, question: &str) {
+        writeln!(self.to, "{question}").expect("the JVM lives");
+        self.read_answer(question);
+    }
+
+    /// Changes a limit of the running JVM, as its own user may.
+    fn limit(&self, option: &str) {
+        let mut prlimit = as_user(self.user, Path::new("prlimit"));
+        assert!(prlimit.args(["--pid", &self.pid(), option]).status().unwrap().success(), "{option}");
+    }
+
+    fn count(&self, folder: &str) -> usize {
+        fs::read_dir(format!("/proc/{}/{folder}", self.pid())).unwrap().count()
+    }
+
+    /// A figure of /proc/PID/status, in bytes.
+    fn status_bytes(&self, name: &str) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
+    }
+
+    /// What a command tells of this JVM, which goes on.
+    fn told(&mut self, command: &[&str]) -> String {
+        let mut threadcount = Command::new(cargo_bin("threadcount"));
+        let output = threadcount.args(command).arg(self.pid()).stdin(Stdio::null()).output().unwrap();
+        let all = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&all).replace("\n  │ ", " ");
+        assert!(output.status.code().is_some_and(|code| code <= 3), "{told}");
+        self.ask("still there");
+        told
+    }
+
+    /// Diagnoses and watches it, and compares what each tells.
+    fn bears(&mut self, diagnosed: &str, watched: &str) {
+        let told = self.told(&["diagnose"]);
+        assert!(told.contains(diagnosed), "{told}");
+        let told = self.told(&["watch", "-d", "1s"]);
+        assert!(told.contains(watched), "{told}");
+    }
+}
+
+impl Drop for Answers {
+    fn drop(&mut self) {
+        self.jvm.kill().ok();
+        self.jvm.wait().ok();
+    }
+}
+
+fn as_user(user: u32, program: &Path) -> Command {
+    let mut command = Command::new("setpriv");
+    let id = user.to_string();
+    command.args(["--reuid", &id, "--regid", &id, "--clear-groups"]).arg(program);
+    command
+}
+
+/// With each Java at the same time.
+fn on_both(test: impl Fn(u16) + Sync) {
+    thread::scope(|scope| {
+        let running = BOTH.map(|feature| {
+            scope.spawn({
+                let test = &test;
+                move || test(feature)
+            })
+        });
+        running.into_iter().for_each(|it| it.join().unwrap());
+    });
+}
+
+/// A file system in memory, which ends with the test.
+struct Mounted(tempfile::TempDir);
+
+impl Mounted {
+    fn new(options: &str) -> Self {
+        let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(folder.path());
+        assert!(mount.status().unwrap().success(), "run the tests as root");
+        Self(folder)
+    }
+
+    fn flag(&self) -> String {
+        format!("-Djava.io.tmpdir={}", self.0.path().display())
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        Command::new("umount").arg("--lazy").arg(self.0.path()).status().ok();
+    }
+}
+
+/// Attaching starts a thread, and HotSpot exits where it cannot. Java 25 alone: another user cannot read the home of the other one.
+#[test]
+fn as_many_threads_as_the_user_may_have() {
+    let user = 2_000_000_000 + std::process::id();
+    let mut full = Answers::start_as(user, 25, &[]);
+    full.limit(&format!("--nproc={}:", full.count("task")));
+    full.bears("(`ulimit -u`)", "(`ulimit -u`)");
+    let mut roomy = Answers::start_as(user + 1, 25, &[]);
+    roomy.limit(&format!("--nproc={}:", roomy.count("task") + 40));
+    roomy.bears("Nothing hangs: idle.", "platform threads");
+}
+
+#[test]
+fn as_many_threads_as_the_control_group_may_have() {
+    on_both(|feature| {
+        let group = Group::with_processes(&format!("bearable-{feature}"));
+        let mut full = Answers::start(feature, &[]);
+        fs::write(group.processes(), full.pid()).unwrap();
+        group.limit_processes(full.count("task"));
+        full.bears("pids.max`)", "pids.max`)");
+    });
+}
+
+#[test]
+fn as_many_open_files_as_it_may_have() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &[]);
+        full.limit(&format!("--nofile={}:", full.count("fd") + 2));
+        full.bears("(`ulimit -n`)", "(`ulimit -n`)");
+    });
+}
+
+#[test]
+fn as_much_address_space_as_it_may_have() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &[]);
+        full.limit(&format!("--as={}:", full.status_bytes("VmSize:") + 4 * MIB));
+        full.bears("(`ulimit -v`)", "(`ulimit -v`)");
+    });
+}
+
+#[test]
+fn as_much_data_as_it_may_have() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &[]);
+        full.limit(&format!("--data={}:", full.status_bytes("VmData:") + 2 * MIB));
+        full.bears("(`ulimit -d`)", "(`ulimit -d`)");
+    });
+}
+
+#[test]
+fn no_file_as_large_as_a_recording() {
+    on_both(|feature| {
+        let mut small = Answers::start(feature, &[]);
+        small.limit(SMALL_FILE);
+        small.bears("Nothing hangs: idle.", "a file of this JVM may have 1 MiB and 48 MiB are needed");
+        let told = small.told(&["watch", "--json", "-d", "1s"]);
+        assert!(told.contains(r#""what":"events""#) && told.contains(r#""type":"sample""#), "{told}");
+    });
+}
+
+#[test]
+fn a_full_disk() {
+    on_both(|feature| {
+        let disk = Mounted::new("size=8m");
+        let mut full = Answers::start(feature, &[&disk.flag()]);
+        full.bears("Nothing hangs: idle.", "8 MiB are free and 48 MiB are needed");
+    });
+}
+
+#[test]
+fn a_disk_without_inodes_and_a_disk_that_cannot_be_written() {
+    on_both(|feature| {
+        let disk = Mounted::new("nr_inodes=2");
+        let mut without = Answers::start(feature, &[&disk.flag()]);
+        without.bears("Nothing hangs: idle.", "free space, files (inodes) or quota");
+        let disk = Mounted::new("ro");
+        let mut read_only = Answers::start(feature, &[&disk.flag()]);
+        let told = read_only.told(&["watch", "-d", "1s"]);
+        assert!(told.contains("it is not writable; make it writable"), "{told}");
+    });
+}
+
+#[test]
+fn a_full_heap() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-Xmx24m", EXITS]);
+        full.ask(&format!("fill {}", 2 * MIB));
+        full.bears("(`-Xmx`)", "(`-Xmx`)");
+    });
+}
+
+#[test]
+fn a_full_metaspace() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-XX:MaxMetaspaceSize=5m", EXITS]);
+        full.bears("(`-XX:MaxMetaspaceSize`)", "(`-XX:MaxMetaspaceSize`)");
+    });
+}
+
+#[test]
+fn a_full_code_cache() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-XX:ReservedCodeCacheSize=2600k", EXITS]);
+        let told = full.told(&["watch", "-d", "1s"]);
+        assert!(told.contains("(`-XX:ReservedCodeCacheSize`)"), "{told}");
+    });
+}
+
+/// A limit that is reached while the JVM is watched.
+fn reached_while_watched(jvm: &mut Answers, reach: impl FnOnce(&mut Answers), words: &str) {
+    let mut watch = Command::new(cargo_bin("threadcount"));
+    let pid = jvm.pid();
+    watch.args(["watch", &pid, "--json", "-d", "5s"]).stdin(Stdio::null());
+    let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("\"type\":\"virtual_threads\"")), "it has no recording");
+    reach(jvm);
+    let told: Vec<String> = lines.collect();
+    assert!(told.iter().any(|line| line.contains(words)), "{told:#?}");
+    assert!(watch.wait().unwrap().success());
+    thread::sleep(Duration::from_millis(500));
+    jvm.ask("still there");
+}
+
+#[test]
+fn a_disk_that_runs_full_while_it_is_watched() {
+    on_both(|feature| {
+        let disk = Mounted::new("size=80m");
+        let mut jvm = Answers::start(feature, &[&disk.flag()]);
+        let big = disk.0.path().join("big");
+        reached_while_watched(&mut jvm, |_| fs::write(&big, vec![1; 70 << 20]).unwrap(), EVENTS_ENDED);
+    });
+}
+
+#[test]
+fn a_limit_of_file_sizes_that_is_set_while_it_is_watched() {
+    on_both(|feature| {
+        let mut jvm = Answers::start(feature, &[]);
+        reached_while_watched(&mut jvm, |jvm| jvm.limit(SMALL_FILE), EVENTS_ENDED);
+    });
+}
+
+#[test]
+fn open_files_that_run_out_while_it_is_watched() {
+    on_both(|feature| {
+        let mut jvm = Answers::start(feature, &[]);
+        jvm.limit("--nofile=200:");
+        reached_while_watched(&mut jvm, |jvm| jvm.ask("files"), EVENTS_ENDED);
+    });
+}

@@ -1,0 +1,419 @@
+//! Whether a JVM can bear what we are about to ask. HotSpot exits where it cannot start the thread for its attach listener, and
+//! where it cannot commit memory; the application suffers where the last thread or file is ours. The kernel shows how much is
+//! left before anything is sent.
+
+use crate::cgroup::{Membership, memory};
+use crate::open_files::OpenFiles;
+use procfs::process::{Limit, LimitValue, Process, all_processes};
+use procfs::{Current, LoadAverage, Meminfo};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use threadcount_model::figures;
+
+const MIB: u64 = 1 << 20;
+
+/// Capabilities to which the kernel's limit of a user's processes does not apply (`copy_process` in kernel/fork.c).
+const UNLIMITED: u64 = 1 << CAP_SYS_ADMIN | 1 << CAP_SYS_RESOURCE;
+const CAP_SYS_ADMIN: u32 = 21;
+const CAP_SYS_RESOURCE: u32 = 24;
+/// The user namespace that the machine started with (`PROC_USER_INIT_INO`): only its root and its capabilities lift limits.
+const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
+/// More than any need of threads or files.
+const RAISED_BY_AT_LEAST: u64 = 100;
+/// The kernel commits no more memory than its limit allows (`vm.overcommit_memory`).
+const STRICT_OVERCOMMIT: &str = "2";
+
+/// Something of which a process may have only so much.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Resource {
+    Threads,
+    OpenFiles,
+    Mappings,
+    AddressBytes,
+    MemoryBytes,
+    HeapBytes,
+    MetaspaceBytes,
+    CodeCacheBytes,
+}
+
+impl Resource {
+    fn amount(self, amount: u64) -> String {
+        match self {
+            Self::Threads | Self::OpenFiles | Self::Mappings => figures::whole(amount as f64),
+            _ => figures::bytes(amount),
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::OpenFiles => "open files",
+            Self::Mappings => "memory mappings",
+            Self::AddressBytes => "of address space",
+            Self::MemoryBytes => "of memory",
+            Self::HeapBytes => "of heap",
+            Self::MetaspaceBytes => "of metaspace",
+            Self::CodeCacheBytes => "of code cache",
+        }
+    }
+}
+
+/// How much of each resource must be free before a JVM is asked for something: what it took in a measurement with Java 21 and 25,
+/// and as much again for what the application takes in the same moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Need {
+    threads: u64,
+    open_files: u64,
+    mappings: u64,
+    address_bytes: u64,
+    memory_bytes: u64,
+    heap_bytes: u64,
+    metaspace_bytes: u64,
+    code_cache_bytes: u64,
+}
+
+impl Need {
+    const NOTHING: Self = Self {
+        threads: 0,
+        open_files: 0,
+        mappings: 0,
+        address_bytes: 0,
+        memory_bytes: 0,
+        heap_bytes: 0,
+        metaspace_bytes: 0,
+        code_cache_bytes: 0,
+    };
+    /// The attach listener: 1 thread, its socket and a connection, 4 mappings, 1 MiB.
+    pub(super) const LISTENER: Self = Self {
+        threads: 8,
+        open_files: 8,
+        mappings: 32,
+        address_bytes: 16 * MIB,
+        memory_bytes: 8 * MIB,
+        ..Self::NOTHING
+    };
+    /// A thread dump as JSON, which Java code writes: 2.4 MiB of heap, 4.2 MiB of metaspace, 1.5 MiB of code, 9 MiB in all.
+    pub(super) const DUMP: Self = Self {
+        open_files: 4,
+        mappings: 32,
+        memory_bytes: 24 * MIB,
+        heap_bytes: 4 * MIB,
+        metaspace_bytes: 5 * MIB,
+        code_cache_bytes: MIB,
+        ..Self::NOTHING
+    };
+    /// A probe that reads the owners of locks and ends: 2 threads, 3 files, 40 mappings, 24 MiB with the listener, 12 MiB of heap
+    /// that become garbage, 3.3 MiB of metaspace, 3.5 MiB of code with what is compiled meanwhile.
+    pub const LOCKS: Self = Self {
+        threads: 12,
+        open_files: 12,
+        mappings: 96,
+        address_bytes: 64 * MIB,
+        memory_bytes: 48 * MIB,
+        heap_bytes: 8 * MIB,
+        metaspace_bytes: 4 * MIB,
+        code_cache_bytes: 2 * MIB,
+    };
+    /// A probe that stays, with its recording: 12 threads, 13 files, 69 mappings, 62 MiB with the listener, 8 MiB of heap that stay,
+    /// 7 MiB of metaspace, 8 MiB of code.
+    pub const WATCH: Self = Self {
+        threads: 24,
+        open_files: 32,
+        mappings: 160,
+        address_bytes: 192 * MIB,
+        memory_bytes: 96 * MIB,
+        heap_bytes: 16 * MIB,
+        metaspace_bytes: 12 * MIB,
+        code_cache_bytes: 4 * MIB,
+    };
+
+    /// The same once more: its classes are loaded.
+    pub(super) const fn again(&self) -> Self {
+        Self { metaspace_bytes: 0, code_cache_bytes: 0, ..*self }
+    }
+
+    const fn amount(&self, resource: Resource) -> u64 {
+        match resource {
+            Resource::Threads => self.threads,
+            Resource::OpenFiles => self.open_files,
+            Resource::Mappings => self.mappings,
+            Resource::AddressBytes => self.address_bytes,
+            Resource::MemoryBytes => self.memory_bytes,
+            Resource::HeapBytes => self.heap_bytes,
+            Resource::MetaspaceBytes => self.metaspace_bytes,
+            Resource::CodeCacheBytes => self.code_cache_bytes,
+        }
+    }
+}
+
+/// One limit, and how much of it is in use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Room {
+    pub resource: Resource,
+    pub used: u64,
+    pub limit: u64,
+    /// Whose use is counted, with a verb.
+    pub holder: &'static str,
+    /// The name by which an administrator knows the limit.
+    pub name: String,
+    pub advice: String,
+}
+
+/// A limit that leaves less than is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lack {
+    room: Room,
+    needed: u64,
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Room { resource, used, limit, holder, name, advice } = &self.room;
+        let (needed, used, limit) =
+            (resource.amount(self.needed), resource.amount(*used), resource.amount(*limit));
+        write!(
+            f,
+            "{needed} {} must be free, but {holder} {used} of {limit} ({name}). {advice}",
+            resource.name()
+        )
+    }
+}
+
+/// The first limit of a running process that leaves less than is needed. What cannot be read limits nothing.
+pub(super) fn lack(pid: u32, need: &Need) -> Option<Lack> {
+    first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?), need)
+}
+
+pub(super) fn first_lack(rooms: Vec<Room>, need: &Need) -> Option<Lack> {
+    let is_short = |room: &Room| room.limit.saturating_sub(room.used) < need.amount(room.resource);
+    rooms.into_iter().find(is_short).map(|room| Lack { needed: need.amount(room.resource), room })
+}
+
+fn rooms(process: &Process) -> Vec<Room> {
+    let mut rooms = own_rooms(process).unwrap_or_default();
+    let groups = Membership::of_process(process.pid().unsigned_abs());
+    let folders = groups.pids.iter().flat_map(|levels| &levels.folders);
+    rooms.extend(folders.filter_map(|folder| group_threads(folder)));
+    rooms.extend(groups.memory.iter().flat_map(memory::uses).map(|group| Room {
+        resource: Resource::MemoryBytes,
+        used: group.used_bytes,
+        limit: group.limit_bytes,
+        holder: "its control group uses",
+        name: format!("`{}`", group.file.display()),
+        advice: "Raise it, or the memory limit of its container".to_owned(),
+    }));
+    rooms.extend(machine_rooms());
+    rooms
+}
+
+/// The limits that the process itself has (`ulimit`), from /proc/PID/limits.
+fn own_rooms(process: &Process) -> Option<Vec<Room>> {
+    let (limits, status) = (process.limits().ok()?, process.status().ok()?);
+    let pid = process.pid();
+    let room = |resource, used, limit: &Limit, holder, flag: char, option: &str| {
+        let LimitValue::Value(soft) = limit.soft_limit else { return None };
+        Some(Room {
+            resource,
+            used,
+            limit: soft,
+            holder,
+            name: format!("`ulimit -{flag}`"),
+            advice: format!("`{}` raises it in the running JVM", raising(pid, option, limit, soft)),
+        })
+    };
+    let bytes = |kib: Option<u64>| kib.unwrap_or_default() << 10;
+    let namespace = fs::read_link(format!("/proc/{pid}/ns/user")).unwrap_or_default();
+    let threads = if lifts_limit(&namespace, status.ruid, status.capeff) {
+        None
+    } else {
+        let used = threads_of_user(status.ruid);
+        room(Resource::Threads, used, &limits.max_processes, "its user runs", 'u', "nproc")
+    };
+    let files = OpenFiles::read(process);
+    let files = files.and_then(|files| {
+        room(Resource::OpenFiles, files.open, &limits.max_open_files, "it has", 'n', "nofile")
+    });
+    let address = &limits.max_address_space;
+    let address = room(Resource::AddressBytes, bytes(status.vmsize), address, "it uses", 'v', "as");
+    let data =
+        room(Resource::MemoryBytes, bytes(status.vmdata), &limits.max_data_size, "it uses", 'd', "data");
+    let mappings = procfs::sys::vm::max_map_count().ok().map(|limit| Room {
+        resource: Resource::Mappings,
+        used: lines_of(&format!("/proc/{pid}/maps")),
+        limit,
+        holder: "it has",
+        name: "vm.max_map_count".to_owned(),
+        advice: format!("`sysctl vm.max_map_count={}` raises it", limit.saturating_mul(2)),
+    });
+    Some([threads, files, address, data, mappings].into_iter().flatten().collect())
+}
+
+/// A command that raises a limit well beyond what is needed. Beyond the hard limit, which is raised too, only root may go.
+fn raising(pid: i32, option: &str, limit: &Limit, soft: u64) -> String {
+    let larger = soft.saturating_add(soft.max(RAISED_BY_AT_LEAST));
+    match limit.hard_limit {
+        LimitValue::Value(hard) if hard < larger => {
+            format!("sudo prlimit --pid {pid} --{option}={larger}")
+        }
+        _ => format!("prlimit --pid {pid} --{option}={larger}:"),
+    }
+}
+
+/// Whether the kernel's limit of a user's processes does not apply. In another user namespace even root has it.
+fn lifts_limit(namespace: &Path, uid: u32, capabilities: u64) -> bool {
+    namespace == Path::new(FIRST_USER_NAMESPACE) && (uid == 0 || capabilities & UNLIMITED != 0)
+}
+
+/// All threads of a real user, which is what `ulimit -u` counts.
+fn threads_of_user(uid: u32) -> u64 {
+    let statuses = all_processes().into_iter().flatten().flatten().filter_map(|it| it.status().ok());
+    statuses.filter(|status| status.ruid == uid).map(|status| status.threads).sum()
+}
+
+fn group_threads(folder: &Path) -> Option<Room> {
+    let number = |name: &str| crate::cgroup::file::number(folder, name);
+    Some(Room {
+        resource: Resource::Threads,
+        used: number("pids.current")?,
+        limit: number("pids.max")?,
+        holder: "its control group runs",
+        name: format!("`{}`", folder.join("pids.max").display()),
+        advice: "Raise it, or the limit of processes of its container (`--pids-limit`)".to_owned(),
+    })
+}
+
+/// The limits that all processes of the machine share.
+fn machine_rooms() -> Vec<Room> {
+    let threads = LoadAverage::current().map_or(0, |load| u64::from(load.max));
+    let limit = |name: &str, limit: Option<u64>| {
+        limit.map(|limit| Room {
+            resource: Resource::Threads,
+            used: threads,
+            limit,
+            holder: "the machine runs",
+            name: name.to_owned(),
+            advice: format!("`sysctl {name}={}` raises it", limit.saturating_mul(2)),
+        })
+    };
+    let pid_max = procfs::sys::kernel::pid_max().ok().and_then(|it| u64::try_from(it).ok());
+    let threads_max = procfs::sys::kernel::threads_max().ok().map(u64::from);
+    let memory = Meminfo::current().ok();
+    let memory_room = |used: u64, limit: u64, name: &str| Room {
+        resource: Resource::MemoryBytes,
+        used,
+        limit,
+        holder: "the machine uses",
+        name: name.to_owned(),
+        advice: "End other programs first".to_owned(),
+    };
+    let available = memory.as_ref().and_then(|memory| {
+        let used = memory.mem_total.saturating_sub(memory.mem_available?);
+        Some(memory_room(used, memory.mem_total, "MemAvailable in /proc/meminfo"))
+    });
+    let is_strict =
+        fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|it| it.trim() == STRICT_OVERCOMMIT);
+    let committed = memory.filter(|_| is_strict).and_then(|memory| {
+        Some(memory_room(memory.committed_as, memory.commit_limit?, "vm.overcommit_memory=2, Committed_AS"))
+    });
+    let limits =
+        [limit("kernel.pid_max", pid_max), limit("kernel.threads-max", threads_max), available, committed];
+    limits.into_iter().flatten().collect()
+}
+
+fn lines_of(file: &str) -> u64 {
+    fs::read(file).map_or(0, |text| text.iter().filter(|&&byte| byte == b'\n').count() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    const NOTHING: Need = Need::NOTHING;
+
+    struct Sleeper(Child);
+
+    impl Sleeper {
+        /// Runs below a `ulimit` of the shell.
+        fn below(limit: &str) -> Self {
+            let script = format!("ulimit {limit}; exec sleep 600");
+            Self(Command::new("sh").args(["-c", &script]).spawn().unwrap())
+        }
+
+        /// The sentence, as soon as there is one: the shell sets its limit a moment after it was started.
+        fn lack(&self, need: Need) -> String {
+            loop {
+                if let Some(lack) = lack(self.0.id(), &need) {
+                    return lack.to_string();
+                }
+                std::thread::yield_now();
+            }
+        }
+    }
+
+    impl Drop for Sleeper {
+        fn drop(&mut self) {
+            self.0.kill().ok();
+            self.0.wait().ok();
+        }
+    }
+
+    #[test]
+    fn a_process_with_room_lacks_nothing() {
+        let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
+        assert_eq!(lack(sleeper.0.id(), &Need::LISTENER), None);
+        assert_eq!(lack(sleeper.0.id(), &NOTHING), None);
+    }
+
+    #[test]
+    fn a_limit_that_leaves_too_little_is_named_with_its_use_and_what_raises_it() {
+        let files = Sleeper::below("-n 20");
+        let pid = files.0.id();
+        let says = files.lack(Need { open_files: 19, ..NOTHING });
+        assert!(says.starts_with("19 open files must be free, but it has "), "{says}");
+        let expected = format!(
+            " of 20 (`ulimit -n`). `sudo prlimit --pid {pid} --nofile=120` raises it in the running JVM"
+        );
+        assert!(says.ends_with(&expected), "{says}");
+        let soft = Sleeper::below("-Sn 20");
+        let pid = soft.0.id();
+        let says = soft.lack(Need { open_files: 19, ..NOTHING });
+        assert!(says.contains(&format!(" `prlimit --pid {pid} --nofile=120:` raises it")), "{says}");
+        let says = Sleeper::below("-v 65536").lack(Need { address_bytes: 1 << 30, ..NOTHING });
+        assert!(says.starts_with("1.07 GB of address space must be free, but it uses "), "{says}");
+        assert!(says.contains("of 67.1 MB (`ulimit -v`)"), "{says}");
+        let says = Sleeper::below("-d 65536").lack(Need { memory_bytes: 67 << 20, ..NOTHING });
+        assert!(says.contains("of 67.1 MB (`ulimit -d`)"), "{says}");
+    }
+
+    #[test]
+    fn limits_that_no_process_meets_are_those_of_the_machine() {
+        let own = std::process::id();
+        let says = |need: Need| lack(own, &need).unwrap().to_string();
+        assert!(says(Need { mappings: u64::MAX, ..NOTHING }).contains("vm.max_map_count"));
+        let threads = says(Need { threads: u64::MAX, ..NOTHING });
+        assert!(
+            ["kernel.pid_max", "ulimit -u", "pids.max"].iter().any(|it| threads.contains(it)),
+            "{threads}"
+        );
+    }
+
+    #[test]
+    fn threads_are_counted_for_their_user() {
+        let own = rustix::process::getuid().as_raw();
+        let before = threads_of_user(own);
+        let _sleepers = [(); 3].map(|()| Sleeper(Command::new("sleep").arg("600").spawn().unwrap()));
+        assert!(before > 0 && threads_of_user(own) >= 3 && threads_of_user(u32::MAX - 1) == 0);
+    }
+
+    #[test]
+    fn only_root_and_capabilities_of_the_first_user_namespace_lift_the_limit_of_a_users_processes() {
+        let lifts = |namespace: &str, uid, capabilities| lifts_limit(Path::new(namespace), uid, capabilities);
+        assert!(
+            lifts(FIRST_USER_NAMESPACE, 0, 0) && lifts(FIRST_USER_NAMESPACE, 1_000, 1 << CAP_SYS_RESOURCE)
+        );
+        assert!(!lifts(FIRST_USER_NAMESPACE, 1_000, 0b11));
+        assert!(!lifts("user:[4026532000]", 0, u64::MAX));
+    }
+}

@@ -1,0 +1,155 @@
+//! How much a JVM's heap, metaspace and code cache have left for Java code of ours, as the JVM itself tells. An `OutOfMemoryError` ends a JVM
+//! with `-XX:+ExitOnOutOfMemoryError`, and without it the application may be the one that gets it. None of the questions runs
+//! Java code.
+
+use super::bearable::{Lack, Need, Resource, Room, first_lack};
+use super::{CommandError, JvmProcess, command};
+use std::time::Duration;
+
+const FLAGS: &str = "VM.flags";
+const HEAP: &str = "GC.heap_info";
+const CODE_CACHE: &str = "Compiler.codecache";
+const METASPACE: &str = "VM.metaspace basic";
+const HEAP_LIMIT: &str = "-XX:MaxHeapSize=";
+const METASPACE_LIMIT: &str = "-XX:MaxMetaspaceSize=";
+
+/// The need of a diagnostic command that runs Java code. `None`: it runs none.
+pub(super) fn need_of(command: &str) -> Option<&'static Need> {
+    match command.split('.').next() {
+        Some("JFR") => Some(&Need::WATCH),
+        Some("Thread") if command.starts_with("Thread.dump_to_file") => Some(&Need::DUMP),
+        _ => None,
+    }
+}
+
+/// The first of both that leaves less than is needed.
+pub(super) fn lack(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<Option<Lack>, CommandError> {
+    let ask = |text: &str| command(jvm, "jcmd", [text, "", ""], limit);
+    let (flags, mut answers) = (ask(FLAGS)?, ask(HEAP)? + &ask(CODE_CACHE)?);
+    if flags.contains(METASPACE_LIMIT) {
+        answers.push_str(&ask(METASPACE)?);
+    }
+    Ok(first_lack(rooms(&flags, &answers), need))
+}
+
+fn rooms(flags: &str, answers: &str) -> Vec<Room> {
+    let limit = |name: &str| flags.split_whitespace().find_map(|flag| flag.strip_prefix(name)?.parse().ok());
+    let room = |resource, used, limit, name: &str| Room {
+        resource,
+        used,
+        limit,
+        holder: "it uses",
+        name: format!("`{name}`"),
+        advice: "Start it with more".to_owned(),
+    };
+    let heap = limit(HEAP_LIMIT).zip(heap_used(answers));
+    let heap = heap.map(|(limit, used)| room(Resource::HeapBytes, used, limit, "-Xmx"));
+    let metaspace = limit(METASPACE_LIMIT).zip(metaspace_committed(answers));
+    let metaspace =
+        metaspace.map(|(limit, used)| room(Resource::MetaspaceBytes, used, limit, "-XX:MaxMetaspaceSize"));
+    let code_cache = roomiest_code_cache(answers)
+        .map(|(limit, used)| room(Resource::CodeCacheBytes, used, limit, "-XX:ReservedCodeCacheSize"));
+    heap.into_iter().chain(metaspace).chain(code_cache).collect()
+}
+
+/// Size and use of the segment with the most room, where code goes for which its own has none:
+/// `CodeCache: size=2600Kb used=2400Kb max_used=2500Kb free=200Kb`.
+fn roomiest_code_cache(answers: &str) -> Option<(u64, u64)> {
+    let bytes = |line: &str, name: &str| {
+        line.split_whitespace().find_map(|word| size(word.strip_prefix(name)?.strip_suffix('b')?))
+    };
+    let segments = answers.lines().filter_map(|line| Some((bytes(line, "size=")?, bytes(line, "used=")?)));
+    segments.max_by_key(|(size, used)| size.saturating_sub(*used))
+}
+
+/// The sum over all generations, with the garbage in them: `used 14188K`, or, of Shenandoah, `2048K used`.
+fn heap_used(answer: &str) -> Option<u64> {
+    let is_of_heap =
+        |line: &&str| !["Metaspace", "class space"].iter().any(|name| line.trim().starts_with(name));
+    let words: Vec<&str> = answer.lines().filter(is_of_heap).flat_map(str::split_whitespace).collect();
+    let after = |at: usize| words.get(at + 1).and_then(|word| size(word));
+    let before = |at: usize| at.checked_sub(1).and_then(|at| size(words[at]));
+    let places = || words.iter().enumerate().filter(|(_, word)| word.trim_end_matches(',') == "used");
+    let generations: Vec<u64> = places().filter_map(|(at, _)| after(at)).collect();
+    if generations.is_empty() {
+        places().find_map(|(at, _)| before(at))
+    } else {
+        Some(generations.iter().sum())
+    }
+}
+
+/// What `MaxMetaspaceSize` limits: `Metaspace  used 93K, committed 320K, reserved 81920K`.
+fn metaspace_committed(answers: &str) -> Option<u64> {
+    let line = answers.lines().find(|line| line.trim().starts_with("Metaspace"))?;
+    size(line.split_once("committed ")?.1.split(' ').next()?)
+}
+
+/// `14188K`, with or without a comma behind it.
+fn size(word: &str) -> Option<u64> {
+    let word = word.trim_end_matches(',');
+    let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
+    let bytes = match unit {
+        "B" => 1,
+        "K" => 1 << 10,
+        "M" => 1 << 20,
+        "G" => 1 << 30,
+        "T" => 1 << 40,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From Java 21 and 25, shortened.
+    const SERIAL: &str = " def new generation   total 19648K, used 1024K [0x00000000fc000000, 0x00000000fd550000)\n  eden space \
+        17472K,  14% used [0x00000000fc000000, 0x00000000fc263ad0)\n tenured generation   total 43712K, used 2048K [0x1, 0x2)\n \
+        Metaspace       used 3890K, committed 4096K, reserved 81920K\n  class space    used 343K, committed 448K, reserved 16384K\n";
+    const G1: &str = "garbage-first heap   total reserved 65536K, committed 65536K, used 3072K [0x1, 0x2)\n region size 1024K, \
+        1 young (1024K), 0 survivors (0K)\n";
+    const Z: &str = "ZHeap            used 3M, capacity 64M, max capacity 64M\n Cache           62M (1)\n";
+    const SHENANDOAH: &str =
+        "Shenandoah Heap\n 65536K max, 65536K soft max, 65536K committed, 3072K used\n 256 x 256 K regions\n";
+
+    #[test]
+    fn the_used_heap_is_read_of_each_collector_without_the_metaspace() {
+        for answer in [SERIAL, G1, Z, SHENANDOAH] {
+            assert_eq!(heap_used(answer), Some(3 << 20), "{answer}");
+        }
+        assert_eq!(heap_used("Unknown\n"), None);
+    }
+
+    #[test]
+    fn a_heap_a_limited_metaspace_and_a_code_cache_that_leave_too_little_are_named() {
+        let flags = "-XX:MaxHeapSize=8388608 -XX:MaxMetaspaceSize=9437184 -XX:+UseSerialGC";
+        let heap = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();
+        assert_eq!(
+            heap,
+            "8.39 MB of heap must be free, but it uses 3.15 MB of 8.39 MB (`-Xmx`). Start it with more"
+        );
+        let flags = "-XX:MaxHeapSize=83886080 -XX:MaxMetaspaceSize=9437184 -XX:+UseSerialGC";
+        let metaspace = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();
+        assert!(
+            metaspace.contains("of metaspace must be free, but it uses 4.19 MB of 9.44 MB"),
+            "{metaspace}"
+        );
+        let full = "CodeHeap 'non-nmethods': size=1000Kb used=990Kb max_used=990Kb free=10Kb\nCodeHeap 'profiled nmethods': \
+            size=2600Kb used=2400Kb max_used=2500Kb free=200Kb\n bounds [0x1, 0x2, 0x3]\n";
+        let code_cache = first_lack(rooms("", full), &Need::DUMP).unwrap().to_string();
+        assert!(
+            code_cache.starts_with("1.05 MB of code cache must be free, but it uses 2.46 MB of 2.66 MB"),
+            "{code_cache}"
+        );
+        let unlimited = "-XX:MaxHeapSize=83886080 -XX:+UseSerialGC";
+        assert_eq!(first_lack(rooms(unlimited, SERIAL), &Need::WATCH), None);
+    }
+
+    #[test]
+    fn only_commands_that_run_java_code_need_room_for_it() {
+        assert_eq!(need_of("Thread.dump_to_file -format=json /tmp/a"), Some(&Need::DUMP));
+        assert_eq!(need_of("JFR.start settings=default"), Some(&Need::WATCH));
+        assert_eq!([need_of("Thread.print"), need_of("GC.heap_info"), need_of("VM.flags")], [None; 3]);
+    }
+}
