@@ -48,6 +48,7 @@ pub mod parsers;
 pub mod periods;
 pub mod plan;
 pub mod pods;
+pub mod printable;
 mod priority;
 mod random;
 pub mod recorder;

@@ -25,3 +25,5 @@ pub mod rounds;
 pub mod sample;
 mod thread_kind;
 pub mod window;
+
+pub use threadcount_load::printable;

@@ -3,7 +3,6 @@
 use crate::markdown;
 use crate::published;
 use crate::published::Reproduced;
-use crate::terminal::clean;
 use crate::view::distinct;
 use crate::view::study::{UNAVAILABLE, claim_words};
 use std::fmt::Write as _;
@@ -11,6 +10,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons::{doubt_in_short, not_tried};
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::figures;
+use threadcount_model::printable::printable;
 
 const HEAD: [&str; 5] = ["study", "claim", "published", "measured", "verdict"];
 
@@ -102,7 +102,8 @@ pub fn text(documents: &[&ResultDocument]) -> String {
     let cells: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned))
         .chain(rows.iter().map(|row| {
             let claim = shortened(&row.claim);
-            [&row.study, &claim, &row.published, &row.measured, &row.verdict].map(|text| clean(text))
+            [&row.study, &claim, &row.published, &row.measured, &row.verdict]
+                .map(|text| printable(text).into_owned())
         }))
         .collect();
     let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);

@@ -80,7 +80,7 @@ pub fn problem(what: &str, why: &str) -> String {
         EVENTS => format!("no flight recording, so nothing on collections, pins, code and allocation: {why}"),
         _ => format!("cannot read {what}: {why}"),
     };
-    super::terminal::clean(&words)
+    threadcount_model::printable::printable(&words).into_owned()
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
     fn what_cannot_be_read_is_said_without_the_control_characters_that_its_reason_may_have() {
         assert_eq!(
             problem("shop:type=Pool", "closed\u{1b}[2J"),
-            "cannot read shop:type=Pool: closed\u{FFFD}[2J"
+            "cannot read shop:type=Pool: closed\\u001b[2J"
         );
         assert_eq!(problem("visit", "3 MiB are free"), "the probe has left the JVM: 3 MiB are free");
         assert_eq!(

@@ -12,6 +12,7 @@ use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Comparison;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_model::printable::printable;
 
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
@@ -194,14 +195,13 @@ fn claims(text: &mut String, view: &View) {
 /// Escaped text: no mark-up, no HTML, no line break, no table cell, no mention of a user.
 pub(super) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in printable(&text.replace(['\r', '\n', '\t'], " ")).chars() {
         match c {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
             '@' => safe.push_str("&#64;"),
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => safe.extend(['\\', c]),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => safe.push(' '),
             c => safe.push(c),
         }
     }

@@ -8,11 +8,11 @@ use crate::crossover;
 use crate::view::study::StudyView;
 use crate::view::{View, WhyLine, capital, view};
 use crate::wrapped::folded;
-pub use page::clean;
 use page::{LABEL, Page, Piece, Tone};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::TrustGrade;
+use threadcount_model::printable::printable;
 
 /// How the summary is to be printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,13 +53,13 @@ const SHOWN: [Shown; 6] = [
 
 /// The result in [`MOST_LINES`] lines. `report` is the path of the HTML report, where one was written.
 ///
-/// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
+/// Control characters in names and messages are escaped, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     if let Some(alone) = document.crossover_alone() {
         let text: String = crossover::lines(alone, &document.experiment.question)
             .into_iter()
-            .map(|line| clean(&line) + "\n")
+            .map(|line| printable(&line).into_owned() + "\n")
             .collect();
         return folded(&text, style.width);
     }
@@ -180,5 +180,5 @@ pub fn paragraph(document: &ResultDocument) -> String {
     let trust = view.trust.lowered_by.iter().chain([&view.trust.requests]);
     let trust = trust.map(|it| format!("{}.", capital(it))).collect::<Vec<_>>().join(" ");
     sentences.push(format!("Trust: {}. {trust}", reasons::grade(view.trust.grade)));
-    clean(&sentences.join(" ")) + "\n"
+    printable(&sentences.join(" ")).into_owned() + "\n"
 }

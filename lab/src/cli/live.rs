@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use threadcount_load::outcome::{Second, SecondTimes};
 use threadcount_load::plan::LoadPlan;
 use threadcount_model::figures;
+use threadcount_model::printable::printable;
 
 /// A line in a log covers this many seconds.
 const SECONDS_PER_LINE: u32 = 5;
@@ -97,7 +98,7 @@ impl Live {
 /// A closed stderr must not end a measurement.
 fn print(line: Option<String>) {
     if let Some(line) = line {
-        let _ = writeln!(io::stderr(), "{line}");
+        let _ = writeln!(io::stderr(), "{}", printable(&line));
     }
 }
 

@@ -1,7 +1,8 @@
-//! The output of a command goes to stdout; everything else to stderr.
+//! The output of a command goes to stdout; everything else to stderr. Whatever quotes the text of others passes here, and is printable.
 
 use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
+use threadcount_model::printable::printable_lines;
 use threadcount_report::terminal::TerminalStyle;
 use threadcount_report::wrapped::folded;
 
@@ -17,17 +18,18 @@ pub fn style() -> TerminalStyle {
     TerminalStyle { width, colour: io::stdout().is_terminal() }
 }
 
-/// For people: as [`print`], in lines that fit the terminal. JSON stays as it is.
+/// For people: as [`print`], in lines that fit the terminal. JSON stays JSON.
 ///
 /// # Errors
 /// As [`print`].
 pub fn show(text: &str, is_json: bool) -> miette::Result<()> {
-    if is_json { print(text) } else { print(&fitting(text)) }
+    if is_json { print(&printable_lines(text)) } else { print(&fitting(text)) }
 }
 
 /// In lines that fit the terminal; where stdout is none, as it is.
 pub fn fitting(text: &str) -> String {
-    if io::stdout().is_terminal() { folded(text, style().width) } else { text.to_owned() }
+    let text = printable_lines(text);
+    if io::stdout().is_terminal() { folded(&text, style().width) } else { text.into_owned() }
 }
 
 /// A message on stderr, in lines that fit the terminal. A closed stderr must not end a session.
@@ -38,7 +40,8 @@ pub fn explain(text: &str) {
 /// In lines that fit the terminal of stderr; where it is none, as it is.
 pub fn fitting_messages(text: &str) -> String {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok().filter(|size| size.ws_col > 0);
-    size.map_or_else(|| text.to_owned(), |size| folded(text, usize::from(size.ws_col)))
+    let text = printable_lines(text);
+    size.map_or_else(|| text.to_string(), |size| folded(&text, usize::from(size.ws_col)))
 }
 
 /// To stdout, without colours where it is not a terminal; a reader that closes the pipe (`| head`) is not an error.

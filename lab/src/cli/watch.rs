@@ -28,6 +28,7 @@ use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
 use threadcount_machine::process_state::ProcessState;
 use threadcount_model::parse;
+use threadcount_model::printable::printable;
 
 /// How long a signal may wait.
 const REACTION: Duration = Duration::from_millis(100);
@@ -179,7 +180,7 @@ fn recording_path(path: &Path) -> miette::Result<PathBuf> {
 /// A reader that closes the pipe (`| head`) is not an error. False: it has.
 fn print(line: &str) -> io::Result<bool> {
     let mut out = io::stdout().lock();
-    match writeln!(out, "{line}").and_then(|()| out.flush()) {
+    match writeln!(out, "{}", printable(line)).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
         done => done.map(|()| true),
     }

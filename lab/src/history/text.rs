@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_report::terminal;
 use threadcount_report::view::ratios::ratio_words;
 
 /// The figures that a history compares with the result before.
@@ -43,7 +42,7 @@ pub fn change(change: &Change) -> String {
     } else {
         ONE_SESSION
     });
-    clean(&text)
+    text
 }
 
 fn side_line(side: &Side) -> String {
@@ -117,7 +116,7 @@ pub fn history(timeline: &Timeline) -> String {
     if timeline.experiments.is_empty() {
         let _ = writeln!(text, "There is no result in {} or below it.", timeline.folder.display());
     }
-    clean(&text)
+    text
 }
 
 fn result(text: &mut String, entry: &Entry) {
@@ -175,9 +174,4 @@ fn since_words(ratio: &Ratio) -> String {
         Verdict::NotEnoughRuns => format!(" ({}x, {})", figures::ratio(ratio.ratio), ratio_words(ratio)),
         Verdict::Higher | Verdict::Lower => format!(" ({}x{interval})", figures::ratio(ratio.ratio)),
     }
-}
-
-/// No name or message of a result can send escape sequences to a terminal.
-fn clean(text: &str) -> String {
-    text.split('\n').map(terminal::clean).collect::<Vec<_>>().join("\n")
 }

@@ -10,6 +10,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{bytes, count, milliseconds as time};
+use threadcount_model::printable::printable;
 use threadcount_report::live;
 use threadcount_report::live::LimitWords;
 use threadcount_report::wrapped::wrapped;
@@ -31,7 +32,16 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(foot_line(screen)).dim(), foot);
 }
 
+/// The lines of the screen. Names that others have chosen are in them.
 fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
+    let mut lines = raw_lines(screen, width);
+    for span in lines.iter_mut().flat_map(|line| &mut line.spans) {
+        span.content = printable(&span.content).into_owned().into();
+    }
+    lines
+}
+
+fn raw_lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let model = Line::from(sentence(&screen.thread_model()));
     let held = if screen.carriers_held() { HELD } else { "" };
     let mut lines = vec![title(screen), model, Line::from(held).red().bold()];

@@ -4,6 +4,7 @@ use super::TerminalStyle;
 use crate::wrapped::wrapped;
 use owo_colors::{OwoColorize, Style};
 use std::fmt::Write as _;
+use threadcount_model::printable::printable;
 
 /// How a piece of text is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,18 +24,8 @@ pub(super) struct Piece {
 
 impl Piece {
     pub(super) fn new(text: &str, tone: Tone) -> Self {
-        Self { text: clean(text), tone }
+        Self { text: printable(text).into_owned(), tone }
     }
-}
-
-/// Replaces control characters and the separators that some terminals interpret.
-#[must_use]
-pub fn clean(text: &str) -> String {
-    let harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if harmful(c) { '\u{FFFD}' } else { c }).collect()
 }
 
 /// Columns of a text (one for each character).
