@@ -378,21 +378,21 @@ fn hidden<T: Serialize + DeserializeOwned + Default>(data: &T) -> T {
 /// What a run wrote down of its server, its load and its failure, without secrets.
 pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
     record.server = hidden(&record.server);
-    record.failure = hidden(&record.failure);
     record.external = hidden(&record.external);
     record.capacity = hidden(&record.capacity);
-    record.unexplained = hidden(&record.unexplained);
-    record.probe_refused = hidden(&record.probe_refused);
     let secrets = SecretValues::of(experiment);
-    if let Some(failure) = &mut record.failure {
-        let texts = failure.log_tail.iter_mut().chain([&mut failure.why]).chain(&mut failure.cause);
-        texts.for_each(|text| *text = secrets.hidden_in(text));
-    }
     let written = texts_with_variables(&record, experiment);
+    let without_ours = |text: &str| {
+        secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
+    };
+    // Sentences of ours and lines of the server. They name classes and methods, which are no names of secrets: the values that were given
+    // to us are what must not stand there.
+    let failure = record.failure.iter_mut().flat_map(|it| it.log_tail.iter_mut().chain([&mut it.why]).chain(&mut it.cause));
+    for text in failure.chain(&mut record.unexplained).chain(&mut record.probe_refused) {
+        *text = without_ours(text);
+    }
     for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
-        hide_secrets(load, |text| {
-            secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
-        });
+        hide_secrets(load, without_ours);
     }
     record
 }
@@ -436,16 +436,20 @@ mod tests {
             load: experiment.loads[0].name.clone(),
             measured: Some(load),
             failure: Some(RunFailure {
-                why: "ended".to_owned(),
+                why: "the server hangs: 4 requests stood at Login.checkPassword:45 (t0ken)".to_owned(),
                 cause: Some("no t0ken".to_owned()),
-                log_tail: vec!["refused: t0ken".to_owned()],
+                log_tail: vec!["refused: t0ken".to_owned(), "at shop.Token.verify(Token.java:9)".to_owned()],
             }),
+            unexplained: Some("no thread was in Login.checkPassword:45".to_owned()),
             external: Some(ExternalLoad { processes: vec![process], ..ExternalLoad::default() }),
             ..Record::default()
         };
         let kept = without_secrets(record, &experiment);
         let failure = kept.failure.unwrap();
-        assert_eq!((failure.cause.unwrap().as_str(), &*failure.log_tail[0]), ("no ***", "refused: ***"));
+        assert_eq!(failure.cause.unwrap(), "no ***");
+        assert_eq!(failure.log_tail, ["refused: ***", "at shop.Token.verify(Token.java:9)"]);
+        assert_eq!(failure.why, "the server hangs: 4 requests stood at Login.checkPassword:45 (***)");
+        assert_eq!(kept.unexplained.unwrap(), "no thread was in Login.checkPassword:45");
         let load = kept.measured.unwrap();
         assert_eq!(load.target, "http://h/?access_token=***");
         assert_eq!(load.first_failing_body.unwrap(), "no such X: ${PATH}, ***");
