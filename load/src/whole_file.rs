@@ -4,6 +4,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// The largest file that a request is made of, in bytes.
@@ -146,8 +147,28 @@ fn in_place(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The system's.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_by(path, |partial| write_new(partial, bytes))
+}
+
+/// Replaces a file in the same way by one that only its owner may read.
+///
+/// # Errors
+/// The system's error, or that a device or a pipe stands there, which is not replaced.
+pub fn replace_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::metadata(path).is_ok_and(|it| !it.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    replace_by(path, |partial| {
+        let mut file = create_new(partial)?;
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    })
+}
+
+fn replace_by(path: &Path, write: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let partial = partial(path);
-    let written = write_new(&partial, bytes).and_then(|()| fs::rename(&partial, path));
+    let written = write(&partial).and_then(|()| fs::rename(&partial, path));
     if written.is_err() {
         let _ = fs::remove_file(&partial);
     }
