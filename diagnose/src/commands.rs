@@ -16,29 +16,36 @@ const JAR: &str = "probe.jar";
 /// Without `-l`, which walks the whole heap at a safepoint for synchronizers: their owners come from the probe, and the JVM looks
 /// for deadlocks of platform threads in any case.
 const THREAD_PRINT: &str = "Thread.print";
+/// Java code writes the dump of all threads, and may stand still itself: there is time left for what the JVM prints without Java code.
+const LONGEST_DUMP: Duration = Duration::from_secs(5);
 
-/// The JVM, and a folder in its /tmp for what it can only write to a file.
+/// A running JVM that takes commands, and a folder in its /tmp for what it can only write to a file.
 pub(super) struct Commands {
     jvm: JvmProcess,
-    folder: HeldFolder,
+    /// Where it could not be made, the reason.
+    folder: Result<HeldFolder, String>,
     inside: PathBuf,
     /// The probe, as the JVM sees it; where it was not built, there is no snapshot of locks.
-    jar: Option<PathBuf>,
+    jar: Result<PathBuf, String>,
     until: Instant,
 }
 
 impl Commands {
-    pub fn begin(jvm: JvmProcess, until: Instant) -> Result<Self, CommandError> {
-        let failed = |source| CommandError::Connection { pid: jvm.pid, source };
-        let name = in_tmp::unpredictable("threadcount-diagnose").map_err(failed)?;
-        let jar = jar::find().ok();
-        // One that sees our files gets our own: the JVM keeps the file of an agent open.
-        let copied = jar.as_ref().filter(|_| jvm.is_foreign());
+    pub fn begin(jvm: JvmProcess, until: Instant) -> Self {
+        let jar = jar::find().map_err(|error| error.to_string());
+        // A JVM that sees our files gets our own: it keeps the file of an agent open.
+        let copied = jar.as_ref().ok().filter(|_| jvm.is_foreign());
         let bytes = copied.and_then(|jar| std::fs::read(jar).ok()).unwrap_or_default();
-        let folder = in_tmp::create_with_file(&jvm, &name, (JAR, &bytes)).map_err(failed)?;
-        let inside = Path::new("/tmp").join(name);
+        let created = in_tmp::unpredictable("threadcount-diagnose").and_then(|name| {
+            let folder = in_tmp::create_with_file(&jvm, &name, (JAR, &bytes))?;
+            Ok((Path::new("/tmp").join(name), folder))
+        });
+        let (inside, folder) = match created {
+            Ok((inside, folder)) => (inside, Ok(folder)),
+            Err(error) => (PathBuf::new(), Err(format!("no folder can be made in its /tmp: {error}"))),
+        };
         let jar = if jvm.is_foreign() { jar.map(|_| inside.join(JAR)) } else { jar };
-        Ok(Self { jvm, folder, inside, jar, until })
+        Self { jvm, folder, inside, jar, until }
     }
 
     /// It has until then, where that is later.
@@ -55,35 +62,43 @@ impl Commands {
         Ok((thread_print::parse(&text), text))
     }
 
-    /// The JVM writes it to a file only.
-    pub fn thread_dump(&self) -> Result<(Vec<DumpedThread>, String), CommandError> {
+    /// The JVM writes it to a file only. The reason where there is none.
+    pub fn thread_dump(&self) -> Result<(Vec<DumpedThread>, String), String> {
+        self.folder.as_ref().map_err(Clone::clone)?;
         let file = self.inside.join("threads.json");
         let command = format!("Thread.dump_to_file -overwrite -format=json {}", file.display());
-        let answer = attach::diagnostic_command(&self.jvm, &command, self.left())?;
+        let answer = attach::diagnostic_command(&self.jvm, &command, self.left().min(LONGEST_DUMP));
+        let answer = answer.map_err(|error| error.to_string())?;
         let text = self.read("threads.json")?;
-        let unreadable =
-            || CommandError::Failed { pid: self.jvm.pid, command, answer: answer.trim().to_owned() };
-        Ok((thread_dump::parse(&text).ok_or_else(unreadable)?, text))
+        let threads = thread_dump::parse(&text).ok_or_else(|| {
+            let first = answer.trim().lines().next().unwrap_or("it is cut off");
+            first.trim_start_matches("Failed: ").to_owned()
+        })?;
+        Ok((threads, text))
     }
 
-    /// By the probe, which ends at once, and adds to a file that is there. `None`: the JVM does not load it, or cannot run it.
-    pub fn locks(&self, number: usize) -> Option<LockSnapshot> {
+    /// By the probe, which ends at once, and adds to a file that is there. The reason where the JVM does not load it, or cannot run it.
+    pub fn locks(&self, number: usize) -> Result<LockSnapshot, String> {
+        self.folder.as_ref().map_err(Clone::clone)?;
+        let jar = self.jar.as_ref().map_err(Clone::clone)?;
         let name = format!("locks-{number}.jsonl");
         let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
-        probe::load_agent(&self.jvm, self.jar.as_ref()?, &argument, &Need::LOCKS, self.left()).ok()?;
-        locks::parse(&self.read(&name).ok()?)
+        probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left()).map_err(|error| error.to_string())?;
+        locks::parse(&self.read(&name)?).ok_or_else(|| "the probe did not complete its snapshot".to_owned())
     }
 
-    fn read(&self, name: &str) -> Result<String, CommandError> {
-        let failed = |source| CommandError::Connection { pid: self.jvm.pid, source };
-        let bytes = in_tmp::read(&self.jvm, &self.folder.path.join(name)).map_err(failed)?;
+    fn read(&self, name: &str) -> Result<String, String> {
+        let folder = self.folder.as_ref().map_err(Clone::clone)?;
+        let bytes = in_tmp::read(&self.jvm, &folder.path.join(name)).map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 
 impl Drop for Commands {
     fn drop(&mut self) {
-        in_tmp::remove(&self.jvm, &self.folder.path);
+        if let Ok(folder) = &self.folder {
+            in_tmp::remove(&self.jvm, &folder.path);
+        }
     }
 }
 

@@ -3,11 +3,13 @@
 use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
+use super::kernel::KernelFact;
 use super::locks::{QueueSide, ThreadPool};
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
 use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
-use std::collections::{BTreeMap, HashMap};
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 /// A thread over all snapshots; its stack and locks are those of the last one.
@@ -171,6 +173,31 @@ pub struct Synchronizer {
     pub is_given_back: bool,
 }
 
+/// A part of the evidence that was not to be had, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MissingSource {
+    pub source: Source,
+    pub why: String,
+}
+
+/// Where evidence comes from. Each source may fail while the others are judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Commands to the JVM, of any kind.
+    Attach,
+    /// `Thread.print`: platform threads and their locks.
+    ThreadPrint,
+    /// `Thread.dump_to_file`: all threads.
+    ThreadDump,
+    /// The probe: owners of locks and permits.
+    Locks,
+    /// The JVM's performance data: collections and the heap.
+    PerfData,
+    /// The descriptors of the process: connections of clients.
+    Sockets,
+}
+
 /// With fewer snapshots a thread that waits for a moment looks like one that hangs.
 pub(crate) const SNAPSHOTS: usize = 3;
 
@@ -204,10 +231,16 @@ pub struct Evidence {
     pub lacks_virtual_threads: bool,
     /// Why there are fewer.
     pub missing: Option<Missing>,
+    /// The sources that gave nothing.
+    pub missing_sources: Vec<MissingSource>,
+    /// What the kernel shows, where the JVM gave no threads at all.
+    pub kernel_facts: Vec<KernelFact>,
     /// Threads of the earlier snapshots, the last of them first: id and stack only.
     pub earlier: Vec<Vec<Thread>>,
     /// How many carriers the scheduler may have.
     pub parallelism: Option<usize>,
+    /// Locks and other objects that threads waited for which have ended since, by class and identity.
+    pub given: HashSet<String>,
     /// Circles that the JVM found itself, among platform threads, in all snapshots.
     pub circles_of_jvm: Vec<PrintedCircle>,
     /// Of the whole process.

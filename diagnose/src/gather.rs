@@ -3,10 +3,11 @@
 
 use super::child_process;
 use super::commands::Commands;
-use super::evidence::{Evidence, SNAPSHOTS, Thread};
+use super::evidence::{Evidence, MissingSource, SNAPSHOTS, Source, Thread};
 use super::file_locks;
 use super::gc_use::GcCounters;
 use super::judge::{is_of_server, is_timed, is_writing, reads_stream, waits_for_child, waits_for_file_lock};
+use super::kernel::KernelReading;
 use super::locks::LockSnapshot;
 use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
@@ -14,6 +15,7 @@ use super::run_time::{self, RunTime};
 use super::scheduler;
 use super::server_use::ServerUse;
 use super::thread_dump::DumpedThread;
+use super::thread_names;
 use super::thread_print::{self, PrintedCircle};
 use super::time_left;
 use super::verdict::Missing;
@@ -23,9 +25,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use threadcount_machine::attach::{CommandError, JvmProcess};
+use threadcount_machine::attach::{CommandError, Refusal};
 use threadcount_machine::probe::attach::AttachError;
-use threadcount_machine::probe::target;
+use threadcount_machine::probe::target::{self, TargetError};
 use threadcount_machine::process_sockets::ProcessSockets;
 
 /// Until its first dump.
@@ -52,36 +54,53 @@ pub struct Options {
     pub agent: bool,
 }
 
-/// Gathers it. Once `stop` is set it ends, and takes its files away.
+/// Gathers it. Once `stop` is set it ends, and takes its files away. Each source of evidence may fail alone; the evidence then lacks it, and
+/// has the reason.
 ///
 /// # Errors
-/// Why the JVM cannot be looked into. One that does not answer is evidence.
+/// The process is no JVM that may be looked into, or it has ended.
 pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gathered, AttachError> {
-    let jvm: JvmProcess = target::inspect(pid)?.interrupted_by(Arc::clone(stop));
+    let mut missing_sources = MissingSources::default();
+    let jvm = match target::inspect(pid) {
+        Ok(jvm) => Some(jvm.interrupted_by(Arc::clone(stop))),
+        Err(TargetError::Refused(refusal)) if is_of_jvm(&refusal) => {
+            missing_sources.add(Source::Attach, refusal.to_string());
+            None
+        }
+        Err(other) => return Err(other.into()),
+    };
     let began = Instant::now();
+    let kernel = KernelReading::take(pid);
     let mut gc = Vec::new();
     let mut run_times = Vec::new();
     look(pid, began, &mut gc);
     look_at_threads(pid, began, &mut run_times);
     let sockets_before = ProcessSockets::read(pid);
     let children_before = (began.elapsed(), child_process::times(pid));
-    let mut commands = Commands::begin(jvm, began + LIMIT)?;
-    let mut snapshots = Vec::new();
+    let mut commands = jvm.map(|jvm| Commands::begin(jvm, began + LIMIT));
+    let mut snapshots: Vec<Snapshot> = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
     let mut unresponsive = false;
     let mut missing = None;
     let mut next = Some(FIRST_LOOK);
-    while let Some(due) = next.filter(|_| whole(&snapshots).len() < SNAPSHOTS) {
+    while let Some((due, commands)) = next.zip(commands.as_mut()).filter(|_| !is_enough(&snapshots)) {
         sleep_until(began + due, stop)?;
         look(pid, began, &mut gc);
         let is_short = is_short(&gc);
         next = after(due, is_short);
-        match snapshot(&commands, began, is_short) {
+        match snapshot(commands, began, is_short, &mut missing_sources) {
             Ok(snapshot) => {
-                if snapshot.is_whole {
+                if !snapshot.printed.is_empty() && !is_short || snapshot.is_whole {
                     commands.extend(began + LIMIT_OF_SLOW);
                 }
+                if !snapshot.is_whole && !is_short {
+                    missing = Some(Missing::ThreadDump);
+                }
                 snapshots.push(snapshot);
+            }
+            Err(CommandError::Interrupted) => return Err(CommandError::Interrupted.into()),
+            Err(CommandError::Refused(ended @ Refusal::NoSuchProcess { .. })) => {
+                return Err(CommandError::Refused(ended).into());
             }
             Err(CommandError::Silent { seconds, .. }) => {
                 unresponsive = !is_short && seconds >= RESPONDS_SECONDS;
@@ -90,7 +109,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
             }
             // The collections are evidence without it.
             Err(_) if is_short => {}
-            Err(other) => return Err(other.into()),
+            Err(other) => missing_sources.add(Source::ThreadPrint, other.to_string()),
         }
         look_at_threads(pid, began, &mut run_times);
         if is_short {
@@ -98,10 +117,13 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
             continue;
         }
         // The second time only where it tells a queue that moves from one that stands still.
-        let number = whole(&snapshots).len();
+        let number = whole(&snapshots).len().max(of_failed_dumps(&snapshots));
         let has_queue = || locks.last().is_some_and(|(_, it)| has_queue(it));
         if options.agent && (number == 2 || number == SNAPSHOTS && has_queue()) {
-            locks.extend(commands.locks(number).map(|it| (began.elapsed(), it)));
+            match commands.locks(number) {
+                Ok(snapshot) => locks.push((began.elapsed(), snapshot)),
+                Err(why) => missing_sources.add(Source::Locks, why),
+            }
         }
     }
     sleep_until(Instant::now(), stop)?;
@@ -110,12 +132,55 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let missing = missing.filter(|_| whole(&snapshots).len() < SNAPSHOTS);
     let server =
         sockets_before.zip(ProcessSockets::read(pid)).map(|(first, last)| ServerUse::between(&first, &last));
+    if server.is_none() {
+        missing_sources.add(Source::Sockets, "its descriptors cannot be seen".to_owned());
+    }
+    if gc.is_empty() {
+        let why = "the JVM keeps none (-XX:-UsePerfData), or its file is not in its /tmp";
+        missing_sources.add(Source::PerfData, why.to_owned());
+    }
+    // A short heap is a reason, and the JVM answers as well as it can.
+    let is_silent = unresponsive || snapshots.is_empty() && missing != Some(Missing::HeapIsShort);
+    let kernel_facts = if is_silent { kernel.facts(&run_times, &run_time::names(pid)) } else { Vec::new() };
     let seconds = (began.elapsed() - children_before.0).as_secs_f64();
     let children = child_process::since(pid, &children_before.1, seconds);
-    let without = Evidence { unresponsive, missing, server, children, ..Evidence::default() };
+    let MissingSources(missing_sources) = missing_sources;
+    let without = Evidence {
+        unresponsive,
+        missing,
+        missing_sources,
+        kernel_facts,
+        server,
+        children,
+        ..Evidence::default()
+    };
     let mut gathered = Gathered { evidence: without, pid, snapshots, locks, run_times, gc };
     gathered.evidence = evidence(&gathered);
     Ok(gathered)
+}
+
+/// The sources that gave nothing, each with the first reason.
+#[derive(Default)]
+struct MissingSources(Vec<MissingSource>);
+
+impl MissingSources {
+    fn add(&mut self, source: Source, why: String) {
+        if self.0.iter().all(|it| it.source != source) {
+            self.0.push(MissingSource { source, why });
+        }
+    }
+}
+
+/// Whether a JVM refuses commands: the kernel shows what its process does. Others are not ours to look into.
+fn is_of_jvm(refusal: &Refusal) -> bool {
+    !matches!(
+        refusal,
+        Refusal::NoSuchProcess { .. }
+            | Refusal::NotAJvm { .. }
+            | Refusal::OpenJ9 { .. }
+            | Refusal::AnotherUser { .. }
+            | Refusal::NoPermission { .. }
+    )
 }
 
 pub(super) fn evidence(all: &Gathered) -> Evidence {
@@ -144,6 +209,7 @@ pub(super) fn evidence(all: &Gathered) -> Evidence {
         earlier: earlier(&judged),
         parallelism: scheduler::parallelism(all.pid),
         circles_of_jvm: circles_of_jvm(&judged),
+        given: given(&all.locks, &judged),
         ..all.evidence.clone()
     }
 }
@@ -196,15 +262,24 @@ fn java_of(print: &str) -> Option<u32> {
     version[..version.find(|it: char| !it.is_ascii_digit())?].parse().ok()
 }
 
-/// Those with the virtual threads, too.
+/// The snapshots of all threads.
 fn whole(snapshots: &[Snapshot]) -> Vec<&Snapshot> {
     snapshots.iter().filter(|it| it.is_whole).collect()
+}
+
+/// How many snapshots lack the virtual threads because the JVM could not dump them.
+fn of_failed_dumps(snapshots: &[Snapshot]) -> usize {
+    snapshots.iter().filter(|it| it.dump_failed).count()
+}
+
+fn is_enough(snapshots: &[Snapshot]) -> bool {
+    whole(snapshots).len() >= SNAPSHOTS || of_failed_dumps(snapshots) >= SNAPSHOTS
 }
 
 /// What can be judged where too few have all threads; else empty.
 fn of_platform_threads(snapshots: &[Snapshot]) -> Vec<Snapshot> {
     let is_too_few = whole(snapshots).len() < SNAPSHOTS && snapshots.len() >= SNAPSHOTS;
-    let all = snapshots.iter().filter(|_| is_too_few);
+    let all = snapshots.iter().filter(|it| is_too_few && !it.printed.is_empty());
     all.map(|it| Snapshot { dumped: thread_print::as_dumped(&it.printed), ..it.clone() }).collect()
 }
 
@@ -256,14 +331,33 @@ fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
     all.map(|it| it.dumped.iter().map(thread).collect()).collect()
 }
 
-/// Those in each snapshot; addresses of objects change when they are moved.
+/// What threads waited for that had ended by the last dump. With a time limit, they may have given up.
+fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet<String> {
+    let Some((last, earlier)) = snapshots.split_last().filter(|(last, _)| last.is_whole) else {
+        return HashSet::new();
+    };
+    let alive: HashSet<u64> = last.dumped.iter().map(|it| it.tid).collect();
+    let probed = locks.iter().filter(|(at, _)| *at < last.at).flat_map(|(_, locks)| &locks.waits);
+    let probed = probed.map(|it| (it.tid, Some(it.state.as_str()), it.lock.as_ref()));
+    let dumped = earlier.iter().flat_map(|it| &it.dumped);
+    let dumped = dumped.map(|it| {
+        let waits_for = it.blocked_on.as_ref().or(it.parked_for.as_ref()).or(it.waits_on.as_ref());
+        (it.tid, it.state.as_deref(), waits_for)
+    });
+    let is_without_limit = |state: Option<&str>| matches!(state, Some("WAITING" | "BLOCKED"));
+    let ended =
+        probed.chain(dumped).filter(|(tid, state, _)| !alive.contains(tid) && is_without_limit(*state));
+    ended.filter_map(|(_, _, lock)| lock.cloned()).collect()
+}
+
+/// The circles that each snapshot has; addresses of objects change when they are moved.
 fn circles_of_jvm(snapshots: &[&Snapshot]) -> Vec<PrintedCircle> {
-    let names = |circle: &PrintedCircle| circle.iter().map(|it| it.0.clone()).collect::<BTreeSet<_>>();
-    let mut all = snapshots.iter().rev().map(|it| thread_print::circles(&it.texts.0));
+    let ids = |circle: &PrintedCircle| circle.iter().map(|it| it.0).collect::<BTreeSet<_>>();
+    let mut all = snapshots.iter().rev().map(|it| it.circles.clone());
     let mut last = all.next().unwrap_or_default();
     for other in all {
-        let known: HashSet<_> = other.iter().map(names).collect();
-        last.retain(|circle| known.contains(&names(circle)));
+        let known: HashSet<_> = other.iter().map(ids).collect();
+        last.retain(|circle| known.contains(&ids(circle)));
     }
     last
 }
@@ -282,13 +376,43 @@ fn sleep_until(due: Instant, stop: &AtomicBool) -> Result<(), CommandError> {
     }
 }
 
-/// The JVM prints its platform threads without Java code, which needs memory: where the heap is short, these only.
-fn snapshot(commands: &Commands, began: Instant, is_short: bool) -> Result<Snapshot, CommandError> {
-    let (printed, print_text) = commands.thread_print()?;
-    let (dumped, dump_text) =
-        if is_short { (thread_print::as_dumped(&printed), String::new()) } else { commands.thread_dump()? };
+/// The JVM prints its platform threads without Java code, which needs memory: where the heap is short, these only. Each of the two may fail
+/// alone.
+fn snapshot(
+    commands: &Commands,
+    began: Instant,
+    is_short: bool,
+    missing_sources: &mut MissingSources,
+) -> Result<Snapshot, CommandError> {
+    let printed = commands.thread_print();
+    let dumped = match &printed {
+        Err(CommandError::Silent { .. } | CommandError::Interrupted | CommandError::Refused(_)) => None,
+        _ if is_short => None,
+        _ => Some(commands.thread_dump()),
+    };
+    let dump_failed = matches!(dumped, Some(Err(_)));
+    let dumped = match dumped {
+        Some(Err(why)) => {
+            missing_sources.add(Source::ThreadDump, why);
+            None
+        }
+        other => other.and_then(Result::ok),
+    };
+    let is_whole = dumped.is_some();
+    let (printed, print_text) = match printed {
+        Err(error) if is_whole => {
+            missing_sources.add(Source::ThreadPrint, error.to_string());
+            Default::default()
+        }
+        other => other?,
+    };
+    let circles = thread_print::circles(&print_text, &printed);
+    let (mut dumped, dump_text) =
+        dumped.unwrap_or_else(|| (thread_print::as_dumped(&printed), String::new()));
+    let (mut printed, mut print_text) = (printed, print_text);
+    thread_names::hide_secrets(&mut printed, &mut dumped, &mut print_text);
     let texts = (print_text, dump_text);
-    Ok(Snapshot { at: began.elapsed(), is_whole: !is_short, printed, dumped, texts })
+    Ok(Snapshot { at: began.elapsed(), is_whole, dump_failed, printed, dumped, circles, texts })
 }
 
 #[cfg(test)]
@@ -334,7 +458,7 @@ mod tests {
     fn platform_threads_are_judged_where_the_heap_was_short_and_all_threads_otherwise() {
         const PRINT: &str = "\"main\" #1 [41] prio=5\n\tat shop.Main.main(Main.java:3)\n";
         let snapshot = |second: u64, is_whole: bool| {
-            let printed = thread_print::parse(PRINT);
+            let printed = thread_print::tests::printed(PRINT);
             let dumped =
                 if is_whole { vec![DumpedThread { tid: 9, ..DumpedThread::default() }] } else { vec![] };
             let at = Duration::from_secs(second);

@@ -1,5 +1,6 @@
 //! The probe's snapshot of locks: who waits for which, who owns it, how many permits are left; and who waits for which machine.
 
+use super::thread_names::without_secrets;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,7 +114,10 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
     let mut snapshot = LockSnapshot::default();
     for line in text.lines() {
         match serde_json::from_str(line).ok()? {
-            Line::Waits(wait) => snapshot.waits.push(*wait),
+            Line::Waits(mut wait) => {
+                wait.owner_name = wait.owner_name.as_deref().map(without_secrets);
+                snapshot.waits.push(*wait);
+            }
             Line::Carriers { threads } => snapshot.carriers = threads,
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
             Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),

@@ -5,7 +5,7 @@ use super::frame::Frame;
 use super::locks::{LockSnapshot, LockWait};
 use super::run_time::RunTime;
 use super::thread_dump::DumpedThread;
-use super::thread_print::PrintedThread;
+use super::thread_print::{PrintedCircle, PrintedThread};
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -19,8 +19,12 @@ pub(super) struct Snapshot {
     pub at: Duration,
     /// With the virtual threads, too.
     pub is_whole: bool,
+    /// The JVM was asked for the virtual threads in vain.
+    pub dump_failed: bool,
     pub printed: Vec<PrintedThread>,
     pub dumped: Vec<DumpedThread>,
+    /// The circles that the JVM found itself.
+    pub circles: Vec<PrintedCircle>,
     pub texts: (String, String),
 }
 

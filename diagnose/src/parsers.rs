@@ -34,6 +34,8 @@ pub fn diagnosis(bytes: &[u8]) -> Vec<Verdict> {
         snapshots.push(Snapshot {
             at,
             is_whole,
+            dump_failed: !is_whole,
+            circles: thread_print::circles(print, &printed),
             printed,
             dumped,
             texts: (print.to_owned(), dump.to_owned()),

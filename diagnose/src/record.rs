@@ -7,6 +7,7 @@ use super::locks::LockSnapshot;
 use super::merge::Snapshot;
 use super::profile::{PlaceCounts, profile};
 use super::run_time::{self, RunTime};
+use super::thread_names::hide_secrets_in_dump;
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -115,7 +116,8 @@ impl<T> At<T> {
 impl DumpTexts {
     fn of(snapshot: &Snapshot) -> Self {
         let (thread_print, dump) = &snapshot.texts;
-        let dump: Value = serde_json::from_str(dump).unwrap_or_default();
+        let mut dump: Value = serde_json::from_str(dump).unwrap_or_default();
+        hide_secrets_in_dump(&mut dump);
         Self { thread_print: thread_print.clone(), thread_dump: dump["threadDump"].clone() }
     }
 }

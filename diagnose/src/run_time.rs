@@ -1,5 +1,6 @@
 //! How long each thread of a process ran or wanted to run, and how often it went to wait, by the kernel.
 
+use super::thread_names::without_secrets;
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
@@ -39,7 +40,7 @@ pub fn read(pid: u32) -> HashMap<u32, RunTime> {
 /// As the kernel knows them, with 15 characters at most; by the same id.
 #[must_use]
 pub fn names(pid: u32) -> HashMap<u32, String> {
-    each(pid, |_, status| Some(field(status, "Name:")?.trim().to_owned()))
+    each(pid, |_, status| Some(without_secrets(field(status, "Name:")?.trim())))
 }
 
 /// The number of each thread here, by the one that the process sees: a container has its own.

@@ -16,6 +16,8 @@ pub struct DumpedThread {
     pub blocked_on: Option<String>,
     /// What it is parked for; Java 25.
     pub parked_for: Option<String>,
+    /// The object for whose notification it waits; Java 25.
+    pub waits_on: Option<String>,
     /// Java 25.
     pub monitors: Vec<String>,
     /// The thread that has begun the scope that it runs in, and waits for all of it.
@@ -48,7 +50,7 @@ fn thread(value: &Value) -> Option<DumpedThread> {
     // `wait` has given it up.
     let given_up = text(&value["waitingOn"]);
     let monitors = owned.filter_map(|at| at["locks"].as_array()).flatten().filter_map(text);
-    let monitors = monitors.filter(|it| given_up.as_ref() != Some(it));
+    let monitors: Vec<String> = monitors.filter(|it| given_up.as_ref() != Some(it)).collect();
     Some(DumpedThread {
         tid,
         name: text(&value["name"]).unwrap_or_default(),
@@ -56,7 +58,8 @@ fn thread(value: &Value) -> Option<DumpedThread> {
         frames: frames.collect(),
         blocked_on: text(&value["blockedOn"]),
         parked_for: text(&value["parkBlocker"]["object"]),
-        monitors: monitors.collect(),
+        monitors,
+        waits_on: given_up,
         scope_owner: None,
     })
 }

@@ -3,6 +3,7 @@
 
 use super::frame::Frame;
 use super::thread_dump::DumpedThread;
+use std::collections::HashSet;
 
 const CLASS_TO_BEGIN: &str = "- waiting on the Class initialization monitor for ";
 
@@ -26,7 +27,14 @@ pub struct PrintedThread {
     pub frames: Vec<Frame>,
 }
 
-/// As a dump has them, where there is none.
+impl PrintedThread {
+    /// The class and the address of the monitor or synchronizer that it waits for.
+    fn awaited(&self) -> Option<&str> {
+        self.waits_to_lock.as_deref().or(self.parked_for.as_deref())
+    }
+}
+
+/// Threads as a dump of all threads has them, where there is none.
 #[must_use]
 pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
     let thread = |it: &PrintedThread| DumpedThread {
@@ -37,68 +45,102 @@ pub fn as_dumped(printed: &[PrintedThread]) -> Vec<DumpedThread> {
         blocked_on: it.waits_to_lock.clone(),
         parked_for: it.parked_for.clone(),
         monitors: it.locked.clone(),
+        waits_on: it.gave_up.clone(),
         scope_owner: None,
     };
     printed.iter().map(thread).collect()
 }
 
-/// A circle of platform threads that the JVM found itself: names, and the lock that each waits for.
-pub type PrintedCircle = Vec<(String, Option<String>)>;
+/// A circle of platform threads that the JVM found itself: their ids, and the lock that each waits for.
+pub type PrintedCircle = Vec<(u64, Option<String>)>;
 
-/// The sections `Found one Java-level deadlock:`.
+/// The sections `Found one Java-level deadlock:` whose every line agrees with what these threads, of the same print, wait for. The print has
+/// names as they are, so a name may contain such a section; the address of an object is nothing that a name can know.
 #[must_use]
-pub fn circles(text: &str) -> Vec<PrintedCircle> {
-    let sections = text.split("Found one Java-level deadlock:\n").skip(1);
-    let circle = |section: &str| {
-        let list = section.split("Java stack information").next().unwrap_or_default();
-        let mut circle = PrintedCircle::new();
-        for line in list.lines() {
-            if let Some(name) = line.strip_prefix('"').and_then(|it| it.strip_suffix("\":")) {
-                circle.push((name.to_owned(), None));
-            } else if let Some(last) = circle.last_mut() {
-                last.1 = last.1.take().or_else(|| awaited(line));
-            }
+pub fn circles(text: &str, threads: &[PrintedThread]) -> Vec<PrintedCircle> {
+    let sections = text.split("Found one Java-level deadlock:\n=============================\n").skip(1);
+    sections.filter_map(|section| circle(section, threads)).collect()
+}
+
+fn circle<'a>(mut rest: &'a str, threads: &'a [PrintedThread]) -> Option<PrintedCircle> {
+    let mut circle: Vec<&PrintedThread> = Vec::new();
+    while let Some((waiter, owner, behind)) = threads.iter().find_map(|it| link_of(it, rest, threads)) {
+        circle.push(waiter);
+        if owner == circle[0].name {
+            let links = circle.iter().map(|it| (it.tid, it.awaited().map(str::to_owned)));
+            return (circle.len() > 1).then(|| links.collect());
         }
-        circle
-    };
-    sections.map(circle).filter(|circle| circle.len() > 1).collect()
+        rest = behind;
+    }
+    None
 }
 
-/// `waiting to lock monitor 0x1 (object 0x2, a A),` or `waiting for ownable synchronizer 0x3, (a B),`
-fn awaited(line: &str) -> Option<String> {
-    let class = |text: &str| text.split_once("a ").map(|it| it.1.trim_end_matches([',', ')']).to_owned());
-    let of_monitor = line.split_once("(object ").and_then(|(_, it)| it.split_once(", "));
-    let of_synchronizer =
-        || line.split_once("ownable synchronizer ").and_then(|(_, it)| it.split_once(", ("));
-    let (address, rest) = of_monitor.or_else(of_synchronizer)?;
-    Some(format!("{}@{address}", class(rest)?))
+/// The thread, the name of the owner of what it waits for, and the text behind them, where a text begins with these lines.
+fn link_of<'a>(
+    waiter: &'a PrintedThread,
+    text: &'a str,
+    threads: &'a [PrintedThread],
+) -> Option<(&'a PrintedThread, &'a str, &'a str)> {
+    let (class, address) = waiter.awaited()?.rsplit_once('@')?;
+    let (wait, owned) = text
+        .strip_prefix('"')?
+        .strip_prefix(&waiter.name)?
+        .strip_prefix("\":\n  waiting ")?
+        .split_once('\n')?;
+    let is_for_it =
+        [format!("(object {address}, a {class}),"), format!("synchronizer {address}, (a {class}),")];
+    let owned = owned
+        .strip_prefix("  which is held by \"")
+        .filter(|_| is_for_it.iter().any(|it| wait.ends_with(it)))?;
+    let owners =
+        threads.iter().filter_map(|it| Some((&it.name, owned.strip_prefix(&it.name)?.strip_prefix("\"\n")?)));
+    let (owner, behind) = owners.max_by_key(|(name, _)| name.len())?;
+    Some((waiter, owner, behind.trim_start_matches('\n')))
 }
 
-/// The Java threads of it.
+/// The Java threads of it. The JVM first lists the addresses of its threads, before the first name. Only a header with one of these is a
+/// thread's: names are printed as they are, and may contain lines that look like headers, but no address that the list has.
 #[must_use]
 pub fn parse(text: &str) -> Vec<PrintedThread> {
     let mut threads: Vec<PrintedThread> = Vec::new();
+    let Some((mut addresses, text)) = addresses(text) else { return threads };
+    let mut header_at = None;
     let mut is_of_carried = false;
-    for line in text.lines() {
-        // What follows repeats threads of the list.
-        if line.starts_with("Found ") && line.contains("deadlock") {
-            break;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let line_at = at;
+        at += line.len();
+        let begun_at = header_at.or_else(|| line.starts_with('"').then_some(line_at));
+        if let Some(begun_at) = begun_at {
+            let address = line.rsplit_once(" tid=").and_then(|(_, it)| it.split_whitespace().next());
+            let is_whole = address.is_some_and(|it| addresses.remove(it));
+            header_at = (!is_whole).then_some(begun_at);
+            if is_whole {
+                is_of_carried = false;
+                threads.extend(header(&text[begun_at..at]));
+            }
+            continue;
         }
         // Below a carrier's own stack.
         is_of_carried |= line.trim_start().starts_with("Mounted virtual thread ");
-        if line.starts_with('"') {
-            is_of_carried = false;
-            threads.extend(header(line));
-        } else if let Some(thread) = threads.last_mut().filter(|_| !is_of_carried) {
+        if let Some(thread) = threads.last_mut().filter(|_| !is_of_carried) {
             detail(thread, line.trim());
         }
     }
     threads
 }
 
-/// `"name" #14 [4159] daemon prio=5 ...`; the JVM's own threads have no `#`.
-fn header(line: &str) -> Option<PrintedThread> {
-    let (name, rest) = line.strip_prefix('"')?.rsplit_once("\" #")?;
+/// The addresses of all Java threads, and the text behind them.
+fn addresses(text: &str) -> Option<(HashSet<&str>, &str)> {
+    let (_, list) = text.split_once("\n_java_thread_list=")?;
+    let (addresses, rest) = list.split_once("elements={")?.1.split_once('}')?;
+    let all = addresses.split(|c: char| c == ',' || c.is_whitespace()).filter(|it| !it.is_empty());
+    Some((all.collect(), rest))
+}
+
+/// `"name" #14 [4159] daemon prio=5 ... tid=0x7f..`; the JVM's own threads have no `#`.
+fn header(text: &str) -> Option<PrintedThread> {
+    let (name, rest) = text.strip_prefix('"')?.rsplit_once("\" #")?;
     let tid = rest.split_whitespace().next()?.parse().ok()?;
     let os_id = rest.split_once('[').and_then(|(_, it)| it.split_once(']')?.0.parse().ok());
     Some(PrintedThread { tid, name: name.to_owned(), os_id, ..PrintedThread::default() })
@@ -134,23 +176,61 @@ fn detail(thread: &mut PrintedThread, line: &str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// The threads of a text of headers and details as the JVM prints them: with a list of addresses before, and in each header its own.
+    pub fn printed(text: &str) -> Vec<PrintedThread> {
+        parse(&with_addresses(text))
+    }
+
+    fn with_addresses(text: &str) -> String {
+        let mut headers = 0;
+        let mut addresses = Vec::new();
+        let lines = text.lines().map(|line| {
+            if line.starts_with('"') && line.contains("\" #") {
+                headers += 1;
+                addresses.push(format!("0x00007f{headers:04}"));
+                format!("{line} tid=0x00007f{headers:04} nid=1 runnable\n")
+            } else {
+                format!("{line}\n")
+            }
+        });
+        let body: String = lines.collect();
+        let list = addresses.join(", ");
+        format!(
+            "Full thread dump X (25):\n\nThreads class SMR info:\n_java_thread_list=0x1, length={headers}, elements={{\n{list}\n}}\n\n{body}"
+        )
+    }
+
+    #[test]
+    fn a_name_with_line_ends_is_one_name_and_makes_no_thread_no_frame_and_no_lock() {
+        let name = "x\" #99 [99] prio=5 tid=0x99 nid=9\n\tat shop.Login.check(Login.java:1)\n\t- locked <0x7> (a A)\n\n\"y\" #98 [98] tid=0x98";
+        let text = format!(
+            "Threads class SMR info:\n_java_thread_list=0x1, length=2, elements={{\n0x11, 0x12\n}}\n\n\"{name}\" #20 [4160] prio=5 tid=0x11 nid=1\n\
+             \tat shop.Orders.find(Orders.java:42)\n\n\"main\" #1 [4161] prio=5 tid=0x12 nid=2\n\n\"VM Thread\" os_prio=0 tid=0x13 nid=3\n"
+        );
+        let threads = parse(&text);
+        assert_eq!(threads.iter().map(|it| it.tid).collect::<Vec<_>>(), [20, 1]);
+        assert_eq!((threads[0].name.as_str(), threads[0].os_id), (name, Some(4_160)));
+        assert_eq!((threads[0].frames.len(), threads[0].locked.len()), (1, 0));
+        assert_eq!(parse(&text.replace("_java_thread_list", "list")), [], "no list, so no header is known");
+    }
 
     #[test]
     fn a_thread_that_waits_for_a_class_to_be_initialised_is_not_running() {
         let text = "\"a\" #20 [4160] prio=5\n   java.lang.Thread.State: RUNNABLE\n\tat shop.Prices.<clinit>(Prices.java:3)\n\
                     \t- waiting on the Class initialization monitor for shop.Taxes\n";
-        assert_eq!(parse(text)[0].class_to_begin.as_deref(), Some("shop.Taxes"));
+        assert_eq!(printed(text)[0].class_to_begin.as_deref(), Some("shop.Taxes"));
     }
 
     #[test]
     fn a_monitor_that_wait_has_given_up_is_not_owned() {
         let text = "\"worker\" #20 [4160] prio=5\n\t- waiting on <0x1> (a A)\n\t- locked <0x1> (a A)\n\t- locked <0x2> (a B)\n";
-        assert_eq!(parse(text)[0].locked, ["B@0x2"]);
+        assert_eq!(printed(text)[0].locked, ["B@0x2"]);
         let text = text.replace("waiting on", "waiting to re-lock in wait()");
         assert_eq!(
-            (parse(&text)[0].locked.len(), parse(&text)[0].waits_to_lock.as_deref()),
+            (printed(&text)[0].locked.len(), printed(&text)[0].waits_to_lock.as_deref()),
             (1, Some("A@0x1"))
         );
     }
@@ -164,7 +244,7 @@ mod tests {
                     \"ForkJoinPool-1-worker-1\" #21 [4161] daemon\n   Carrying virtual thread #22\n\
                     \tat jdk.internal.vm.Continuation.run(java.base@25.0.3/Continuation.java:251)\n\
                     \x20  Mounted virtual thread #22\n\tat shop.Work.run(Work.java:7)\n\t- locked <0x2> (a A)\n";
-        let [parked, carrier] = &as_dumped(&parse(text))[..] else { panic!("two threads") };
+        let [parked, carrier] = &as_dumped(&printed(text))[..] else { panic!("two threads") };
         assert_eq!(
             parked.frames,
             [
@@ -176,14 +256,30 @@ mod tests {
         assert_eq!((carrier.frames.len(), carrier.monitors.len()), (1, 0));
     }
 
+    const BOTH: &str = "\"a\" #20 [4160] prio=5\n\t- waiting to lock <0x1> (a A)\n\t- locked <0x2> (a B)\n\n\
+                        \"b\" #21 [4161] prio=5\n\t- parking to wait for  <0x2> (a B)\n\t- locked <0x1> (a A)\n";
+
+    fn section(first: &str, second: &str) -> String {
+        format!(
+            "JNI global refs: 4, weak refs: 0\n\n\nFound one Java-level deadlock:\n=============================\n\"a\":\n  waiting to lock monitor 0x9 \
+             (object {first}, a A),\n  which is held by \"b\"\n\n\"b\":\n  waiting for ownable synchronizer {second}, (a B),\n  which is held by \"a\"\n\n\
+             Java stack information for the threads listed above:\n\"a\":\n"
+        )
+    }
+
     #[test]
-    fn circles_that_the_jvm_found_are_read() {
-        let text = "Found one Java-level deadlock:\n=============================\n\"a\":\n  waiting to lock monitor 0x9 (object 0x1, a A),\n  \
-                    which is held by \"b\"\n\n\"b\":\n  waiting for ownable synchronizer 0x2, (a B),\n  which is held by \"a\"\n\n\
-                    Java stack information for the threads listed above:\n\"a\":\n";
-        let both =
-            vec![("a".to_owned(), Some("A@0x1".to_owned())), ("b".to_owned(), Some("B@0x2".to_owned()))];
-        assert_eq!(circles(text), [both]);
+    fn a_circle_that_the_jvm_found_is_believed_where_its_threads_wait_for_these_objects() {
+        let threads = printed(BOTH);
+        let circle = vec![(20, Some("A@0x1".to_owned())), (21, Some("B@0x2".to_owned()))];
+        assert_eq!(circles(&section("0x1", "0x2"), &threads), [circle]);
+        assert_eq!(circles(&section("0x1", "0x3"), &threads), [PrintedCircle::new(); 0], "another object");
+        assert_eq!(circles(&section("0x1", "0x2"), &threads[..1]), [PrintedCircle::new(); 0]);
+        let idle = printed("\"a\" #20 [4160] prio=5\n\"b\" #21 [4161] prio=5\n");
+        assert_eq!(
+            circles(&section("0x1", "0x2"), &idle),
+            [PrintedCircle::new(); 0],
+            "they wait for nothing"
+        );
     }
 
     #[test]
@@ -192,8 +288,8 @@ mod tests {
                     Carrying virtual thread #15\n\tat jdk.internal.vm.Continuation.run(java.base@21.0.8/Unknown Source)\n\n\
                     \"debit\" #20 [4160] prio=5\n   java.lang.Thread.State: BLOCKED (on object monitor)\n\
                     \t- waiting to lock <0x00000000fc0c7c78> (a java.lang.Object)\n\t- locked <0x00000000fc0c7c68> (a java.lang.Object)\n\n\
-                    \"VM Thread\" os_prio=0 cpu=1.61ms\n\nFound one Java-level deadlock:\n\"debit\" #20 [1]\n";
-        let threads = parse(text);
+                    \"VM Thread\" os_prio=0 cpu=1.61ms\n\nFound one Java-level deadlock:\n\"debit\":\n";
+        let threads = printed(text);
         assert_eq!(threads.len(), 2);
         assert_eq!((threads[0].os_id, threads[0].carries), (Some(4_159), Some(15)));
         assert_eq!(threads[1].waits_to_lock.as_deref(), Some("java.lang.Object@0x00000000fc0c7c78"));

@@ -1,6 +1,7 @@
 //! What is wrong with a JVM, as types; `report::diagnosis` makes the sentences.
 
 use super::frame::Frame;
+use super::kernel::KernelFact;
 pub use super::server_use::OwnCalls;
 use serde::Serialize;
 
@@ -274,8 +275,12 @@ pub enum Verdict {
     },
     /// The JVM collects garbage most of the time.
     GcThrashing { share: f64, collections: u64, used_bytes: u64, most_bytes: u64 },
-    /// It did not carry out a command in time.
-    Unresponsive { seconds: f64 },
+    /// The JVM gave no threads; what the kernel shows of its process, the reason first.
+    Unresponsive {
+        /// How long it was waited for; `None`: no command can be sent to it.
+        seconds: Option<f64>,
+        facts: Vec<KernelFact>,
+    },
     /// Evidence is missing for a verdict.
     Inconclusive {
         missing: Missing,
@@ -317,7 +322,11 @@ impl Verdict {
     /// Whether evidence or the cause is missing.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self, Self::Inconclusive { .. } | Self::RequestsStand { .. })
+        match self {
+            Self::Inconclusive { .. } | Self::RequestsStand { .. } => true,
+            Self::Unresponsive { seconds: None, facts } => facts.iter().all(|it| it.cause.is_none()),
+            _ => false,
+        }
     }
 }
 
@@ -329,6 +338,8 @@ pub enum Missing {
     Time,
     /// Dumps that the JVM writes with Java code were left out, as its heap is short.
     HeapIsShort,
+    /// The dump of all threads failed; platform threads are known all the same.
+    ThreadDump,
 }
 
 /// Child processes that work while threads wait for them.

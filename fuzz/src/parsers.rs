@@ -169,7 +169,7 @@ fn probe_lines(bytes: &[u8]) {
 
 fn diagnosis(bytes: &[u8]) {
     let verdicts = threadcount_diagnose::parsers::diagnosis(bytes);
-    assert!(!threadcount_report::diagnosis::text(&verdicts).is_empty());
+    assert!(!threadcount_report::diagnosis::text(&verdicts, &[]).is_empty());
 }
 
 /// Reads an experiment, or prints the mistake as users see it.

@@ -10,18 +10,35 @@ use std::fmt::Write;
 use threadcount_diagnose::verdict::{
     BusyChild, DeadEnd, LostOwner, Missing, StandingGroup, ThreadAt, Verdict,
 };
+use threadcount_diagnose::{MissingSource, Source};
+use threadcount_model::printable::printable;
 
-/// All verdicts, as paragraphs.
+/// All verdicts, as paragraphs, and what could not be seen. Names that others have chosen cannot end a line of it, or send commands to a
+/// terminal.
 #[must_use]
-pub fn text(verdicts: &[Verdict]) -> String {
+pub fn text(verdicts: &[Verdict], missing: &[MissingSource]) -> String {
     let paragraphs: Vec<String> = verdicts.iter().map(paragraph).collect();
-    paragraphs.join("\n")
+    let line = |it| format!("Not seen: {}\n", printable(&not_seen(it)));
+    let missing: String = missing.iter().map(line).collect();
+    [paragraphs, vec![missing]].concat().join("\n").trim_end().to_owned() + "\n"
+}
+
+fn not_seen(missing: &MissingSource) -> String {
+    let source = match missing.source {
+        Source::Attach => "threads, locks and stacks, as the JVM takes no commands",
+        Source::ThreadPrint => "what platform threads have locked (Thread.print)",
+        Source::ThreadDump => "virtual threads (Thread.dump_to_file)",
+        Source::Locks => "owners of locks and permits (the probe)",
+        Source::PerfData => "collections and the heap (performance data)",
+        Source::Sockets => "connections of clients",
+    };
+    format!("{source}: {}", missing.why)
 }
 
 fn paragraph(verdict: &Verdict) -> String {
-    let mut text = format!("{}\n", headline(verdict));
+    let mut text = format!("{}\n", printable(&headline(verdict)));
     for line in evidence(verdict) {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "  {}", printable(&line));
     }
     if let Some(advice) = advice(verdict) {
         let _ = writeln!(text, "  Try: {advice}");
@@ -155,6 +172,7 @@ fn headline(verdict: &Verdict) -> String {
             snapshots,
             match missing {
                 Missing::Time => "The JVM responded too slowly for more",
+                Missing::ThreadDump => "The JVM could not write the dump of all threads",
                 Missing::HeapIsShort =>
                     "The others were left out, as the heap is nearly full or collections take much of the time",
             }
@@ -176,8 +194,15 @@ fn headline(verdict: &Verdict) -> String {
             bytes(*used_bytes),
             bytes(*most_bytes)
         ),
-        Verdict::Unresponsive { seconds } => {
-            format!("The JVM did not carry out a command within {seconds:.0} s, and nothing shows why.")
+        Verdict::Unresponsive { seconds, facts } => {
+            let does = match seconds {
+                Some(seconds) => format!("The JVM did not carry out a command within {seconds:.0} s"),
+                None => "The JVM takes no commands".to_owned(),
+            };
+            match facts.iter().find(|it| it.cause.is_some()) {
+                Some(cause) => format!("{does}: {}.", cause.text),
+                None => format!("{does}; the kernel shows what its process does."),
+            }
         }
         Verdict::Waiting { requests, .. } => format!(
             "Nothing hangs: {} for a limited time, as long polls do.",
@@ -246,8 +271,14 @@ fn stood_at(groups: &[StandingGroup]) -> String {
     }
 }
 
-fn name(name: &str) -> &str {
-    if name.is_empty() { "unnamed" } else { name }
+/// A name may be as long as the request that it was made of.
+fn name(name: &str) -> String {
+    const LONGEST: usize = 100;
+    match name.char_indices().nth(LONGEST) {
+        _ if name.is_empty() => "unnamed".to_owned(),
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
 }
 
 fn place(at: &ThreadAt) -> String {
@@ -261,6 +292,10 @@ mod tests {
     use super::*;
     use threadcount_diagnose::frame::Frame;
     use threadcount_diagnose::verdict::{Bond, Link, ThreadName};
+
+    fn text(verdicts: &[Verdict]) -> String {
+        super::text(verdicts, &[])
+    }
 
     fn at(id: u64, name: &str) -> ThreadAt {
         ThreadAt { thread: ThreadName { id, name: name.into(), is_virtual: true }, at: None }

@@ -1,21 +1,20 @@
-//! Circles of platform threads that the JVM found itself, at one safepoint; it knows threads by name.
+//! Circles of platform threads that the JVM found itself, at one safepoint.
 
 use crate::evidence::Evidence;
 use crate::verdict::{Bond, Link, ThreadAt, Verdict};
 
-/// Those that the graph does not have, as where the locks were not read.
+/// The circles that the graph does not have, as where the locks were not read.
 pub(super) fn judge(evidence: &Evidence, known: &[Verdict]) -> Vec<Verdict> {
     let is_known = |tid: u64| {
         known.iter().any(
             |it| matches!(it, Verdict::Deadlock { links, .. } if links.iter().any(|link| link.waiter.thread.id == tid)),
         )
     };
-    let by_name = |name: &str| evidence.threads.iter().find(|it| !it.is_virtual && it.name == name);
-    let waiter = |name: &str| Some(by_name(name).filter(|it| it.stood_still && !is_known(it.tid))?.at());
+    let waiter = |tid: u64| Some(evidence.thread(tid).filter(|it| it.stood_still && !is_known(it.tid))?.at());
     let circles = evidence.circles_of_jvm.iter().filter_map(|circle| {
-        let waiters: Option<Vec<ThreadAt>> = circle.iter().map(|(name, _)| waiter(name)).collect();
+        let waiters: Option<Vec<ThreadAt>> = circle.iter().map(|(tid, _)| waiter(*tid)).collect();
         let waiters = waiters?;
-        let link = |(at, (_, lock)): (usize, &(String, Option<String>))| Link {
+        let link = |(at, (_, lock)): (usize, &(u64, Option<String>))| Link {
             waiter: waiters[at].clone(),
             what: "a lock".to_owned(),
             lock: lock.clone(),
@@ -42,7 +41,7 @@ mod tests {
             frames: vec![Frame::parse("shop.Orders.book(Orders.java:7)")],
             ..Thread::default()
         };
-        let circle = vec![("a".to_owned(), Some("A@1".to_owned())), ("b".to_owned(), None)];
+        let circle = vec![(1, Some("A@1".to_owned())), (2, None)];
         let mut all = Evidence { threads: vec![named(1, "a"), named(2, "b")], ..Evidence::default() };
         all.circles_of_jvm = vec![circle];
         assert!(matches!(&judge(&all, &[])[..], [Verdict::Deadlock { links, .. }] if links.len() == 2));

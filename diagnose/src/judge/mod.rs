@@ -7,6 +7,7 @@ mod givers;
 mod held_carriers;
 mod jvm_circles;
 mod library_tasks;
+mod overtaken;
 mod permits;
 mod quiet;
 mod requests;
@@ -76,8 +77,9 @@ pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     if found.is_empty() {
         found.extend(stuck::judge(evidence));
     }
-    if found.is_empty() && evidence.unresponsive {
-        found.push(Verdict::Unresponsive { seconds: evidence.seconds });
+    if found.is_empty() && (evidence.unresponsive || !evidence.kernel_facts.is_empty()) {
+        let seconds = evidence.unresponsive.then_some(evidence.seconds);
+        found.push(Verdict::Unresponsive { seconds, facts: evidence.kernel_facts.clone() });
     }
     if found.is_empty() && evidence.snapshots >= SNAPSHOTS {
         found.extend(standing::judge(evidence));

@@ -1,5 +1,6 @@
 //! Requests that got no answer, where nothing shows why.
 
+use super::overtaken::overtaken;
 use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
@@ -123,11 +124,12 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
     counted.into_values().collect()
 }
 
-/// While responses leave: those that wait for threads that go on, are in their queue, or want what another one got meanwhile.
+/// While responses leave: the threads that wait for others that go on, are in their queue, or want what another one got meanwhile.
 fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> HashSet<u64> {
     if answered.is_none_or(|it| it == 0) {
         return HashSet::new();
     }
+    let mut behind = overtaken(evidence);
     let graph = WaitGraph::of(evidence);
     let all = evidence.threads.iter().zip(&graph.can_go_on);
     let went_on = evidence.threads.iter().filter(|it| it.went_on);
@@ -135,7 +137,8 @@ fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> Has
     let is_given = |it: &Thread| it.waits_for.as_deref().is_some_and(|it| given.contains(it));
     let is_known =
         |it: &Thread| it.pool.is_some() || !it.kept_in.is_empty() || !it.givers.is_empty() || is_given(it);
-    all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid).collect()
+    behind.extend(all.filter(|(it, goes_on)| **goes_on && is_known(it)).map(|(it, _)| it.tid));
+    behind
 }
 
 /// What it does; of one that sleeps, with the method of a library that it has called, as that of a rate limiter.

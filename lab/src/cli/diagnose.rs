@@ -10,7 +10,8 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadcount_diagnose::verdict::Verdict;
-use threadcount_diagnose::{Gathered, Options, Record, gather, judge};
+use threadcount_diagnose::{Gathered, MissingSource, Options, Record, gather, judge};
+use threadcount_load::whole_file::replace_private;
 use threadcount_report::diagnosis;
 
 /// Diagnose a JVM that hangs or crawls: deadlocks, lost locks and permits, held carriers, GC
@@ -50,11 +51,8 @@ impl DiagnoseCommand {
         let verdicts = judge(&gathered.evidence);
         // Before stdout, which may be gone.
         let written = self.out.as_deref().map_or(Ok(()), |file| write(file, self.pid, &verdicts, &gathered));
-        stdout::show(&diagnosis::text(&verdicts), false)?;
+        stdout::show(&diagnosis::text(&verdicts, &gathered.evidence.missing_sources), false)?;
         written?;
-        if !self.no_agent && !gathered.evidence.has_locks {
-            note!("note: the JVM did not load the probe, so owners of locks and permits are unknown");
-        }
         let is_open = verdicts.iter().any(Verdict::is_open);
         let trouble = verdicts.iter().any(Verdict::is_trouble);
         Ok(match (trouble, is_open) {
@@ -73,6 +71,8 @@ struct Document<'a> {
     seconds: f64,
     verdicts: &'a [Verdict],
     text: String,
+    /// Sources of evidence that gave nothing.
+    missing_sources: &'a [MissingSource],
     #[serde(flatten)]
     record: Record,
 }
@@ -83,11 +83,12 @@ fn write(file: &Path, pid: u32, verdicts: &[Verdict], gathered: &Gathered) -> mi
         pid,
         seconds: gathered.evidence.seconds,
         verdicts,
-        text: diagnosis::text(verdicts),
+        text: diagnosis::text(verdicts, &gathered.evidence.missing_sources),
+        missing_sources: &gathered.evidence.missing_sources,
         record: gathered.record(),
     };
     let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
-    let written = std::fs::write(file, text + "\n");
+    let written = replace_private(file, (text + "\n").as_bytes());
     written
         .map_err(|error| Unwritten::new(format!("--out: {} cannot be written", file.display()), error).into())
 }

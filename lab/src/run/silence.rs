@@ -212,7 +212,7 @@ fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<(bo
 
 fn judged(evidence: &Evidence) -> (bool, Vec<String>) {
     let verdicts = judge(evidence);
-    let lines = diagnosis::text(&verdicts).lines().map(str::to_owned).collect();
+    let lines = diagnosis::text(&verdicts, &evidence.missing_sources).lines().map(str::to_owned).collect();
     (verdicts.iter().any(Verdict::is_trouble), lines)
 }
 

@@ -1,11 +1,15 @@
+import java.util.ArrayDeque;
+import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.StampedLock;
 
@@ -25,8 +29,60 @@ final class Pools {
             case "method-reference" -> new MethodReference();
             case "completion-service" -> new CompletionService();
             case "mailbox" -> new Mailbox();
+            case "overtaken" -> new Overtaking(true);
+            case "lost-turn" -> new Overtaking(false);
             default -> Loops.work(mode);
         };
+    }
+
+    /** Two turns for all. The first requests stand in the queue of the others, who go before them; or in one of their own, which nobody serves. */
+    static final class Overtaking implements Service.Work {
+        private static final int FIRST = 4;
+        private final Turns turns = new Turns();
+        private final Turns first;
+
+        Overtaking(boolean inOneQueue) {
+            first = inOneQueue ? turns : new Turns();
+        }
+
+        @Override
+        public void run(int number) {
+            (number <= FIRST ? first : turns).enter(number <= FIRST);
+            Service.pauseFor(20);
+            turns.leave();
+        }
+    }
+
+    static final class Turns {
+        private final ArrayDeque<Thread> waiting = new ArrayDeque<>();
+        private final Set<Thread> called = ConcurrentHashMap.newKeySet();
+        private int left = 2;
+
+        void enter(boolean isLast) {
+            Thread own = Thread.currentThread();
+            synchronized (this) {
+                if (!isLast && left > 0) {
+                    left--;
+                    return;
+                }
+                if (!isLast) {
+                    waiting.add(own);
+                }
+            }
+            while (!called.remove(own)) {
+                LockSupport.park(this);
+            }
+        }
+
+        synchronized void leave() {
+            Thread next = waiting.poll();
+            if (next == null) {
+                left++;
+            } else {
+                called.add(next);
+                LockSupport.unpark(next);
+            }
+        }
     }
 
     /** A connection of the pool below. */

@@ -14,6 +14,7 @@ mod foreign;
 #[path = "../support/cgroup.rs"]
 #[allow(dead_code, reason = "other tests limit the CPU")]
 mod group;
+mod hostile;
 mod hung_run;
 #[path = "../support/java.rs"]
 mod java;

@@ -71,3 +71,18 @@ fn a_load_on_a_small_pool_of_their_own_that_moves_does_not_hang() {
         assert!(succeeded && !text.contains("hangs"), "{text}");
     }
 }
+
+/// A full queue that moves, though some of it do not; and the same requests in a queue that nobody serves.
+#[test]
+fn requests_that_others_of_their_queue_overtake_do_not_hang_and_those_in_another_queue_stand() {
+    let folder = classes();
+    for kind in ["platform", "virtual"] {
+        for (mode, expected) in [("overtaken", ("slow", Some(0))), ("lost-turn", ("requests-stand", Some(3)))]
+        {
+            let service = Service::start(25, mode, kind, 4, folder.path());
+            let _traffic = service.traffic(40);
+            let diagnosis = service.diagnose(folder.path());
+            assert_eq!((diagnosis.kind(), diagnosis.code), expected, "{mode}, {kind}:\n{}", diagnosis.text);
+        }
+    }
+}

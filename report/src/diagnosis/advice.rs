@@ -1,5 +1,6 @@
 //! What to do about a verdict.
 
+use threadcount_diagnose::KernelCause;
 use threadcount_diagnose::verdict::{
     Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK,
 };
@@ -93,6 +94,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::GcThrashing { .. } => {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
+        Verdict::Unresponsive { facts, .. } if facts.iter().any(|it| it.cause.is_some()) => {
+            facts.iter().find_map(|it| it.cause).map(of_kernel)
+        }
         Verdict::Unresponsive { .. } => Some(
             "list its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`). A thread that does not reach a \
              safepoint causes this, and so does a swapping or a throttled machine",
@@ -109,10 +113,29 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Inconclusive { missing: Missing::Time, .. } => {
             Some("the same command again, or `top -H -p PID`")
         }
+        Verdict::Inconclusive { missing: Missing::ThreadDump, .. } => None,
         Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
         Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
+    }
+}
+
+const fn of_kernel(cause: KernelCause) -> &'static str {
+    match cause {
+        KernelCause::Stopped => "`kill -CONT PID`, or let the debugger or the control group go on",
+        KernelCause::FullPipe => {
+            "read the pipe to which the JVM writes, or write to a file. With -Xlog:async the JVM does not wait for its log"
+        }
+        KernelCause::Descriptors => {
+            "close what is no longer used; CLOSE_WAIT is a connection that the other side has closed and this process has not. \
+             A higher `ulimit -n` only postpones it"
+        }
+        KernelCause::Disk => "look after that disk or network file system (`dmesg`, `mount`)",
+        KernelCause::Memory => "a smaller -Xmx, or more memory for the machine or the control group",
+        KernelCause::Throttled => {
+            "a larger CPU quota of the control group (`cpu.max`, or the container's CPU limit)"
+        }
     }
 }

@@ -153,7 +153,12 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
         Verdict::Inconclusive { platform_threads_judged: true, .. } => {
             vec!["platform threads were judged; virtual threads were not".to_owned()]
         }
-        Verdict::Unresponsive { .. } | Verdict::Inconclusive { .. } => Vec::new(),
+        Verdict::Unresponsive { facts, .. } => {
+            let headline = facts.iter().position(|it| it.cause.is_some());
+            let others = facts.iter().enumerate().filter(|(at, _)| Some(*at) != headline);
+            others.map(|(_, fact)| fact.text.clone()).collect()
+        }
+        Verdict::Inconclusive { .. } => Vec::new(),
     }
 }
 
