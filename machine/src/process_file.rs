@@ -3,6 +3,7 @@
 use crate::read_limit::ReadLimit;
 use std::fs::File;
 use std::io;
+use threadcount_model::printable;
 
 /// Everything that one of these files contains.
 ///
@@ -35,15 +36,19 @@ const LONGEST_QUOTE: usize = 2_000;
 /// The name of a process for people to read. A process may give itself any name, also one that changes the colours of a terminal.
 #[must_use]
 pub fn printable_name(name: &str) -> String {
-    printable(name).replace('\n', "?")
+    printable::printable(beginning(name)).into_owned()
 }
 
 /// The beginning of a text of another process for people to read: lines, in which nothing controls a terminal.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let is_harmful = |it: char| it.is_control() && it != '\n';
-    let shown = text.trim().chars().take(LONGEST_QUOTE);
-    shown.map(|it| if is_harmful(it) { '?' } else { it }).collect()
+    let lines: Vec<_> = beginning(text).split('\n').map(printable::printable).collect();
+    lines.join("\n")
+}
+
+fn beginning(text: &str) -> &str {
+    let text = text.trim();
+    text.char_indices().nth(LONGEST_QUOTE).map_or(text, |(end, _)| &text[..end])
 }
 
 #[cfg(test)]
@@ -53,8 +58,8 @@ mod tests {
     #[test]
     fn a_name_with_control_characters_is_shown_without_them() {
         assert_eq!(printable_name("java\n"), "java");
-        assert_eq!(printable_name("a\u{1b}[31mb\u{9b}c\nd"), "a?[31mb?c?d");
-        assert_eq!(printable("two\r\nlines\n"), "two?\nlines");
+        assert_eq!(printable_name("a\u{1b}[31mb\u{9b}c\nd"), "a\\u001b[31mb\\u009bc\\nd");
+        assert_eq!(printable("two\r\nlines\n"), "two\\r\nlines");
         assert_eq!(printable(&"x".repeat(1 << 20)).len(), LONGEST_QUOTE);
     }
 }
