@@ -387,7 +387,10 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     };
     // Sentences of ours and lines of the server. They name classes and methods, which are no names of secrets: the values that were given
     // to us are what must not stand there.
-    let failure = record.failure.iter_mut().flat_map(|it| it.log_tail.iter_mut().chain([&mut it.why]).chain(&mut it.cause));
+    let failure = record
+        .failure
+        .iter_mut()
+        .flat_map(|it| it.log_tail.iter_mut().chain([&mut it.why]).chain(&mut it.cause));
     for text in failure.chain(&mut record.unexplained).chain(&mut record.probe_refused) {
         *text = without_ours(text);
     }
