@@ -11,7 +11,7 @@ use std::path::Path;
 use threadcount_load::http1::MAX_INTERIM_ANSWERS;
 use threadcount_load::merge::{Line, LineError, Merge};
 use threadcount_load::request::{RequestSource, Target, vegeta};
-use threadcount_load::response::{Capture, CookieJar, RawResponse, ResponseParts};
+use threadcount_load::response::{Capture, CookieJar, ResponseParts};
 use threadcount_load::secrets::{Masked, text_masked};
 use threadcount_machine::probe::{line, readings};
 use threadcount_machine::{framework::Framework, jvm_log, spring_boot::SpringBootJar};
@@ -64,12 +64,9 @@ fn http1(bytes: &[u8]) {
         return;
     }
     agreement::assert_agrees(response, choice & 1 != 0, response.chunks(1 + usize::from(choice >> 1)));
-    let mut raw = RawResponse::default();
-    raw.push(response);
-    if let Some(parts) = raw.parts() {
-        for capture in ["t=header:X-Token", "t=json:/id", "t=regex:id=([0-9]+)"] {
-            let _ = capture.parse::<Capture>().unwrap().find(&parts);
-        }
+    let body = response.rsplit(|&byte| byte == b'\n').next().unwrap_or_default();
+    for capture in ["t=header:X-Token", "t=json:/id/0", "t=regex:id=([0-9]+)"] {
+        let _ = capture.parse::<Capture>().unwrap().find(&ResponseParts::new(200, response, body));
     }
 }
 

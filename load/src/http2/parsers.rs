@@ -3,6 +3,7 @@
 use super::hpack::{Decoder, Encoder};
 use super::{Http2Session, StreamEnd};
 use crate::request::FieldRequest;
+use crate::response::ReadParts;
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -24,7 +25,8 @@ pub fn session(bytes: &[u8]) {
 
 /// How requests end where the server sends these frames, and what is sent to it.
 fn outcome(frames: &[u8], choice: u8, piece_bytes: usize) -> (Vec<(u32, StreamEnd)>, Vec<u8>) {
-    let mut session = Http2Session::new(METHODS.len() as u32, choice & 1 != 0);
+    let reads = (choice & 1 != 0).then(|| Arc::new(ReadParts::whole(&["set-cookie"])));
+    let mut session = Http2Session::new(METHODS.len() as u32, reads.as_ref());
     session.first_byte = choice & 2 != 0;
     session.receive(EMPTY_SETTINGS);
     for (place, method) in (0..).zip(METHODS) {

@@ -80,7 +80,7 @@ impl ReadParts {
     }
 
     /// These fields and the whole body.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "sample"))]
     pub fn whole(fields: &[&str]) -> Self {
         Self { fields: fields.iter().map(|&name| name.to_owned()).collect(), body: ReadBody::Whole }
     }
