@@ -83,7 +83,8 @@ impl Commands {
         let jar = self.jar.as_ref().map_err(Clone::clone)?;
         let name = format!("locks-{number}.jsonl");
         let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
-        probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left()).map_err(|error| error.to_string())?;
+        probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left())
+            .map_err(|error| error.to_string())?;
         locks::parse(&self.read(&name)?).ok_or_else(|| "the probe did not complete its snapshot".to_owned())
     }
 

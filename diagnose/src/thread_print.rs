@@ -272,12 +272,12 @@ pub(crate) mod tests {
         let threads = printed(BOTH);
         let circle = vec![(20, Some("A@0x1".to_owned())), (21, Some("B@0x2".to_owned()))];
         assert_eq!(circles(&section("0x1", "0x2"), &threads), [circle]);
-        assert_eq!(circles(&section("0x1", "0x3"), &threads), [PrintedCircle::new(); 0], "another object");
-        assert_eq!(circles(&section("0x1", "0x2"), &threads[..1]), [PrintedCircle::new(); 0]);
+        assert_eq!(circles(&section("0x1", "0x3"), &threads), Vec::<PrintedCircle>::new(), "another object");
+        assert_eq!(circles(&section("0x1", "0x2"), &threads[..1]), Vec::<PrintedCircle>::new());
         let idle = printed("\"a\" #20 [4160] prio=5\n\"b\" #21 [4161] prio=5\n");
         assert_eq!(
             circles(&section("0x1", "0x2"), &idle),
-            [PrintedCircle::new(); 0],
+            Vec::<PrintedCircle>::new(),
             "they wait for nothing"
         );
     }

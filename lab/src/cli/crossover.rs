@@ -21,11 +21,11 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::crossover::{Crossover, Treatment};
 use threadcount_model::experiment::{Experiment, Variant};
 use threadcount_model::figures;
+use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
 use threadcount_report as report;
 use threadcount_report::Format;
 use threadcount_report::crossover as words;
-use threadcount_report::terminal::clean;
 use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -253,7 +253,7 @@ fn not_ready(error: LaunchError, experiment: &Experiment, variant: &Variant) -> 
     let record = Record { failure: Some(launch_failure(error, variant)), ..Record::default() };
     let failure = session::without_secrets(record, experiment).failure.unwrap_or_default();
     let cause = failure.cause.map(|cause| format!("{}. ", cause.trim_end_matches('.'))).unwrap_or_default();
-    let why = clean(&(cause + &failure.why));
+    let why = printable(&(cause + &failure.why)).into_owned();
     CrossoverFailure::NotReady { variant: variant.name.clone(), why }
 }
 

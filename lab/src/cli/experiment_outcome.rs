@@ -10,8 +10,8 @@ use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::claim::Names;
 use threadcount_model::figures;
 use threadcount_model::parse::claim::parse;
+use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
-use threadcount_report::terminal::clean;
 use threadcount_stats::runs::is_complete;
 
 /// An experiment's outcome, and what became of each `--fail-if`.
@@ -200,11 +200,11 @@ fn tell_failures(document: &ResultDocument) -> Outcome {
             continue;
         }
         let Record { position, variant, load, round, .. } = record;
-        let why = clean(&failure.why);
+        let why = printable(&failure.why);
         note!("run {position} ({variant} under {load}, round {round}) failed: {why}");
         let cause = failure.cause.as_ref().or(failure.log_tail.last());
         if told.insert((variant, cause)) {
-            failure.log_tail.iter().for_each(|line| note!("    {}", clean(line)));
+            failure.log_tail.iter().for_each(|line| note!("    {}", printable(line)));
         }
     }
     outcome

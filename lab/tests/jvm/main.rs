@@ -12,7 +12,6 @@ mod bearable;
 mod crossover;
 mod foreign;
 #[path = "../support/cgroup.rs"]
-#[allow(dead_code, reason = "other tests limit the CPU")]
 mod group;
 mod hostile;
 mod hung_run;

@@ -1,5 +1,7 @@
 //! Control groups for tests.
 
+#![allow(dead_code, reason = "each program of tests uses a part of it")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;

@@ -35,7 +35,8 @@ impl CookieJar {
     /// all connections left no room for a cookie.
     pub fn update(&mut self, response: &ResponseParts<'_>, now_s: i64) -> bool {
         self.cookies.retain(|cookie| cookie.lasts_at(now_s));
-        response.values("Set-Cookie").fold(true, |are_kept, line| self.set(line, now_s) && are_kept)
+        let refused = response.values("Set-Cookie").filter(|line| !self.set(line, now_s));
+        refused.count() == 0
     }
 
     /// True where there is nothing to send at any time.

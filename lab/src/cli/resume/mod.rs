@@ -20,8 +20,8 @@ use threadcount_machine::probe::Instruments;
 use threadcount_machine::trusted::check_way;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::masked::{MASK, Masked};
+use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
-use threadcount_report::terminal::clean;
 
 /// More differences than this are counted.
 const NAMED: usize = 8;
@@ -80,7 +80,8 @@ impl Earlier {
         }
         let result = std::fs::canonicalize(&self.folder).into_diagnostic()?;
         let Some(typed_in) = begun::folder_of(words, &result) else {
-            let shown = clean(&words.join(" "));
+            let words = words.join(" ");
+            let shown = printable(&words);
             return Err(refused(&format!(
                 "was not typed by this user on this machine, and what a file says is not run: `{shown}`"
             )));
@@ -134,7 +135,7 @@ impl Earlier {
         commands::peers(experiment).iter().try_for_each(|folder| check_ours(folder))?;
         note!("--resume {} goes on with these commands:", self.folder.display());
         let without_secrets = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
-        commands::shown(&without_secrets).iter().for_each(|line| note!("    {}", clean(line)));
+        commands::shown(&without_secrets).iter().for_each(|line| note!("    {}", printable(line)));
         Ok(())
     }
 
