@@ -40,8 +40,8 @@ const ENDING: Duration = Duration::from_secs(3);
 ///
 /// A screen in a terminal; elsewhere a line per second, and one whenever the limits change.
 /// Loads a small agent into the JVM, and removes it at the end. The JVM prints a warning on its standard error (JEP 451).
-/// Needs Java 21 or newer and the same user. Exit code: 0 done, 1 the JVM ended meanwhile,
-/// 2 bad usage or input.
+/// Needs Java 21 or newer and the same user. Exit code: 0 done, 1 the JVM or the agent
+/// ended before that, 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchCommand {

@@ -152,7 +152,7 @@ fn a_body_comes_from_standard_input_and_a_user_becomes_an_authorization() {
 fn a_variable_in_a_url_is_sent_and_never_shown() {
     let server = TinyServer::start();
     let port = server.url("").rsplit_once(':').unwrap().1.to_owned();
-    let url = "http://me:${LOAD_TEST_TOKEN}@127.0.0.1:${LOAD_TEST_PORT}/a?key=${LOAD_TEST_TOKEN}&b={x}";
+    let url = "http://me:${LOAD_TEST_TOKEN}@127.0.0.1:${LOAD_TEST_PORT}/a?key=${LOAD_TEST_TOKEN}&b=%7Bx%7D";
     let with_variables = |flags: &[&str]| {
         let mut command = load(&[&[url, "-n", "1", "--quiet"], flags].concat());
         command.env("LOAD_TEST_TOKEN", "s3cret/+").env("LOAD_TEST_PORT", &port).output().unwrap()
@@ -161,10 +161,10 @@ fn a_variable_in_a_url_is_sent_and_never_shown() {
         let output = with_variables(flags);
         let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert_eq!(output.status.code(), Some(0), "{text}");
-        assert!(text.contains("/a?key=${LOAD_TEST_TOKEN}&b={x}") && !text.contains("s3cret"), "{text}");
+        assert!(text.contains("/a?key=${LOAD_TEST_TOKEN}&b=%7Bx%7D") && !text.contains("s3cret"), "{text}");
     }
     let seen = server.seen();
-    assert_eq!(seen[0].line, "GET /a?key=s3cret%2F%2B&b={x} HTTP/1.1");
+    assert_eq!(seen[0].line, "GET /a?key=s3cret%2F%2B&b=%7Bx%7D HTTP/1.1");
     // me:s3cret/+
     let authorization = "Authorization: Basic bWU6czNjcmV0Lys=".to_owned();
     assert!(seen[0].headers.contains(&authorization), "{seen:?}");
