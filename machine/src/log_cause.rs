@@ -7,7 +7,7 @@ const MOST_MESSAGE_LINES: usize = 30;
 const LONGEST: usize = 400;
 
 /// Words with which programs of any language begin a complaint, in lower case.
-const COMPLAINTS: [&str; 18] = [
+const COMPLAINTS: [&str; 19] = [
     "error",
     "exception",
     "severe",
@@ -23,6 +23,7 @@ const COMPLAINTS: [&str; 18] = [
     "denied",
     "not found",
     "no such",
+    "no matching",
     "invalid",
     "already in use",
     "unrecognized",
