@@ -121,7 +121,7 @@ mod tests {
         };
         assert_eq!(named("25.0.3", "Somebody").as_deref(), Some("25.0.3 (Somebody)"));
         assert_eq!(named("25\u{1b}[31m", "Somebody"), None);
-        assert_eq!(named("25", "a\u{1b}[31m").as_deref(), Some("25 (a?[31m)"));
+        assert_eq!(named("25", "a\u{1b}[31m").as_deref(), Some("25 (a\\u001b[31m)"));
         assert_eq!(named(&"2".repeat(LONGEST + 1), "Somebody"), None);
     }
 }

@@ -129,10 +129,10 @@ mod tests {
             heap,
             "8.39 MB of heap must be free, but it uses 3.15 MB of 8.39 MB (`-Xmx`). Start it with more"
         );
-        let flags = "-XX:MaxHeapSize=83886080 -XX:MaxMetaspaceSize=9437184 -XX:+UseSerialGC";
+        let flags = "-XX:MaxHeapSize=83886080 -XX:MaxMetaspaceSize=7340032 -XX:+UseSerialGC";
         let metaspace = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();
         assert!(
-            metaspace.contains("of metaspace must be free, but it uses 4.19 MB of 9.44 MB"),
+            metaspace.contains("of metaspace must be free, but it uses 4.19 MB of 7.34 MB"),
             "{metaspace}"
         );
         let full = "CodeHeap 'non-nmethods': size=1000Kb used=990Kb max_used=990Kb free=10Kb\nCodeHeap 'profiled nmethods': \

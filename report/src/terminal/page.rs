@@ -33,10 +33,11 @@ pub(super) fn width_of(text: &str) -> usize {
     text.chars().count()
 }
 
-/// At most so many columns, the last of them `…` where it was longer.
+/// The text, escaped, in at most so many columns; the last of them is `…` where the text was longer.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    if width_of(text) <= most {
-        return text.to_owned();
+    let text = printable(text);
+    if width_of(&text) <= most {
+        return text.into_owned();
     }
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
