@@ -385,13 +385,16 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     let without_ours = |text: &str| {
         secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
     };
-    // Sentences of ours and lines of the server. They name classes and methods, which are no names of secrets: the values that were given
-    // to us are what must not stand there.
-    let failure = record
-        .failure
-        .iter_mut()
-        .flat_map(|it| it.log_tail.iter_mut().chain([&mut it.why]).chain(&mut it.cause));
-    for text in failure.chain(&mut record.unexplained).chain(&mut record.probe_refused) {
+    // A sentence of ours names classes and methods, whose names are no names of secrets, and so does a stack frame in a log.
+    let without_ours_in_line = |text: &str| {
+        let text = without_ours(text);
+        if text.trim_start().starts_with("at ") { text } else { text_masked(&text, &mut Masked::new()) }
+    };
+    for failure in &mut record.failure {
+        failure.why = without_ours(&failure.why);
+        failure.log_tail.iter_mut().chain(&mut failure.cause).for_each(|it| *it = without_ours_in_line(it));
+    }
+    for text in [&mut record.unexplained, &mut record.probe_refused].into_iter().flatten() {
         *text = without_ours(text);
     }
     for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
@@ -440,7 +443,7 @@ mod tests {
             measured: Some(load),
             failure: Some(RunFailure {
                 why: "the server hangs: 4 requests stood at Login.checkPassword:45 (t0ken)".to_owned(),
-                cause: Some("no t0ken".to_owned()),
+                cause: Some("no t0ken, password=abc".to_owned()),
                 log_tail: vec!["refused: t0ken".to_owned(), "at shop.Token.verify(Token.java:9)".to_owned()],
             }),
             unexplained: Some("no thread was in Login.checkPassword:45".to_owned()),
@@ -449,7 +452,7 @@ mod tests {
         };
         let kept = without_secrets(record, &experiment);
         let failure = kept.failure.unwrap();
-        assert_eq!(failure.cause.unwrap(), "no ***");
+        assert_eq!(failure.cause.unwrap(), "no ***, password=***");
         assert_eq!(failure.log_tail, ["refused: ***", "at shop.Token.verify(Token.java:9)"]);
         assert_eq!(failure.why, "the server hangs: 4 requests stood at Login.checkPassword:45 (***)");
         assert_eq!(kept.unexplained.unwrap(), "no thread was in Login.checkPassword:45");
