@@ -1,4 +1,4 @@
-//! From the records of a session to its result.
+//! Turns the records of a session into its result.
 
 use crate::explain::explain;
 use crate::finding::{Fact, Finding};
@@ -11,19 +11,19 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use threadcount_model::rounds::{RoundsDone, Skipped};
 use threadcount_stats::{claims, compare, request_times, trust};
 
-/// Where a result comes from.
+/// Where a result comes from: program, command, time and machine.
 #[derive(Clone, Debug, Default)]
 pub struct Origin {
     /// Threadcount's version.
     pub threadcount: String,
     /// The command line.
     pub command: Vec<String>,
-    /// RFC 3339.
+    /// Time of creation, in RFC 3339.
     pub created_at: String,
     pub machine: Machine,
 }
 
-/// What the records say: compared, judged and explained.
+/// Compares, judges and explains the records.
 #[must_use]
 pub fn conclude(
     experiment: &Experiment,
@@ -54,7 +54,7 @@ pub fn conclude(
     }
 }
 
-/// What requests spend their time on, with the queue that a finding names.
+/// How requests spend their time in each variant and load, with the queue named wherever a finding names it.
 #[must_use]
 pub fn times_of_requests(
     experiment: &Experiment,
@@ -66,7 +66,7 @@ pub fn times_of_requests(
     times
 }
 
-/// Whose queue requests without a thread are in, where a finding names one.
+/// Names the queue in which requests without a thread wait, if a finding names that queue.
 fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     let is = |name: &Option<String>, of: &String| name.as_ref().is_none_or(|name| name == of);
     let is_of_time =
@@ -85,10 +85,10 @@ fn name_queue(time: &mut RequestTime, findings: &[Finding]) {
     }
 }
 
-/// Below this share of a full pool's threads, what the others do is not known.
+/// If samples show less than this share of a full pool's threads, nobody knows what the others do.
 const NEARLY_ALL: f64 = 0.9;
 
-/// Each thread of a full pool has a request, and few samples count a few too many or too few: the parts are scaled to all threads.
+/// Scales the parts to all threads of a full pool: every thread has a request, and a few samples count a few threads too many or too few.
 fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     let found: f64 = time.parts.iter().map(|part| part.threads).sum();
     if found < NEARLY_ALL * pool_threads {
@@ -106,7 +106,7 @@ fn fill_pool(time: &mut RequestTime, pool_threads: f64) {
     time.without_thread.interval = time.without_thread.interval.map(|it| it.shifted(moved_ms));
 }
 
-/// Threads that nothing shows to have a request run them all the same: what they do is not the queue.
+/// Moves the time of running threads out of the queue: they run requests even if nothing shows that they have one.
 fn add_running(time: &mut RequestTime, limit: &ConcurrencyLimit) {
     let is_known = time.parts.iter().any(|part| {
         (part.activity.state, &part.activity.application) == (limit.running.state, &limit.running.application)
@@ -145,7 +145,7 @@ mod tests {
     use threadcount_model::interval::Interval;
     use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 
-    /// 20 threads at once that sleep for 50 ms, 400/s: 100 requests in flight take 250 ms.
+    /// A limit of 20 threads that each sleep for 50 ms: 400/s, so 100 requests in flight take 250 ms each.
     fn limit() -> ConcurrencyLimit {
         let place = Some("Elastic.load:6".to_owned());
         ConcurrencyLimit {
@@ -166,7 +166,7 @@ mod tests {
         }
     }
 
-    /// None of it on a thread that is known to have a request.
+    /// The time of a request, no part of which passed on a thread that is known to have a request.
     fn time() -> RequestTime {
         RequestTime {
             variant: "it".to_owned(),

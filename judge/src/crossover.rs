@@ -1,4 +1,4 @@
-//! What the observed kinds of thread of a crossover show: an experiment of their records, and what follows from it.
+//! Explains a crossover: treats its observed windows as the records of an experiment and applies the rules to them.
 
 use crate::conclude::times_of_requests;
 use crate::explain::explain;
@@ -9,11 +9,11 @@ use threadcount_model::experiment::{
 };
 use threadcount_model::request_time::RequestTime;
 
-/// Reasons, in the names of the treatments.
+/// Reasons for the figures of a crossover; variants are named after treatments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CrossoverReasons {
     pub findings: Vec<Finding>,
-    /// Of each treatment whose threads were sampled.
+    /// How requests spend their time, for each treatment whose threads were sampled.
     pub request_times: Vec<RequestTime>,
 }
 
@@ -25,12 +25,12 @@ pub fn crossover_reasons(crossover: &Crossover) -> CrossoverReasons {
     CrossoverReasons { findings, request_times }
 }
 
-/// How many runs show it says nothing where each treatment has one.
+/// Drops the count of runs, which means nothing when each treatment has one observed window.
 fn of_one_window(finding: Finding) -> Finding {
     Finding { runs: None, ..finding }
 }
 
-/// A variant per treatment, under the load of all of them.
+/// An experiment with one variant per treatment, all under the same load.
 fn experiment(crossover: &Crossover) -> Experiment {
     let subject = || Subject::Target(RemoteTarget { target_url: String::new() });
     let variant = |treatment: &Treatment| Variant::new(&treatment.to_string(), subject());

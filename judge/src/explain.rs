@@ -1,4 +1,4 @@
-//! What every rule finds in the runs of an experiment, in a window of a running JVM, and in both together.
+//! Applies every rule to the runs of an experiment, to a window of a running JVM, or to both.
 
 mod attached;
 mod window;
@@ -12,7 +12,7 @@ use crate::findings::{FINDERS, allocation};
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
-/// Load by load and variant by variant, and last what a pair of variants shows.
+/// All findings, load by load and variant by variant; findings about pairs of variants come last.
 #[must_use]
 pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     experiment.loads.iter().flat_map(|load| under_load(experiment, load, records)).collect()
@@ -22,7 +22,7 @@ fn under_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> V
     let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
     let runs = variants.map(|variant| VariantRuns::of(variant, load, records));
     let mut found: Vec<Finding> = runs.flat_map(|runs| in_runs(experiment, &runs, records)).collect();
-    // Where a server behind the server is the limit, nothing is said of threads.
+    // If a server behind the server is the limit, the threads of the variants are not compared.
     if found.iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
         found.extend(FINDERS.iter().flat_map(|it| between_variants(it, experiment, load, records)));
     }

@@ -1,5 +1,4 @@
-//! A finding: one explained fact about a variant under a load, with the figures that show it. The kinds of finding are in
-//! [`findings`](crate::findings).
+//! A finding: one explained fact about a variant under a load, with the figures that show it. [`findings`](crate::findings) lists all kinds.
 
 pub use crate::findings::{Fact, Rule};
 
@@ -12,13 +11,13 @@ use threadcount_model::record::Record;
 /// One explained fact about a variant under a load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
-    /// The variant; `None`: the whole experiment.
+    /// The variant; `None` if the finding is about the whole experiment.
     pub variant: Option<String>,
-    /// The load; `None`: all.
+    /// The load; `None` if the finding is about all loads.
     pub load: Option<String>,
-    /// How many of the complete runs show it; `None`: a window without runs (`watch`).
+    /// How many of the complete runs show the finding; `None` for a window without runs (`watch`).
     pub runs: Option<RunsShowing>,
-    /// What it is, with its figures.
+    /// The fact, with its figures.
     #[serde(flatten)]
     pub fact: Fact,
 }
@@ -30,7 +29,7 @@ impl Finding {
     }
 }
 
-/// How many of the complete runs show something.
+/// How many of the complete runs show a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct RunsShowing {
@@ -39,7 +38,6 @@ pub struct RunsShowing {
 }
 
 impl RunsShowing {
-    /// So many of the complete runs.
     pub(crate) const fn of(showing: usize, complete: usize) -> Self {
         Self { showing: showing as u32, complete: complete as u32 }
     }
@@ -52,20 +50,20 @@ type FindPair = fn(&Experiment, &LoadSpec, &[Record]) -> Option<Finding>;
 type FindPairs = fn(&Experiment, &LoadSpec, &[Record]) -> Vec<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
-/// How a kind of finding is found: each way that it has.
+/// The ways in which a kind of finding can be found.
 #[derive(Clone, Copy)]
 pub(crate) struct Finders {
-    /// In the runs of one variant under one load.
+    /// Searches the runs of one variant under one load.
     pub find: Option<Find>,
-    /// In those, beside the runs of the other variants.
+    /// Searches those runs with the records of the other variants at hand.
     pub find_beside: Option<FindBeside>,
-    /// In those, beside what the rules before it found in the same runs.
+    /// Searches those runs with the findings of the earlier rules at hand.
     pub find_after: Option<FindAfter>,
-    /// In the pair of variants under one load that shows it best.
+    /// Searches for the pair of variants under one load that shows the fact best.
     pub find_pair: Option<FindPair>,
-    /// In each planned comparison under one load.
+    /// Searches each planned comparison under one load.
     pub find_pairs: Option<FindPairs>,
-    /// In a window of a running JVM, without the figures of requests.
+    /// Searches a window of a running JVM, without figures of requests.
     pub in_window: Option<FindInWindow>,
 }
 
@@ -80,7 +78,7 @@ impl Finders {
     };
 }
 
-/// Declares [`Rule`], [`Fact`], and what belongs to each: how it is found, and its words.
+/// Declares [`Rule`] and [`Fact`], and ties each kind of finding to its finders and its words.
 macro_rules! findings {
     ($($(#[$doc:meta])* $name:ident($figures:ty) { $($way:ident: $find:path),* })*) => {
         /// Name of a kind of finding.
@@ -94,7 +92,6 @@ macro_rules! findings {
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
 
         impl Fact {
-            /// What kind of fact it is.
             #[must_use]
             pub const fn rule(&self) -> Rule {
                 match self { $(Self::$name(_) => Rule::$name,)* }
@@ -105,7 +102,7 @@ macro_rules! findings {
             }
         }
 
-        /// In the order in which they are looked for, and stand in a result.
+        /// All finders, in the order in which they run and in which findings stand in a result.
         pub(crate) const FINDERS: &[Finders] = &[$(Finders { $($way: Some($find),)* ..Finders::NONE },)*];
     };
 }

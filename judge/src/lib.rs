@@ -1,5 +1,5 @@
-//! What follows from what was measured: what limits each variant ([`findings`]), its sentences ([`words`]), and the document
-//! that holds all of it ([`result`]).
+//! Conclusions from measurements: what limits each variant ([`findings`]), its sentences ([`words`]), and the document that contains
+//! all of it ([`result`]).
 
 pub mod conclude;
 pub mod crossover;

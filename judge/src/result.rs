@@ -30,14 +30,14 @@ pub struct ResultDocument {
     pub threadcount: String,
     /// The command line.
     pub command: Vec<String>,
-    /// RFC 3339.
+    /// Time of creation, in RFC 3339.
     pub created_at: String,
     pub experiment: Experiment,
     pub machine: Machine,
-    /// Kinds of thread compared inside one JVM, before the runs. `None`: not asked for, or refused.
+    /// Kinds of thread compared inside one JVM before the runs; `None` if not asked for, or refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crossover: Option<CrossoverDocument>,
-    /// One per run, in the order of the runs.
+    /// One record per run, in the order of the runs.
     pub records: Vec<Record>,
     /// Number of rounds of each load, and why they ended.
     pub rounds: Vec<RoundsDone>,
@@ -45,13 +45,13 @@ pub struct ResultDocument {
     pub comparisons: Vec<Comparison>,
     /// What limits each variant.
     pub findings: Vec<Finding>,
-    /// Where the time of a request goes, of each variant whose threads were sampled.
+    /// Where the time of a request goes, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTime>,
     /// Each claim with its measured figure.
     pub claims: Vec<ClaimResult>,
     /// Variants that could not run on this machine.
     pub skipped: Vec<Skipped>,
-    /// Conclusions may be drawn.
+    /// Whether conclusions may be drawn.
     pub trusted: bool,
     /// Doubts, the most important first. A serious one makes `trusted` false.
     pub why_not: Vec<Doubt>,
@@ -65,11 +65,11 @@ pub struct FailedRequests<'a> {
     pub failed: u64,
     /// Requests that ended.
     pub of: u64,
-    /// That of most of them.
+    /// The cause of most of these failures.
     pub cause: Option<FailureReason<'a>>,
 }
 
-/// Was a pool with so many threads compared?
+/// Did the crossover compare a pool of at least this many threads?
 fn has_pool_of(requests: u32, found: &CrossoverDocument) -> bool {
     found.comparisons.iter().any(|it| {
         let is_sized = matches!(it.treatment, Treatment::Platform { threads } if threads >= requests);
@@ -78,7 +78,7 @@ fn has_pool_of(requests: u32, found: &CrossoverDocument) -> bool {
 }
 
 impl ResultDocument {
-    /// Those of [`Self::comparisons_under`] with the baseline; `false`: those with another variant.
+    /// The comparisons under a load with the baseline, or with other variants if `with_baseline` is `false`.
     pub fn comparisons_with_baseline<'a>(
         &'a self,
         load: &'a LoadSpec,
@@ -94,7 +94,7 @@ impl ResultDocument {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
     }
 
-    /// With kinds of thread compared inside one JVM before the runs, and without the questions that this answered.
+    /// Adds kinds of thread compared inside one JVM before the runs, and removes the findings whose question this answers.
     #[must_use]
     pub fn with_crossover(mut self, crossover: Option<CrossoverDocument>) -> Self {
         let first = self.experiment.loads.first().map(|load| load.name.clone());
@@ -108,13 +108,13 @@ impl ResultDocument {
         Self { crossover, ..self }
     }
 
-    /// What was compared inside one JVM, where no session of runs in fresh ones has ended.
+    /// The comparison inside one JVM, if no session of runs in fresh JVMs has ended.
     #[must_use]
     pub fn crossover_alone(&self) -> Option<&CrossoverDocument> {
         self.crossover.as_ref().filter(|_| self.records.is_empty() && self.rounds.is_empty())
     }
 
-    /// The runs whose failures ended the session: those of the last round with one, of each variant. Empty: it did not end so.
+    /// The runs whose failures ended the session: all of the last round with a failure. Empty if the session did not end that way.
     #[must_use]
     pub fn ended_by(&self) -> Vec<&Record> {
         let has_ended = |load: &str| {
@@ -131,8 +131,7 @@ impl ResultDocument {
         self.records.iter().any(is_complete)
     }
 
-    /// Variants and loads whose complete runs have no request with an expected response; but not where losses are what is
-    /// measured.
+    /// Variants and loads whose complete runs have no request with an expected response, unless losses are what is measured.
     #[must_use]
     pub fn runs_without_success(&self) -> BTreeSet<(&str, &str)> {
         let expects_losses =
@@ -148,8 +147,8 @@ impl ResultDocument {
         without.into_iter().map(pair).filter(|run| !with.contains(run)).collect()
     }
 
-    /// Of which variants a greater share of the requests of all complete runs under a load failed than is allowed. A load that expects
-    /// losses allows all, and a search for the capacity ends with them.
+    /// Variants and loads of which a greater share of requests failed than is allowed, over all complete runs. A load that expects
+    /// losses allows all failures, and a search for the capacity ends with them.
     #[must_use]
     pub fn failed_requests(&self, allowed_share: f64) -> Vec<FailedRequests<'_>> {
         let may_fail = |name: &str| {
@@ -171,7 +170,7 @@ impl ResultDocument {
         all.filter(|it| it.failed as f64 > allowed_share * it.of as f64).collect()
     }
 
-    /// All runs of a variant under a load, failed ones too.
+    /// All runs of a variant under a load, including failed ones.
     pub fn runs_of<'a>(&'a self, variant: &'a str, load: &'a str) -> impl Iterator<Item = &'a Record> {
         self.records.iter().filter(move |record| record.variant == variant && record.load == load)
     }

@@ -1,10 +1,8 @@
-//! The JSON Schema of `result.json`. `schema/result-3.schema.json` is the output of [`result_schema`]; a test fails if
-//! it is not.
+//! The JSON Schema of `result.json`. A test fails unless `schema/result-3.schema.json` is the output of [`result_schema`].
 
 use super::result::{ResultDocument, SCHEMA};
 use schemars::{Schema, SchemaGenerator};
 
-/// The schema of a result.
 #[must_use]
 pub fn result_schema() -> Schema {
     let mut schema = SchemaGenerator::default().into_root_schema_for::<ResultDocument>();

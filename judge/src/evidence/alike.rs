@@ -1,12 +1,12 @@
-//! Figures that are said to be the same.
+//! Decides which figures a finding may call the same.
 
 use threadcount_model::interval::Interval;
 use threadcount_stats::ratio::MARGIN;
 
-/// Figures whose interval lies within this factor of each other are said to be the same, with the bound.
+/// Two figures are the same if the interval of their ratio lies within this factor of 1.
 const ALIKE: f64 = 1.1;
 
-/// No proven difference, and none that matters.
+/// No difference is proven, and none that matters is possible.
 pub(crate) fn is_alike(ratio: &Interval) -> bool {
     ratio.low >= 1.0 / ALIKE && ratio.high <= ALIKE && ratio.low <= 1.0 + MARGIN && ratio.high >= 1.0 - MARGIN
 }

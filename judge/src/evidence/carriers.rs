@@ -1,4 +1,4 @@
-//! What the readings of the scheduler of virtual threads say over a run.
+//! Readings of the virtual-thread scheduler, summarised over a run.
 
 use crate::evidence::variant_runs::FEWEST_READINGS;
 use threadcount_model::record::jvm::{CarrierSample, JvmReadings};
@@ -6,20 +6,20 @@ use threadcount_model::record::jvm::{CarrierSample, JvmReadings};
 /// The carriers of one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Carriers {
-    /// How many virtual threads may run at once.
+    /// The most virtual threads that may run at once.
     pub parallelism: f64,
-    /// Share of the readings in which all carriers had a virtual thread.
+    /// Share of the readings in which every carrier had a virtual thread.
     pub full: f64,
-    /// Share of the readings in which virtual threads waited for a carrier while the operating system ran at most half of
-    /// those that may run: something held the others. (Not whether they are mounted: in Java 21 one that is in
-    /// `Object.wait` counts as neither.)
+    /// Share of the readings in which virtual threads waited for a carrier while the operating system ran at most half of the carriers:
+    /// something held the rest. (Mounted threads are not counted instead, because Java 21 does not count a thread in `Object.wait` as
+    /// mounted.)
     pub held: f64,
-    /// Virtual threads that waited for a carrier, on average.
+    /// Mean number of virtual threads that waited for a carrier.
     pub queued: f64,
 }
 
 impl Carriers {
-    /// `None`: no readings, or too few.
+    /// `None` if there are too few readings.
     pub fn of(jvm: &JvmReadings) -> Option<Self> {
         let readings = &jvm.carriers;
         if (readings.len() as u32) < FEWEST_READINGS {

@@ -1,4 +1,4 @@
-//! Pools of connections that are in use while threads wait for a connection.
+//! Connection pools that are fully in use while threads wait for a connection.
 
 use crate::evidence::variant_runs::{full_share, is_request_pool, mean_of};
 use schemars::JsonSchema;
@@ -8,25 +8,25 @@ use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{Pool, PoolKind};
 use threadcount_stats::backend_limit::MOSTLY_FULL;
 
-/// A pool of connections for which threads, or requests without a thread, wait.
+/// A connection pool for which threads, or requests without a thread, wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FullPool {
-    /// Its library.
+    /// The library that the pool belongs to.
     pub kind: PoolKind,
-    /// Its own name.
+    /// The pool's own name.
     pub name: String,
-    /// The most that it may have.
+    /// The most connections that the pool may have.
     pub connections: f64,
-    /// The share of its readings in which all were in use.
+    /// Share of the pool's readings in which all connections were in use.
     pub full_share: f64,
-    /// On average.
+    /// Mean number of threads that wait for a connection.
     pub waiting_threads: f64,
 }
 
-/// On average; without a load the number of requests is not known.
+/// The least mean number of waiting threads in a window without a load, where the number of requests is unknown.
 pub(crate) const FEWEST_WAITING: f64 = 1.0;
 
-/// The full one for which most wait, and at least so many.
+/// The full pool for which most threads wait, and at least `fewest_waiting`.
 pub(crate) fn full(record: &Record, fewest_waiting: f64) -> Option<FullPool> {
     let pools = &record.jvm.as_ref()?.pools;
     let awaited = pools.iter().filter(|pool| !is_request_pool(pool)).filter_map(awaited);
@@ -35,12 +35,12 @@ pub(crate) fn full(record: &Record, fewest_waiting: f64) -> Option<FullPool> {
     full.max_by(|a, b| a.waiting_threads.total_cmp(&b.waiting_threads))
 }
 
-/// Is the one that is named as full in a window without a load one of this library?
+/// Is the pool that a window without a load names as full a pool of this library?
 pub(crate) fn is_full_in_window(record: &Record, library: &str) -> bool {
     full(record, FEWEST_WAITING).is_some_and(|full| full.kind.is_of_library(library))
 }
 
-/// The only one of a library for which threads wait; of several it is not known which one is meant.
+/// The library's only pool for which threads wait; `None` if there are several, because nobody knows which one is meant.
 pub(crate) fn of_library(record: &Record, library: &str) -> Option<FullPool> {
     let pools = record.jvm.as_ref()?.pools.iter();
     let mut awaited = pools.filter(|pool| pool.kind.is_of_library(library)).filter_map(awaited);
@@ -59,7 +59,7 @@ fn awaited(pool: &Pool) -> Option<FullPool> {
     })
 }
 
-/// The first one with the means of those of its name; `None` of nothing.
+/// The first pool with the means of all pools of its name; `None` if `pools` is empty.
 pub(crate) fn mean(pools: &[&FullPool]) -> Option<FullPool> {
     let first = (*pools.first()?).clone();
     let same = || pools.iter().filter(|pool| (pool.kind, &pool.name) == (first.kind, &first.name));
@@ -68,7 +68,6 @@ pub(crate) fn mean(pools: &[&FullPool]) -> Option<FullPool> {
     Some(FullPool { full_share, waiting_threads, ..first })
 }
 
-/// `all 10 of orders are in use in 97 % of its readings, and 31 wait for one`.
 pub(crate) fn full_pool(pool: &FullPool) -> String {
     format!(
         "All {} of {} are in use in {} of its readings, and {} wait for one",

@@ -1,4 +1,4 @@
-//! Who used the CPU of the machine.
+//! The machine's CPU use, by consumer.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,18 +14,18 @@ pub struct CpuUse {
     pub server_gc_cores: Option<f64>,
     pub server_compilation_cores: Option<f64>,
     pub generator_cores: f64,
-    /// Servers behind the server.
+    /// CPU of the servers behind the server.
     pub backend_cores: f64,
 }
 
 impl CpuUse {
-    /// Neither the server, nor those behind it, nor the load generator.
+    /// CPU that neither the server, nor the servers behind it, nor the load generator used.
     #[must_use]
     pub fn other_cores(&self) -> f64 {
         (self.in_use_cores - self.server_cores - self.backend_cores - self.generator_cores).max(0.0)
     }
 
-    /// Do the others use most of what is in use?
+    /// Did other processes use most of the CPU that is in use?
     #[must_use]
     pub fn is_of_others(&self) -> bool {
         self.other_cores() > 0.5 * self.in_use_cores

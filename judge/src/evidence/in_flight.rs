@@ -1,4 +1,4 @@
-//! How many requests are in flight: as many as a closed loop has clients; under a rate as many as Little's law says.
+//! How many requests are in flight: in a closed loop one per client, at a given rate the number from Little's law.
 
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use schemars::JsonSchema;
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::record::Record;
 use threadcount_stats::runs::mean;
 
-/// Requests that arrive at a rate. By Little's law rate x service time of them are in flight on average.
+/// Requests that arrive at a rate. By Little's law, rate x service time requests are in flight on average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Arrivals {
     pub rate_per_s: f64,
-    /// On average, where each request has a thread of its own.
+    /// Mean service time if each request has a thread of its own.
     pub service_time_ms: f64,
 }
 
@@ -22,8 +22,8 @@ impl Arrivals {
         self.rate_per_s * self.service_time_ms / 1_000.0
     }
 
-    /// How many threads a pool needs to have one for each of them nearly always: a tenth more than the mean, and three
-    /// standard deviations of arrivals at random (Poisson) where that is more. One of the mean is full half of the time.
+    /// The pool size at which nearly every request finds a free thread: a tenth more than the mean in flight, or three standard
+    /// deviations of random (Poisson) arrivals if that is more. A pool as large as the mean is full half of the time.
     #[must_use]
     pub fn threads_needed(&self) -> f64 {
         let mean = self.in_flight();
@@ -34,38 +34,38 @@ impl Arrivals {
 /// Requests in flight, and the threads that they need.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct InFlight {
-    /// Of a closed loop the most, under a rate the mean.
+    /// The most requests in a closed loop, the mean at a given rate.
     pub requests: f64,
-    /// `None`: a closed loop.
+    /// `None` for a closed loop.
     pub arrivals: Option<Arrivals>,
 }
 
 impl InFlight {
-    /// `None`: not known.
+    /// `None` if the rate or the service time is unknown.
     pub fn of(runs_of_variant: &VariantRuns<'_>) -> Option<Self> {
         if runs_of_variant.is_closed() {
             return Some(Self { requests: f64::from(runs_of_variant.clients()), arrivals: None });
         }
         let arrivals = arrivals(runs_of_variant)?;
-        // As the report prints it: 250.2 requests are no reason to call a pool of 250 too small.
+        // Rounded as in the report: 250.2 requests are no reason to call a pool of 250 too small.
         Some(Self { requests: arrivals.in_flight().round(), arrivals: Some(arrivals) })
     }
 
-    /// Has a pool of so many threads one for each request? Under a rate a pool that is as large as the mean is full half of
-    /// the time; what its own readings show overrules the arithmetic.
+    /// Does a pool of `threads` have a thread for each request? At a given rate a pool as large as the mean is full half of the time,
+    /// but the pool's own readings overrule this arithmetic.
     pub fn has_room_in(&self, threads: f64, pool: &VariantRuns<'_>) -> bool {
         let enough = self.arrivals.map_or(self.requests, |arrivals| arrivals.threads_needed());
         threads >= enough || (threads >= self.requests && is_never_full(pool))
     }
 }
 
-/// In every run that reads its pool; `false`: none does.
+/// Was the pool never full in any run that reads it? `false` if no run does.
 fn is_never_full(pool: &VariantRuns<'_>) -> bool {
     let full = pool.runs.iter().filter_map(|run| RunFigures::of(run)?.pool_full);
     full.reduce(f64::max).is_some_and(|full| full <= 0.0)
 }
 
-/// What makes requests be in flight under a rate, on average of the runs; of a search at the rate that it found.
+/// The mean rate and service time of the runs; in a search, those at the rate that it found.
 fn arrivals(runs_of_variant: &VariantRuns<'_>) -> Option<Arrivals> {
     let of_runs = |figure: fn(&Record) -> Option<f64>| {
         mean(&runs_of_variant.runs.iter().filter_map(|run| figure(run)).collect::<Vec<f64>>())
@@ -92,7 +92,7 @@ mod tests {
         parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
-    /// A pool of 250 threads, busy in each of its readings.
+    /// Gives the run a pool of 250 threads of which `busy` are busy in every reading.
     fn with_busy(record: Record, busy: u32) -> Record {
         let sample = PoolSample { busy: Some(busy), ..PoolSample::default() };
         let pool = Pool {
@@ -112,7 +112,7 @@ mod tests {
             let runs = VariantRuns::of(&experiment.variants[0], &experiment.loads[0], &records);
             InFlight::of(&runs).expect("known").has_room_in(threads, &runs)
         };
-        // 5,000/s x 50 ms = 250 in flight; three standard deviations of arrivals at random above it are 297.4.
+        // 5,000/s x 50 ms = 250 in flight; three standard deviations of random arrivals more make 297.4.
         let unread = || run("a", "load", 5_000.0, 50.0);
         assert_eq!(
             [250.0, 275.0, 297.0, 298.0].map(|it| has_room(it, unread())),

@@ -1,4 +1,4 @@
-//! What rules find in the readings of runs, and several findings rest on.
+//! Evidence in the readings of runs that several kinds of finding rest on.
 
 pub mod alike;
 pub mod carriers;

@@ -1,4 +1,4 @@
-//! A tail that is longer than the rest.
+//! Thresholds for a tail of response times that is much longer than the rest.
 
 /// The 99th percentile stands out if it is this many times the median.
 pub(crate) const STANDS_OUT: f64 = 1.2;

@@ -1,4 +1,4 @@
-//! What a rule judges: one variant under one load.
+//! The input of every rule: one variant under one load.
 
 use crate::evidence::cpu_use::CpuUse;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -19,12 +19,12 @@ pub struct VariantRuns<'a> {
     pub runs: Vec<&'a Record>,
 }
 
-/// The figures of one run that rules speak of, or their means over runs.
+/// Figures of one run, or their means over runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunFigures {
     /// Answers per second.
     pub rate_per_s: f64,
-    /// The fastest response: what the service takes when nothing is in its way.
+    /// The fastest response, which estimates the service time when nothing is in its way.
     pub fastest_ms: f64,
     /// The fastest response before the measured window, see [`WarmUp::fastest_ms`](threadcount_model::record::WarmUp::fastest_ms).
     pub fastest_before_ms: Option<f64>,
@@ -34,9 +34,9 @@ pub struct RunFigures {
     pub mean_ms: f64,
     /// The most request threads the pool may have.
     pub pool: Option<f64>,
-    /// The share of the pool's own readings in which all its threads were busy; `None`: it does not report.
+    /// Share of the pool's own readings in which all its threads were busy; `None` if the pool does not report.
     pub pool_full: Option<f64>,
-    /// Most OS threads of the server.
+    /// The highest number of OS threads of the server.
     pub os_threads: f64,
     /// Cores of the machine.
     pub cores: f64,
@@ -44,11 +44,11 @@ pub struct RunFigures {
     pub machine_cpu_cores: f64,
     /// Cores the server used.
     pub server_cpu_cores: f64,
-    /// Of those, in the kernel.
+    /// Cores the server used in the kernel.
     pub kernel_cpu_cores: f64,
-    /// Of those, for garbage collection; `None`: no JVM.
+    /// Cores the server used for garbage collection; `None` if it is not a JVM.
     pub gc_cpu_cores: Option<f64>,
-    /// Of those, for compilation; `None`: no JVM.
+    /// Cores the server used for compilation; `None` if it is not a JVM.
     pub jit_cpu_cores: Option<f64>,
     /// Cores the load generator used.
     pub generator_cpu_cores: f64,
@@ -57,20 +57,20 @@ pub struct RunFigures {
 }
 
 impl RunFigures {
-    /// Of the measured window of one run; `None`: it was not measured.
+    /// Figures of one run's measured window; `None` if the run has none.
     #[must_use]
     pub fn of(record: &Record) -> Option<Self> {
         Self::of_window(record, record.measured.as_ref()?, record.cost?)
     }
 
-    /// Of the window in which the probe read the JVM.
+    /// Figures of the window in which the probe read the JVM.
     #[must_use]
     pub fn while_observed(record: &Record) -> Option<Self> {
         let (load, cost) = record.observed_window()?;
         Self::of_window(record, load, cost)
     }
 
-    /// Of a window without a load; the figures of requests are 0.
+    /// Figures of a window without a load, where all figures about requests are 0.
     pub(crate) fn without_load(record: &Record) -> Option<Self> {
         record.observed_cost().map(|cost| Self::of_server(record, cost))
     }
@@ -106,14 +106,13 @@ impl RunFigures {
         }
     }
 
-    /// How much of the machine's CPU is in use, 0 to 1; 1 where the machine is not known, so that no rule takes an
-    /// unknown machine for an idle one.
+    /// Share of the machine's CPU in use, 0 to 1; 1 if the machine is unknown, so that no rule takes an unknown machine for an idle one.
     #[must_use]
     pub fn machine_share(&self) -> f64 {
         if self.cores > 0.0 { self.machine_cpu_cores / self.cores } else { 1.0 }
     }
 
-    /// What `at_once` requests at a time can do at most, per second, if each takes as long as the fastest.
+    /// The most requests per second that `at_once` threads can serve if each request takes as long as the fastest.
     #[must_use]
     pub fn ceiling_per_s(&self, at_once: f64) -> f64 {
         if self.fastest_ms > 0.0 { at_once * 1_000.0 / self.fastest_ms } else { f64::INFINITY }
@@ -141,7 +140,6 @@ impl RunFigures {
         }
     }
 
-    /// Who used the CPU.
     pub(crate) fn cpu_use(&self) -> CpuUse {
         CpuUse {
             in_use_cores: self.machine_cpu_cores,
@@ -156,17 +154,17 @@ impl RunFigures {
     }
 }
 
-/// Fewer readings than this show nothing.
+/// With fewer readings than this, nothing is concluded.
 pub(crate) const FEWEST_READINGS: u32 = 4;
-/// A thread that is handed over from one request to the next is not busy for a moment.
+/// A pool counts as full from this share of busy threads, because a thread between two requests is briefly not busy.
 const NEARLY_ALL: f64 = 0.95;
 
-/// A pool whose threads answer requests, not one of connections.
+/// Is this a pool of threads that answer requests, rather than of connections?
 pub(crate) fn is_request_pool(pool: &Pool) -> bool {
     !pool.kind.is_of_connections()
 }
 
-/// The share of a pool's readings in which all of it was in use; `None`: no readings, or too few.
+/// Share of a pool's readings in which all of it was in use; `None` if there are too few readings.
 pub(crate) fn full_share(pool: &Pool) -> Option<f64> {
     let max = f64::from(pool.max.filter(|&max| max > 0)?);
     let busy: Vec<f64> = pool.samples.iter().filter_map(|it| it.busy).map(f64::from).collect();
@@ -174,19 +172,19 @@ pub(crate) fn full_share(pool: &Pool) -> Option<f64> {
     (busy.len() as u32 >= FEWEST_READINGS).then(|| full as f64 / busy.len() as f64)
 }
 
-/// The mean; `None` of nothing.
+/// The mean; `None` if there are no values.
 pub(crate) fn mean_of(values: impl Iterator<Item = f64>) -> Option<f64> {
     threadcount_stats::runs::mean(&values.collect::<Vec<f64>>())
 }
 
 impl<'a> VariantRuns<'a> {
-    /// The runs of a variant under a load.
+    /// The complete runs of a variant under a load.
     #[must_use]
     pub fn of(variant: &'a Variant, load: &'a LoadSpec, records: &'a [Record]) -> Self {
         Self { variant, load, runs: complete(records, &variant.name, &load.name) }
     }
 
-    /// Only the runs in which the JVM was observed from inside, where there are any: the others show nothing of it.
+    /// Only the runs in which the JVM was observed from inside, because the others show nothing of it; all runs if there are none.
     #[must_use]
     pub fn observed(&self) -> Self {
         let observed: Vec<&Record> = self.runs.iter().copied().filter(|run| run.jvm.is_some()).collect();
@@ -194,7 +192,7 @@ impl<'a> VariantRuns<'a> {
         Self { runs, ..*self }
     }
 
-    /// How many requests may be on their way at once.
+    /// The most requests that may be in flight at once.
     #[must_use]
     pub fn clients(&self) -> u32 {
         self.load.clients()
@@ -206,8 +204,7 @@ impl<'a> VariantRuns<'a> {
         self.load.workload.is_closed()
     }
 
-    /// If the condition holds in more than half of the complete runs: the means of the runs in which it holds, and how
-    /// many they are.
+    /// The means of the runs in which the condition holds and their number, if they are more than half of the complete runs.
     #[must_use]
     pub fn mostly(&self, holds: impl Fn(&RunFigures) -> bool) -> Option<(RunFigures, RunsShowing)> {
         let held: Vec<RunFigures> =
@@ -216,7 +213,7 @@ impl<'a> VariantRuns<'a> {
             .then(|| (RunFigures::mean(&held), RunsShowing::of(held.len(), self.runs.len())))
     }
 
-    /// What is found in each run, if something is found in more than half of the complete ones, and in how many.
+    /// Everything that `find` finds, and in how many runs, if it finds something in more than half of the complete runs.
     #[must_use]
     pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
         let found: Vec<T> = self.runs.iter().filter_map(|run| find(run)).collect();
@@ -250,7 +247,7 @@ pub(crate) mod stage {
     /// A rule.
     type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 
-    /// The machine has two cores; the figures are those of the sleeping servlet of 50 ms.
+    /// A run on two cores with the figures of the servlet that sleeps for 50 ms.
     pub(crate) fn run(rate: f64, fastest_ms: f64, p50_ms: f64, machine_cpu_cores: f64) -> Record {
         let mut record = threadcount_model::sample::run("it", "load", rate, p50_ms);
         if let Some(times) = record.measured.as_mut().and_then(|load| load.response_time_ms.as_mut()) {
@@ -262,12 +259,12 @@ pub(crate) mod stage {
         record
     }
 
-    /// One reading of two carriers.
+    /// One reading of a scheduler with two carriers.
     pub(crate) fn carriers(mounted: u32, running: u32, queued: u64) -> CarrierSample {
         CarrierSample { t_s: 1.0, parallelism: 2, threads: 2, mounted, queued, running }
     }
 
-    /// A place in the code with what happened there.
+    /// A place in the code and what happened there.
     pub(crate) fn site(
         holder: Option<&str>,
         application: Option<&str>,
@@ -285,7 +282,7 @@ pub(crate) mod stage {
         }
     }
 
-    /// What a rule finds in three equal runs.
+    /// The finding of a rule in three equal runs.
     pub(crate) fn found(find: Find, load: &str, record: Record) -> Option<Finding> {
         found_in(find, load, &[record.clone(), record.clone(), record])
     }
@@ -299,12 +296,10 @@ pub(crate) mod stage {
         find(&VariantRuns::of(&experiment.variants[0], &experiment.loads[0], records))
     }
 
-    /// The report's sentence.
     pub(crate) fn sentence(finding: &Finding) -> String {
         words(finding).sentence
     }
 
-    /// The report's advice.
     pub(crate) fn advice(finding: &Finding) -> String {
         words(finding).advice.unwrap_or_default()
     }

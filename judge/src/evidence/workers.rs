@@ -1,4 +1,4 @@
-//! How many requests a variant may have in work at once, and on which kind of thread.
+//! How many requests a variant can work on at once, and on which kind of thread.
 
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
 use threadcount_model::experiment::{DropIn, Server, ThreadKind, Threads, Variant};
@@ -11,7 +11,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// `None`: no complete run, or neither the experiment nor the server says.
+    /// `None` if no run is complete, or if neither the experiment nor the server reports the number.
     pub fn of(runs_of_variant: &VariantRuns<'_>) -> Option<Self> {
         let (kind, variant) = (kind(runs_of_variant)?, runs_of_variant.variant);
         let most = runs_of_variant.runs.iter().filter_map(|run| RunFigures::of(run)?.pool);
@@ -25,7 +25,7 @@ impl Workers {
     }
 }
 
-/// On which kind of thread requests run. `None`: no complete run, or neither the experiment nor the server says.
+/// The kind of thread that requests run on; `None` if no run is complete, or if neither the experiment nor the server tells.
 pub(crate) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
     let first = runs_of_variant.runs.first()?;
     let reported = || first.server.request_thread.as_ref().map(|thread| thread.kind());
@@ -33,7 +33,7 @@ pub(crate) fn kind(runs_of_variant: &VariantRuns<'_>) -> Option<ThreadKind> {
     configured_kind(variant).or(variant.answers_on).or_else(reported).or_else(|| variant.kind_setting())
 }
 
-/// Virtual threads of ours may have a limit, which is then what a pool's size is.
+/// The limit of Threadcount's own bounded virtual threads, which plays the role of a pool's size.
 fn request_limit(variant: &Variant) -> Option<u32> {
     match variant.server().and_then(Server::threads) {
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => Some(limit.max_concurrent),

@@ -1,4 +1,4 @@
-//! What the rules find in a load on a JVM that ran already, beside what its last seconds showed: nothing is said twice.
+//! Findings in a load on a JVM that was already running, without repeating what its last seconds showed.
 
 use super::explain;
 use crate::finding::{Finding, Rule};
@@ -6,19 +6,19 @@ use crate::findings::client_ceiling;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 
-/// What was found.
+/// Findings in a load on a JVM that was already running.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AttachedFindings {
-    /// What limits it, with the figures of the load where its whole time shows the same.
+    /// Findings about what limits the JVM, with the figures of the whole load if the load shows the same.
     pub limits: Vec<Finding>,
-    /// What shows only with the figures of the requests.
+    /// Findings that need the figures of the requests.
     pub others: Vec<Finding>,
 }
 
-/// `limits`: what [`explain_window`](super::explain_window) has found.
+/// `limits` are the findings of [`explain_window`](super::explain_window).
 #[must_use]
 pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Finding]) -> AttachedFindings {
-    // There is one window and nothing to compare: how many runs show it, and of which variant, says nothing.
+    // There is only one window: the number of runs and the variant's name mean nothing.
     let of_the_window = |finding| Finding { variant: None, load: None, runs: None, ..finding };
     let found = explain(experiment, std::slice::from_ref(record)).into_iter();
     let found: Vec<Finding> = found.map(of_the_window).collect();
@@ -28,13 +28,13 @@ pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Find
         let is_refuted = rule == Rule::ClientCeiling && client_ceiling::is_refuted(limits);
         !is_refuted && limits.iter().all(|limit| subject(limit.rule()) != subject(rule))
     };
-    // Of threads that are not known it takes the rate to tell that they serve the requests.
+    // Only the rate can show that threads of an unknown kind serve the requests, so a limit on them may be new here.
     let is_limit = |finding: &Finding| finding.rule() == Rule::ConcurrencyLimit;
     let (new_limits, others) = found.iter().filter(is_new).cloned().partition::<Vec<_>, _>(is_limit);
     AttachedFindings { limits: limits.iter().map(whole).chain(new_limits).collect(), others }
 }
 
-/// Two rules name what requests wait for, and two who starves.
+/// The subject of a rule: two rules name what requests wait for, and two name who starves.
 const fn subject(rule: Rule) -> Rule {
     match rule {
         Rule::Waiting => Rule::RequestWaits,
@@ -56,7 +56,7 @@ mod tests {
     };
     use threadcount_model::sample::{times, with_load};
 
-    /// 80 requests a second of 500 ms each, of which so many wait at a lock.
+    /// A record of 80 requests per second of 500 ms each; `waiting` of them wait for a lock.
     fn record(waiting: f64) -> Record {
         record_of(ThreadState::Lock, waiting)
     }

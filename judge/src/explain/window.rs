@@ -1,11 +1,11 @@
-//! The rules that need no load, for a window of a running JVM. Its record has readings of the probe and of /proc, and no requests;
-//! rules that need those are silent.
+//! The rules that need no load, for a window of a running JVM. Its record contains readings of the probe and of /proc but no requests;
+//! rules that need requests find nothing.
 
 use crate::finding::{Fact, Finding, Rule};
 use crate::findings::FINDERS;
 use threadcount_model::record::Record;
 
-/// What the rules find in one window.
+/// The findings in one window.
 #[must_use]
 pub fn explain_window(record: &Record) -> Vec<Finding> {
     let facts = FINDERS.iter().filter_map(|it| it.in_window).filter_map(|find| find(record));
@@ -15,7 +15,7 @@ pub fn explain_window(record: &Record) -> Vec<Finding> {
         Fact::ConcurrencyLimit(limit) => Some(limit.clone()),
         _ => None,
     });
-    // Where a lock is held is said by the wait alone.
+    // Only the finding about the wait tells where a lock is held, so that one is kept.
     let is_said = |it: &Finding| match (&it.fact, &limit) {
         (Fact::RequestWaits(waits), Some(limit)) => {
             waits.part.activity.holder.is_none() && limit.names(&waits.part.activity)
@@ -23,7 +23,7 @@ pub fn explain_window(record: &Record) -> Vec<Finding> {
         _ => false,
     };
     found.retain(|it| !is_said(it));
-    // They limit nothing by themselves, and may be why the collector or the CPU does.
+    // Thread caches limit nothing by themselves, but they may explain why the collector or the CPU does.
     if !found.iter().any(|it| matches!(it.rule(), Rule::Gc | Rule::CpuCeiling)) {
         found.retain(|it| it.rule() != Rule::ThreadCaches);
     }
@@ -43,7 +43,7 @@ mod tests {
         ThreadActivity, ThreadRole, ThreadState, WaitGroup, WaitProfile,
     };
 
-    /// Ten seconds of two cores, of which so many are in use.
+    /// A window of ten seconds on a machine with two cores.
     fn window(machine_cpu_cores: f64, cpu_cores: f64, jvm: JvmReadings) -> Record {
         let cost = Cost { window_s: 10.0, machine_cores: 2, machine_cpu_cores, cpu_cores, ..Cost::default() };
         Record { cost: Some(cost), jvm: Some(jvm), ..Record::default() }

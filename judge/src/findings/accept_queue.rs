@@ -1,4 +1,4 @@
-//! The kernel had no room for connections that the server had not yet accepted.
+//! The kernel had no room for connections that the server had not accepted yet.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -19,7 +19,7 @@ pub struct AcceptQueueOverflow {
     pub clients: u32,
 }
 
-/// SYN retransmits alone are no evidence: the kernel counts them for the whole machine, and a packet can be lost.
+/// SYN retransmits alone prove nothing: the kernel counts them for the whole machine, and any packet can be lost.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let networks = runs_of_variant.runs.iter().filter_map(|run| run.network);
     let overflowed: Vec<_> = networks.filter(|network| network.listen_overflows > 0).collect();

@@ -1,4 +1,4 @@
-//! Threads that wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
+//! Threads wait for memory that a concurrent collector has not freed yet. ZGC's pauses stay short meanwhile.
 
 use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
@@ -21,15 +21,15 @@ pub struct AllocationStalls {
     pub longest_ms: f64,
     /// Share of the window in which at least one thread waited.
     pub waiting_share: f64,
-    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    /// A variant whose requests allocate much less, so that the heap is not too small; `None` if there is no such variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
 }
 
-/// Some thread waits in at least this share of the time, or the waits make a 99th percentile that stands out.
+/// Stalls count if some thread waits for this share of the time, or if they make the 99th percentile stand out.
 const MUCH_TIME: f64 = 0.1;
 
-/// One run.
+/// The allocation stalls of one run.
 struct Stalls {
     count: f64,
     mean_ms: f64,
@@ -100,7 +100,7 @@ mod tests {
     use crate::evidence::variant_runs::stage::{found, run, sentence};
     use threadcount_model::record::jvm_log::{JvmLog, Stopped};
 
-    /// 40,000 requests of 50 ms; the slowest hundredth took `p99_ms`.
+    /// A run of 40,000 requests of 50 ms; the slowest hundredth took `p99_ms`.
     fn stalled(p99_ms: f64, count: u64, total_ms: f64, share: f64) -> Record {
         let mut record = run(4_000.0, 49.0, 50.0, 0.9);
         let load = record.measured.as_mut().expect("it was measured");

@@ -47,12 +47,12 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::BackendCeiling(ceiling), runs))
 }
 
-/// The same backend for the same reason.
+/// Do both name the same backend and the same kind of limit?
 fn is_like(one: &BackendCeiling, other: &BackendCeiling) -> bool {
     one.backend == other.backend && std::mem::discriminant(&one.limit) == std::mem::discriminant(&other.limit)
 }
 
-/// All are of the kind of `first`.
+/// The mean of limits that are all of the same kind as `first`.
 fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
     let mean = |place: usize| mean_of(alike.iter().map(|it| figures_of(it.limit)[place])).unwrap_or_default();
     match first {
@@ -66,7 +66,7 @@ fn mean_limit(alike: &[&BackendCeiling], first: BackendLimit) -> BackendLimit {
     }
 }
 
-/// Those that differ from run to run.
+/// The figures of a limit that differ from run to run.
 const fn figures_of(limit: BackendLimit) -> [f64; 2] {
     match limit {
         BackendLimit::Cpu { cpu_cores, cores_in_use, .. } => [cpu_cores, cores_in_use],

@@ -1,7 +1,7 @@
-//! Running threads that do no work: they give way again and again (`Thread.yield` in a loop) until something has happened.
+//! Running threads that do no work: they yield again and again (`Thread.yield` in a loop) until something has happened.
 //!
-//! The CPU is full then as in a server that computes, so the CPU alone shows nothing. What shows it are samples of
-//! the running threads: in a server that works few of them show a thread that yields, or a carrier between two threads.
+//! The CPU is then as full as in a server that computes, so the CPU alone proves nothing. Samples of the running threads do: in a
+//! server that works, few of them show a thread that yields, or a carrier between two threads.
 
 use crate::evidence::carriers::Carriers;
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
@@ -22,30 +22,30 @@ pub struct BusyWithoutProgress {
     pub samples: f64,
     pub without_work_share: f64,
     pub yielding_share: f64,
-    /// Share of the readings in which all carriers were taken.
+    /// Share of the readings in which all carriers had a thread.
     pub carriers_full_share: Option<f64>,
-    /// Virtual threads that wait for a carrier.
+    /// Mean number of virtual threads that wait for a carrier.
     pub queued_threads: Option<f64>,
     pub server_cpu_cores: f64,
-    /// `None`: no load was sent (`watch`).
+    /// `None` if no load was sent (`watch`).
     pub rate_per_s: Option<f64>,
-    /// Where they yield.
+    /// The place where threads yield most.
     pub site: SiteTotal,
 }
 
-/// Fewer samples than this show nothing.
+/// With fewer samples than this, nothing is concluded.
 const FEWEST_SAMPLES: u64 = 10;
-/// More than this much of the samples show no work. A server of virtual threads that answers 40,000 trivial requests a second
-/// spends a part of its time in the scheduler too, but less.
+/// More than this share of the samples must show no work. A server on virtual threads that answers 40,000 trivial requests per second
+/// spends time in the scheduler too, but less.
 const MOSTLY: f64 = 0.5;
-/// And at least this much of them show a thread that yields: a scheduler that has much to do does not yield.
+/// At least this share of the samples must show a thread that yields: a busy scheduler does not yield.
 const YIELDS: f64 = 0.1;
-/// Less CPU than this, in cores, is no storm.
+/// Below this CPU use, in cores, yielding threads do no harm.
 const STORM_CORES: f64 = 0.25;
 
 struct RunWithoutProgress {
     server_cpu_cores: f64,
-    /// `None`: no load.
+    /// `None` if no load was sent.
     rate_per_s: Option<f64>,
     samples: f64,
     without_work: f64,
@@ -86,7 +86,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
-/// Of a window without a load.
+/// Finds threads that yield in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     fact(&[RunWithoutProgress::of(record)?])
 }
@@ -147,7 +147,7 @@ mod tests {
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::sample::with_cost;
 
-    /// As measured on Java 25: 60 of 100 samples in the scheduler, 35 yielding.
+    /// A run as measured on Java 25: 60 of 100 samples in the scheduler, 35 of them yielding.
     fn storm(scheduling: u64, yields: u64, cpu_cores: f64) -> Record {
         let mut record = run(160.0, 50.1, 52.0, 1.98);
         record.jvm = Some(JvmReadings {

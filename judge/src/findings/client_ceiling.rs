@@ -1,8 +1,8 @@
-//! The load is the limit: each client waits for its response, and the server has room for more of them.
+//! The load is the limit: each client waits for its response, and the server has room for more clients.
 //!
-//! A saturated server that serves in the order of arrival lets every request of a closed loop wait for as long: the fastest
-//! response is then hardly faster than the mean. What a request takes that waits for no other is known from before the
-//! measured window, when one had the server to itself.
+//! A saturated server that works in order of arrival makes every request of a closed loop wait equally long, so the fastest response is
+//! hardly faster than the mean. The time of a request that waits for no other is known from before the measured window, when one
+//! request had the server to itself.
 
 use crate::evidence::cpu_use::CpuUse;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
@@ -26,10 +26,10 @@ pub struct ClientCeiling {
     pub cpu: CpuUse,
 }
 
-/// A median and a mean this much above the fastest response leave no room for a queue. The median alone would: where every
-/// tenth request waits for something in the server, shorter waits let the same clients request more.
+/// With a median and a mean below this multiple of the fastest response, there is no room for a queue. The median alone would not do:
+/// if every tenth request waits for something in the server, shorter waits let the same clients request more.
 const NEARLY_THE_FASTEST: f64 = 1.15;
-/// How near clients / response time has to come to the rate: then the clients did nothing but wait.
+/// If clients / response time differs from the rate by less than this share, the clients did nothing but wait.
 const SAME_RATE: f64 = 0.05;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -54,18 +54,18 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::ClientCeiling(ceiling), runs))
 }
 
-/// Unless one of `found` in the same runs is the limit.
+/// Finds the limit of the clients unless one of `found` in the same runs is the limit.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
     if is_refuted(found) { None } else { find(runs_of_variant) }
 }
 
-/// The fastest response, whenever it was.
+/// The fastest response, before or in the measured window.
 fn unqueued_ms(run: &RunFigures) -> f64 {
     run.fastest_before_ms.map_or(run.fastest_ms, |before| before.min(run.fastest_ms))
 }
 
-/// Does another finding about the same variant and load name a limit of the server, or of the load generator? Then it is not
-/// the clients that limit it, however alike the responses are.
+/// Does another finding about the same variant and load name a limit of the server or of the load generator? Then the clients are not
+/// the limit, however alike the responses are.
 pub(crate) fn is_refuted(named: &[Finding]) -> bool {
     const LIMITS: [Rule; 17] = [
         Rule::Generator,
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(sentence(&finding), expected);
     }
 
-    /// One request in ten takes so much longer that the mean is this.
+    /// Changes the mean, as if one request in ten took much longer.
     fn with_mean(mut record: Record, mean_ms: f64) -> Record {
         let load = record.measured.as_mut().expect("a measured load");
         let times = load.response_time_ms.as_mut().expect("response times");
@@ -148,7 +148,7 @@ mod tests {
         assert!(found(find, "clients: 400", short).is_some());
     }
 
-    /// The fastest response before the measured window.
+    /// Sets the fastest response before the measured window.
     fn with_fastest_before(record: Record, ms: f64) -> Record {
         let warm_up = WarmUp { fastest_ms: Some(ms), ..WarmUp::default() };
         Record { warm_up: Some(warm_up), ..record }
@@ -156,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_saturated_server_in_the_order_of_arrival_makes_all_wait_alike_and_one_alone_shows_it() {
-        // 20 clients, 4 at a time, 50 ms each: each one, the fastest included, waits 250 ms.
+        // 20 clients, 4 at a time, 50 ms each: every request, the fastest included, waits for 250 ms.
         let saturated = run(80.0, 249.0, 250.0, 0.2);
         assert_eq!(found(find, "clients: 20", with_fastest_before(saturated, 50.4)), None);
         let with_room = with_fastest_before(run(7846.0, 50.1, 50.9, 1.2), 50.4);

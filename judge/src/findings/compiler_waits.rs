@@ -1,6 +1,6 @@
-//! The JIT compiler has work and no core: until it has done it, the code runs interpreted, or half optimised.
+//! The JIT compiler has work but no core: until that work is done, code runs interpreted or half optimised.
 //!
-//! A compiler that is merely busy shows in the parts of the CPU. Here its threads could run, and others do.
+//! A compiler that is merely busy shows in the parts of the CPU. Here its threads are ready to run while others occupy the cores.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -16,19 +16,19 @@ use threadcount_stats::compiler::{is_starved, times_as_long};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CompilerWaits {
-    /// Threads of the compiler that could run and waited for a core.
+    /// Compiler threads that were ready to run but waited for a core.
     pub waiting_threads: f64,
-    /// Those that ran.
+    /// Compiler threads that ran.
     pub running_threads: f64,
-    /// CPU use of the whole machine.
+    /// CPU use of the whole machine, in cores.
     pub machine_cpu_cores: f64,
     pub machine_cores: f64,
-    /// The load had a warm-up; `None`: no load was sent (`watch`).
+    /// Whether the load had a warm-up; `None` if no load was sent (`watch`).
     pub warmed_up: Option<bool>,
 }
 
 impl CompilerWaits {
-    /// So many times as long as with a core of its own.
+    /// How many times as long compilation takes as with a core for each thread.
     #[must_use]
     pub fn times_as_long(&self) -> f64 {
         times_as_long(self.waiting_threads, self.running_threads)
@@ -48,7 +48,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::CompilerWaits(means), runs))
 }
 
-/// Of a window without a load.
+/// Finds waiting compiler threads in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     waits(record).map(Fact::CompilerWaits)
 }

@@ -21,27 +21,27 @@ use threadcount_stats::lost_on_purpose::LostOnPurpose;
 use threadcount_stats::request_time::request_time;
 use threadcount_stats::runs::is_healthy;
 
-/// Requests that compute: another kind of thread does not change how many there can be.
+/// Requests that compute: another kind of thread does not change how many can be served.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuBound {
     /// The variant on threads of the other kind.
     pub other: String,
-    /// Of the mean service time, running or waiting for a core or a carrier, with this variant.
+    /// Share of this variant's mean service time in which requests run, or wait for a core or a carrier.
     pub on_cpu_share: f64,
     /// The mean service time of this variant.
     pub service_time_ms: f64,
-    /// What the load is run for.
+    /// The metric that the load is run for.
     pub metric: Metric,
     /// This variant divided by the other.
     pub ratio: f64,
-    /// Of the ratio.
+    /// Interval of the ratio.
     pub interval: Interval,
 }
 
-/// So much of the service time is running, or could be.
+/// Least share of the service time that must be running or runnable.
 const MOST: f64 = 0.6;
 
-/// Of each planned comparison of threads of two kinds that the runs decide.
+/// One finding for each planned comparison of two kinds of thread that the runs decide.
 pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
     let pairs = experiment.pairs(load).into_iter().filter(|pair| pair.variant.is_application_of(pair.other));
     let found = pairs.filter_map(|pair| {
@@ -74,7 +74,7 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
     (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), RunsShowing::of(runs, runs)))
 }
 
-/// `None`: threads of an unknown server, which may be jobs of the application.
+/// Share of the time on the CPU or ready for it; `None` for threads of an unknown server, which may be jobs of the application.
 fn on_cpu_share(time: &RequestTime) -> Option<f64> {
     let on_cpu = time.parts.iter().filter(|part| part.activity.state.is_runnable());
     (time.counted == ThreadRole::Request).then(|| time.least_share(on_cpu.map(|part| part.time.ms).sum()))
@@ -118,7 +118,7 @@ mod tests {
 
     const BOTH: &str = "platform: {}, virtual: {threads: virtual}";
 
-    /// 20 clients; so many of their threads compute, the others read from a socket.
+    /// A run of 20 clients; `computing` of their threads compute, and the others read from a socket.
     fn run(variant: &str, rate: f64, computing: f64) -> Record {
         let ms = 20_000.0 / rate;
         let group = |state, threads: f64| WaitGroup {

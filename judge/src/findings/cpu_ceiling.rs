@@ -23,19 +23,19 @@ pub struct CpuCeiling {
     pub rate_per_s: Option<f64>,
     /// `None`: no load was sent (`watch`).
     pub fastest_ms: Option<f64>,
-    /// The most that the clients can request, if the throughput comes near it.
+    /// The clients' own limit, if the throughput comes near it.
     pub near_clients: Option<ClientLimit>,
-    /// A large part of the server's CPU outside its own code.
+    /// A large part of the server's CPU use outside its own code.
     pub large_part: Option<CpuPart>,
-    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    /// A variant whose requests allocate much less, so that the heap is not too small; `None` if there is no such variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
-    /// Who of the other processes used the most, where they use most of what is in use. `None`: not known.
+    /// The busiest of the other processes, if they use most of the CPU in use; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other: Option<BusiestProcess>,
 }
 
-/// The highest rate of so many clients, if each response takes as long as the fastest.
+/// The highest rate that the clients can reach if each response takes as long as the fastest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct ClientLimit {
@@ -43,7 +43,7 @@ pub struct ClientLimit {
     pub rate_per_s: f64,
 }
 
-/// A part of a JVM's CPU that is not the application's.
+/// A part of a JVM's CPU use that is not the application's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
@@ -52,11 +52,11 @@ pub enum CpuPart {
     Compilation,
 }
 
-/// Below this share of what the clients could request, the comparison with it shows nothing.
+/// Below this share of the clients' limit, a comparison with it shows nothing.
 const NEAR_CLIENTS: f64 = 0.3;
-/// A part of the server's CPU from here on is much ...
+/// A part of the server's CPU use is large from this share on ...
 const MUCH: f64 = 0.25;
-/// ... if it, or the load generator, has this much of what is in use.
+/// ... if the part, or the load generator, makes this share of the CPU in use.
 const WORTH_ADVICE: f64 = 0.1;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -75,7 +75,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::CpuCeiling(ceiling), runs))
 }
 
-/// Of a window without a load.
+/// Finds a full CPU in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let ceiling = CpuCeiling {
@@ -90,12 +90,12 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     (figures.cores > 0.0 && figures.machine_share() >= FULL_MACHINE).then_some(Fact::CpuCeiling(ceiling))
 }
 
-/// The busiest of all, where others fill the machine.
+/// The busiest process of all runs, if other processes fill the machine.
 fn busiest(means: &RunFigures, of_runs: impl Iterator<Item = BusiestProcess>) -> Option<BusiestProcess> {
     of_runs.max_by(|a, b| a.cores.total_cmp(&b.cores)).filter(|_| means.cpu_use().is_of_others())
 }
 
-/// The largest part that something can be done about.
+/// A large part of the server's CPU use that something can be done about.
 fn large_part(means: &RunFigures) -> Option<CpuPart> {
     let least = (MUCH * means.server_cpu_cores).max(WORTH_ADVICE * means.machine_cpu_cores);
     let is_large = |part: Option<f64>| part.is_some_and(|cores| cores >= least);
@@ -193,7 +193,7 @@ impl Words for CpuCeiling {
     }
 }
 
-/// What of the server's CPU is not its own code: the collector and the compiler (some of which is the kernel's too).
+/// The server's CPU use outside its own code: the collector and the compiler (part of which is kernel time too), and the kernel.
 fn parts(cpu: &CpuUse) -> String {
     let jvm = [("GC", cpu.server_gc_cores), ("compilation", cpu.server_compilation_cores)];
     let mut parts: Vec<String> =
@@ -204,7 +204,7 @@ fn parts(cpu: &CpuUse) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
-/// How near the throughput came to what the clients could request.
+/// The throughput as a share of what the clients could request.
 fn nearness(ceiling: &CpuCeiling) -> String {
     let near_clients = ceiling.near_clients.filter(|_| !ceiling.cpu.is_of_others());
     let Some((limit, (rate_per_s, fastest_ms))) =

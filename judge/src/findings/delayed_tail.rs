@@ -1,4 +1,4 @@
-//! One cause that delays most of the requests beyond the 99th percentile, by the times at which both were.
+//! One cause delays most of the requests beyond the 99th percentile; found by comparing the times of both.
 
 use crate::evidence::tail::STANDS_OUT;
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
@@ -27,11 +27,11 @@ pub struct DelayedTail {
     pub p99_ms: f64,
 }
 
-/// It explains at least this share of them.
+/// The cause must explain at least this share of the requests beyond the 99th percentile.
 const MOST: f64 = 0.5;
-/// Fewer show no coincidence.
+/// With fewer sampled requests a coincidence shows nothing.
 const FEWEST_REQUESTS: u64 = 20;
-/// Where the 99th percentile stands out it is this much longer than the median as well.
+/// A 99th percentile that stands out is also this much longer than the median.
 const LONGER_BY_MS: f64 = 2.0;
 
 fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
@@ -42,7 +42,7 @@ fn main_cause(record: &Record) -> Option<(&PauseLedger, CauseOfDelay)> {
     (stands_out && ledger.sampled >= FEWEST_REQUESTS).then_some((ledger, cause))
 }
 
-/// `named`: what other rules found for the same variant and load.
+/// `named` are the findings of other rules for the same variant and load.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>, named: &[Finding]) -> Option<Finding> {
     find_any(runs_of_variant).filter(|(cause, _)| !is_named(*cause, named)).map(|(_, finding)| finding)
 }
@@ -66,7 +66,7 @@ fn find_any(runs_of_variant: &VariantRuns<'_>) -> Option<(PauseCause, Finding)> 
     Some((of_first, runs_of_variant.finding(Fact::DelayedTail(tail), runs)))
 }
 
-/// Whether another finding about the same variant and load already names this cause.
+/// Does another finding about the same variant and load already name this cause?
 fn is_named(cause: PauseCause, findings: &[Finding]) -> bool {
     let rule = match cause {
         PauseCause::GarbageCollection => Rule::Gc,
@@ -137,7 +137,7 @@ mod tests {
         find(runs_of_variant, &[])
     }
 
-    /// The slowest hundredth takes `p99_ms`; the cause explains a share of it.
+    /// A run whose slowest hundredth takes `p99_ms`; the cause explains `requests_share` of these requests.
     fn delayed(cause: PauseCause, requests_share: f64, p99_ms: f64, sampled: u64) -> Record {
         let causes = vec![
             CauseOfDelay {

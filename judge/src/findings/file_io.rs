@@ -1,7 +1,7 @@
-//! Virtual threads that wait for a file keep their carrier, in every Java: there is no reading of files that parks them.
+//! Virtual threads that wait for a file keep their carrier in every Java version, because no way of reading a file parks them.
 //!
-//! By the JVM's events of 1 ms and longer, so that a file that is read from memory does not count. Platform threads that wait for a file
-//! keep nobody from running.
+//! Only the JVM's events of 1 ms and longer count, so that files read from memory do not. Platform threads that wait for a file keep
+//! nobody from running.
 
 use crate::evidence::carriers::Carriers;
 use crate::evidence::variant_runs::VariantRuns;
@@ -15,32 +15,32 @@ use threadcount_model::figures::{number, percent, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::SiteTotal;
 
-/// Of the run in which carriers waited longest.
+/// File I/O on carriers, in the run in which carriers waited longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct CarrierFileIo {
-    /// Carriers that wait for a file, on average, by events of 1 ms and longer.
+    /// Mean number of carriers that wait for a file, by events of 1 ms and longer.
     pub waiting_carriers: f64,
     pub carriers: f64,
-    /// Where most of it is.
+    /// The place with the longest waits.
     pub site: SiteTotal,
-    /// Its share of the whole.
+    /// Share of that place in all waits.
     pub site_share: f64,
     /// Number of reads, writes and forces.
     pub count: u64,
-    /// Virtual threads that wait for a carrier; `None`: not read.
+    /// Mean number of virtual threads that wait for a carrier; `None` if not read.
     pub queued_threads: Option<f64>,
-    /// Until a virtual thread that could run had a carrier, p99; `None`: not read.
+    /// Delay until a runnable virtual thread got a carrier, p99; `None` if not read.
     pub virtual_delay_p99_ms: Option<f64>,
 }
 
-/// Of the carriers' time; less costs next to nothing ...
+/// Share of the carriers' time from which waits for files matter; less costs next to nothing ...
 const MUCH: f64 = 0.25;
-/// ... unless others wait for a carrier.
+/// ... unless other threads wait for a carrier.
 const MUCH_WHILE_OTHERS_WAIT: f64 = 0.1;
-/// A virtual thread waits this long for a carrier, in one of a hundred cases.
+/// Other threads count as waiting if one in a hundred virtual threads waits this long for a carrier.
 const LATE_MS: f64 = 10.0;
-/// Half of the time a carrier waits for a file: what others wait for is mostly that.
+/// If carriers wait for files half of the time, other threads' waits are mostly waits for the file.
 const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -49,17 +49,17 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::FileIo(worst), runs))
 }
 
-/// Of a window without a load.
+/// Finds file I/O on carriers in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     waits(record).map(Fact::FileIo)
 }
 
-/// Does a file keep a carrier for most of the time? Then threads that wait for a monitor or a carrier wait for the file.
+/// Does a file keep a carrier most of the time? Then threads that wait for a monitor or a carrier really wait for the file.
 pub(crate) fn is_what_others_wait_for(record: &Record) -> bool {
     waiting_carriers(record).is_some_and(|carriers| carriers >= MOSTLY)
 }
 
-/// On average over the window.
+/// Mean number of carriers that wait for a file, over the window.
 fn waiting_carriers(record: &Record) -> Option<f64> {
     let files = &record.jvm.as_ref()?.file_io;
     let load = record.observed_window().map(|(load, _)| load);
@@ -142,7 +142,7 @@ mod tests {
     use threadcount_model::record::run_delay::{RunDelay, RunDelays};
     use threadcount_model::sample::with_cost;
 
-    /// Two carriers, 10 s.
+    /// A run of 10 s on two carriers.
     fn with(java: &str, waiting_ms: f64, canary_p99_ms: f64) -> Record {
         let mut record = with_cost(run(40.0, 50.3, 90.0, 0.1), |cost| cost.cpu_cores = 0.05);
         let what = SiteReason::File("write /data/shop.mv.db".to_owned());

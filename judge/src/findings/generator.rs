@@ -1,4 +1,4 @@
-//! The load generator was the bottleneck: the figures are its own.
+//! The load generator was the bottleneck, so the figures are its own.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -16,7 +16,7 @@ use threadcount_stats::runs::is_healthy;
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct GeneratorBottleneck {
     pub limited: LimitedGenerator,
-    /// Of the busiest thread, of one core.
+    /// CPU use of the generator's busiest thread, as a share of one core.
     pub cpu_share: f64,
     pub cpu_us_per_request: f64,
     pub send_lag_p99_ms: Option<f64>,
@@ -26,9 +26,9 @@ pub struct GeneratorBottleneck {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LimitedGenerator {
-    /// Threadcount's; `why` is its own report.
+    /// Threadcount's own generator.
     Own {
-        /// `None`: it reported nothing.
+        /// The reason in its own report; `None` if it reported nothing.
         why: Option<String>,
     },
     /// An external load tool, whose processes have one thread each.

@@ -1,8 +1,8 @@
-//! Virtual threads that spin, compute, or read files for long: they stay on their carrier, and all others wait for one.
+//! Virtual threads that spin, compute or read files for long stay on their carrier, and all others wait for one.
 //!
-//! A full CPU alone makes virtual threads wait as well. What shows the difference is one and the same thread that stays mounted while
-//! another one, which was due long ago, has not run. On a machine with many more threads than cores a short request stays mounted for
-//! long as well, because its carrier waits for a core: that time is none of its own.
+//! A full CPU alone makes virtual threads wait as well. The difference is that one thread stays mounted while another, which was due
+//! long ago, has not run. On a machine with many more threads than cores, a short request also stays mounted for long, because its
+//! carrier waits for a core; that time does not count.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -17,34 +17,34 @@ use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::run_delay::{CarrierRunTime, HeldCarrier, RunDelay};
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// Of the run in which virtual threads waited longest for a carrier.
+/// Held carriers, in the run in which virtual threads waited longest for a carrier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldCarriers {
     /// The place that kept carriers longest.
     pub place: HeldCarrier,
-    /// Its share of the time for which carriers were kept.
+    /// Share of that place in the time for which carriers were kept.
     pub place_share: f64,
-    /// Until a virtual thread that could run had a carrier.
+    /// Delay until a runnable virtual thread got a carrier.
     pub virtual_delay: RunDelay,
-    /// Until a platform thread that could run had a core.
+    /// Delay until a runnable platform thread got a core.
     pub platform_delay: RunDelay,
-    /// Carriers; `None`: not read.
+    /// Number of carriers; `None` if not read.
     pub carriers: Option<u32>,
-    /// The share of the carriers' time in which they could run and waited for a core, by the kernel; `None`: not read.
+    /// Share of the carriers' time in which they were runnable but waited for a core, by the kernel; `None` if not read.
     pub core_wait_share: Option<f64>,
 }
 
-/// A hundredth of the virtual threads waits this long for a carrier.
+/// Virtual threads count as late if the slowest hundredth waits this long for a carrier.
 pub(crate) const LATE_MS: f64 = 100.0;
-/// A request that keeps its carrier for less than this, without the time in which the carrier waits for a core, is an ordinary one.
+/// A request that keeps its carrier for less than this, not counting the carrier's waits for a core, is an ordinary one.
 const LONG_MS: f64 = 200.0;
-/// Of the time for which carriers were kept; the rest is pinned, which is another finding.
+/// Least share of the time for which carriers were kept that must be work; the rest is pinned, which is another finding.
 const MOSTLY: f64 = 0.5;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let observed = runs_of_variant.observed();
     let found: Vec<HeldCarriers> = observed.runs.iter().filter_map(|run| held(run)).collect();
-    // Rare long holds need not fall into each window.
+    // Long holds are rare, so not every window needs to show one.
     let runs = RunsShowing::of(found.len(), observed.runs.len());
     let by_delay =
         |a: &HeldCarriers, b: &HeldCarriers| a.virtual_delay.p99_ms.total_cmp(&b.virtual_delay.p99_ms);
@@ -76,14 +76,14 @@ fn held(record: &Record) -> Option<HeldCarriers> {
     })
 }
 
-/// The longest hold without the carrier's waits for a core. Who computes has the CPU as its time; of a file, or without that figure, the
-/// mean of all carriers tells.
+/// The longest hold without the carrier's waits for a core. The CPU time of a computing thread is known; for a file, or without that
+/// figure, the mean of all carriers is used.
 fn own_ms(held: &HeldCarrier, core_wait_share: Option<f64>) -> f64 {
     let ran_ms = held.longest_ran_ms.filter(|_| held.state == ThreadState::Running);
     ran_ms.unwrap_or_else(|| held.longest_ms * (1.0 - core_wait_share.unwrap_or(0.0)).max(0.0))
 }
 
-/// A thread that waits on its carrier is pinned, which has a finding of its own.
+/// Does the thread work while it holds its carrier? A thread that waits there is pinned, which has a finding of its own.
 pub(crate) fn works(held: &&HeldCarrier) -> bool {
     matches!(
         held.state,
@@ -189,7 +189,7 @@ mod tests {
         );
     }
 
-    /// Ten threads for each core: a carrier runs for a tenth of the time, and so does the request that it carries.
+    /// A run with ten threads per core: a carrier runs for a tenth of the time, and so does the request that it carries.
     fn on_a_full_machine(state: ThreadState, ran_ms: Option<f64>) -> Record {
         let mut record = with(state, 1_600.0, 1_800.0);
         if let Some(delays) = record.jvm.as_mut().and_then(|jvm| jvm.run_delays.as_mut()) {

@@ -13,17 +13,17 @@ use threadcount_model::record::Record;
 /// Means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldSegments {
-    /// Connections with a segment that is held, on average.
+    /// Mean number of connections with a segment that is held back.
     pub held: f64,
-    /// All that are established.
+    /// Number of established connections.
     pub connections: f64,
-    /// Of a request, by Little's law; `None`: no load was sent (`watch`).
+    /// Time for which a request's segments are held back, by Little's law; `None` if no load was sent (`watch`).
     pub held_ms: Option<f64>,
-    /// Mean; `None`: no load was sent (`watch`).
+    /// Mean service time; `None` if no load was sent (`watch`).
     pub service_time_ms: Option<f64>,
 }
 
-/// A moment in which something is held is no finding.
+/// Segments that are held back only for a moment, below these limits, are no finding.
 const LEAST_MS: f64 = 10.0;
 const LEAST_SHARE: f64 = 0.2;
 
@@ -102,7 +102,7 @@ mod tests {
     use threadcount_model::record::server_sockets::ServerSockets;
     use threadcount_model::sample::{times, with_load};
 
-    /// 310 requests a second of 64 ms on 20 connections, so many of which have a segment that is held.
+    /// A run of 310 requests per second of 64 ms on 20 connections, `held_segments` of which hold a segment back.
     fn record(held_segments: f64) -> Record {
         let record = with_load(run(310.0, 63.0, 64.0, 0.2), |load| load.service_time_ms = Some(times(64.0)));
         let sockets =

@@ -1,4 +1,4 @@
-//! Limits of the operating system: files that a process may have open, ports that a connection may come from.
+//! Limits of the operating system: files that a process may have open, and ports that connections may come from.
 
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -10,7 +10,7 @@ use threadcount_load::failure::FailureCause;
 use threadcount_model::figures::{count, percent};
 use threadcount_model::record::Record;
 
-/// What ran out, or nearly; figures of the first run in which it did.
+/// A limit that was reached, or nearly, with figures of the first run in which it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "limit", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]
@@ -20,10 +20,10 @@ pub enum ResourceLimit {
     GeneratorFiles { failed_requests: u64 },
 }
 
-/// More than this much of a limit in use: the next burst ends at it.
+/// Above this share a limit counts as nearly reached, because the next burst ends at it.
 const NEAR: f64 = 0.9;
 
-/// One run is enough: a limit is no matter of chance.
+/// Finds a reached limit. One run is enough, because a limit is no matter of chance.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let found: Vec<ResourceLimit> = runs_of_variant.runs.iter().filter_map(|run| reached(run)).collect();
     let runs = RunsShowing::of(found.len(), runs_of_variant.runs.len());
@@ -31,7 +31,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::Limits(first), runs))
 }
 
-/// Of a window without a load, and of one run.
+/// Finds a reached limit in one record, with or without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     reached(record).map(Fact::Limits)
 }
@@ -47,12 +47,11 @@ fn server_files(record: &Record) -> Option<ResourceLimit> {
         .then_some(ResourceLimit::ServerFiles { open, at_most })
 }
 
-/// Ports are the client's: here the load generator's, in production those of a server that calls another one.
+/// Ports belong to the client: here the load generator, in production a server that calls another one.
 fn ports(record: &Record) -> Option<ResourceLimit> {
     let failed_requests = failures(record, FailureCause::NoPortLeft);
     let network = record.network.unwrap_or_default();
-    // TIME_WAIT alone takes nothing away: where the server closes first, it is the server's side that waits, on a port
-    // that it shares among all its connections.
+    // TIME_WAIT alone takes nothing away: if the server closes first, its own side waits, on a port that all its connections share.
     (failed_requests > 0).then_some(ResourceLimit::SourcePorts {
         failed_requests,
         time_wait: network.time_wait,

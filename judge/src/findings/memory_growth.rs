@@ -1,9 +1,9 @@
-//! Memory that grew all through the window, as with a leak.
+//! Memory grew all through the window, as with a leak.
 //!
-//! The test: the window is cut into five parts, and the lowest value of each part must be above that of the part before;
-//! in all by a tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass it, and five figures
-//! without a trend are in rising order once in 120 times. Of the heap only collections of the whole of it count: a young one
-//! leaves what has died in the old part, and that grows in every server until it is collected.
+//! The test: the window is cut into five parts, and the lowest value of each part must be above that of the part before; in total by a
+//! tenth and by 16 MB or more. A sawtooth of allocations and collections does not pass it, and five figures without a trend are in
+//! rising order once in 120 times. For the heap, only collections of the whole heap count: a young collection leaves dead objects in
+//! the old generation, which grows in every server until it is collected.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::figures::memory as mb;
 use threadcount_model::record::Record;
 
-/// Means of the runs that show it: the lowest of the first and of the last fifth of the window.
+/// Memory that grows from the lowest value of the first fifth of the window to that of the last; means of the runs that show it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct MemoryGrowth {
@@ -37,10 +37,10 @@ pub enum GrowingMemory {
 const PARTS: usize = 5;
 const GROWN_BY: f64 = 0.1;
 const GROWN_BY_BYTES: f64 = 16e6;
-/// Seconds: in a shorter window everything is still being filled.
+/// In a shorter window everything is still being filled.
 const SHORTEST_WINDOW_S: f64 = 5.0;
 
-/// One run.
+/// Memory that grew in one run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct GrownMemory {
     memory: GrowingMemory,
@@ -69,7 +69,7 @@ impl GrownMemory {
     }
 }
 
-/// A heap that is used for the first time becomes resident, which is no leak: so much can be that. 0: no heap that is known.
+/// Heap that may still become resident when it is first used, which is no leak; 0 if the heap is unknown.
 fn touchable_heap_bytes(record: &Record) -> u64 {
     let committed = record.native_memory.map(|memory| memory.after.heap_committed_bytes);
     let samples = || record.jvm.iter().flat_map(|jvm| &jvm.samples);
@@ -80,7 +80,7 @@ fn touchable_heap_bytes(record: &Record) -> u64 {
     committed.saturating_sub(used.unwrap_or_default())
 }
 
-/// `None`: it did not grow, by the test above.
+/// The growth by the test above; `None` if the memory did not grow.
 fn grown(memory: GrowingMemory, series: &[(f64, f64)], seconds: f64) -> Option<GrownMemory> {
     let lows: Vec<f64> = (0..PARTS).map(|part| lowest(series, part, seconds)).collect::<Option<_>>()?;
     let (from_bytes, to_bytes) = (lows[0], lows[PARTS - 1]);
@@ -94,7 +94,7 @@ fn grown(memory: GrowingMemory, series: &[(f64, f64)], seconds: f64) -> Option<G
     })
 }
 
-/// The lowest value in a part of the window; `None`: it has none.
+/// The lowest value in a part of the window; `None` if the part has no value.
 fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
     let of_part = |t_s: f64| ((t_s / seconds * PARTS as f64) as usize).min(PARTS - 1) == part && t_s >= 0.0;
     series.iter().filter(|(t_s, _)| of_part(*t_s)).map(|(_, bytes)| *bytes).reduce(f64::min)

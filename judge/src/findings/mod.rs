@@ -1,5 +1,4 @@
-//! The kinds of finding. Each has a file, or a folder, of its name in JSON: its figures, its rule, its words, and tests with known
-//! answers.
+//! The kinds of finding. Each has a file or a folder with its name in JSON: its figures, its rule, its words, and tests with known answers.
 //!
 //! A rule judges one variant under one load. Without evidence it finds nothing.
 
@@ -40,12 +39,12 @@ use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-// The order is that of the rules: those that put the measurement itself in doubt come first, and what requests allocate comes before
-// what it may be the reason for. A name in JSON is the name here, in kebab case.
+// The order is that of the rules: those that put the measurement itself in doubt come first, and allocation comes before the findings
+// that it may explain. The names here, in kebab case, are the names in JSON.
 findings! {
-    /// The load generator was the bottleneck: the figures are its own.
+    /// The load generator was the bottleneck, so the figures are its own.
     Generator(generator::GeneratorBottleneck) { find: generator::find }
-    /// A server behind the server is the limit: the figures are its own.
+    /// A server behind the server is the limit, so the figures are its own.
     BackendCeiling(backend_ceiling::BackendCeiling) { find: backend_ceiling::find }
     /// The kernel dropped connections that the server had not yet accepted.
     AcceptQueue(accept_queue::AcceptQueueOverflow) { find: accept_queue::find }
@@ -69,7 +68,7 @@ findings! {
     PoolCeiling(pool_ceiling::PoolCeiling) { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
     /// Fewer requests run at once than are in flight.
     ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
-    // In runs `request_waits` says which of the two it is.
+    // In runs, `request_waits` decides which of the two is reported.
     /// Requests wait for a connection of a pool, a lock, or another service.
     Waiting(waiting::WaitingPlace) { in_window: waiting::in_window }
     /// Requests wait for what others hold, by samples of their threads.

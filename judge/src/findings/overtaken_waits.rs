@@ -1,4 +1,4 @@
-//! Threads that wait for seconds while those that come later go first, in a window without a load.
+//! Threads that wait for seconds while later ones go first, in a window without a load.
 
 use crate::finding::{Fact, RunsShowing};
 use crate::findings::unfair_waits::{ENOUGH_TURNS, OVERTAKING, TURNS, fairness, who_overtakes};
@@ -11,21 +11,21 @@ use threadcount_model::record::Record;
 use threadcount_model::record::turns::Turns;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 
-/// Of what somebody who was overtaken waits for longest.
+/// The resource that the longest-waiting overtaken thread waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OvertakenWaits {
-    /// Who goes first there.
+    /// Who goes first at that resource.
     pub turns: Turns,
 }
 
-/// Most turns overtake.
+/// Least share of the turns at a resource that overtake a waiting thread.
 const MOST_TURNS: f64 = 0.5;
 
-/// Without the times of requests: who waited for seconds was overtaken often, and so were most.
+/// Finds, without times of requests, a resource where most turns overtake and many of the overtaken threads had waited for over a second.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    // In a queue that is always long some wait for seconds, and a few are overtaken.
+    // In a queue that is always long, some threads wait for seconds and a few are overtaken.
     let is_the_rule = |it: &Turns| it.overtaking as f64 >= MOST_TURNS * it.turns as f64;
-    // Monitors of one class of which the JVM does not say which it is may be many, and nobody overtakes at another.
+    // If the JVM only gives a monitor's class, there may be several monitors, and nobody overtakes a thread at another one.
     let is_known = |it: &Turns| it.state != ThreadState::Monitor || it.resource.is_some();
     let starves = |it: &&Turns| {
         it.role == ThreadRole::Request

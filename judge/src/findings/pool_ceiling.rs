@@ -1,6 +1,6 @@
-//! All threads of the pool are busy: pool size / service time is all it can do (Little's law).
+//! All threads of the pool are busy: the pool can do no more than pool size / service time (Little's law).
 //!
-//! Two kinds of evidence: the arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
+//! There are two kinds of evidence: this arithmetic, and the pool's own counters over JMX. Counters overrule the arithmetic, because a
 //! rate can come near a ceiling by chance.
 
 use crate::evidence::cpu_use::CpuUse;
@@ -32,28 +32,28 @@ pub struct PoolCeiling {
     /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
     pub cpu: CpuUse,
-    /// Most of the threads wait here for what others of the process have: more threads would wait as well.
+    /// What most of the threads wait for, if other threads of the process hold it: more threads would wait as well.
     pub waiting: Option<ThreadActivity>,
 }
 
-/// What shows that a pool is full.
+/// The evidence that a pool is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoolEvidence {
-    /// Threads / fastest response is the measured throughput.
+    /// Threads / fastest response equals the measured throughput.
     Arithmetic,
     /// The pool's own counters (JMX).
     Counters,
 }
 
-/// How near the rate has to come to the ceiling. Above it only by as much as the fastest response is not the mean of
-/// the unqueued ones.
+/// Range of the rate relative to the ceiling. The rate can exceed the ceiling only as far as the fastest response differs from the mean
+/// of the unqueued ones.
 const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.02;
-/// Full in this much of its own readings.
+/// Share of its own readings from which a pool counts as full.
 const MOSTLY_FULL: f64 = 0.9;
-/// In so few of them that the arithmetic must be wrong.
+/// If the pool is full in less than this share of its own readings, the arithmetic must be wrong.
 const SELDOM_FULL: f64 = 0.5;
-/// So much of a pool's threads is most of them.
+/// From this share on, threads are most of the pool's threads.
 const MOST: f64 = 0.5;
 
 fn by_arithmetic(run: &RunFigures, pool: f64) -> bool {
@@ -91,7 +91,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::PoolCeiling(ceiling), runs))
 }
 
-/// Of a window without a load: only the pool's own counters show it there.
+/// Finds a full pool in a window without a load, where only the pool's own counters can show it.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let figures = RunFigures::without_load(record)?;
     let is_limit = figures.machine_share() < FULL_MACHINE && by_count(&figures);
@@ -110,7 +110,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     is_limit.then_some(Fact::PoolCeiling(ceiling))
 }
 
-/// Where most threads of the pool wait for what others of the process have, in each run that was sampled.
+/// The place where most threads of the pool wait for what other threads of the process hold, if each sampled run shows one.
 fn waiting(records: &[&Record], pool_threads: f64) -> Option<ThreadActivity> {
     let is_for_others = |state: ThreadState| state.is_contention() || state == ThreadState::Poll;
     let profiles = records.iter().filter_map(|record| record.jvm.as_ref()?.wait_profile.as_ref());
@@ -133,12 +133,12 @@ impl PoolCeiling {
         Some(format!("Most of them are {}, and more threads would wait as well", what(waiting)))
     }
 
-    /// How long a request has a thread, where all are busy: Little's law.
+    /// Time for which a request has a thread while all threads are busy, by Little's law.
     fn held_ms(&self, rate_per_s: f64) -> f64 {
         self.threads * 1_000.0 / rate_per_s
     }
 
-    /// `200 / 50.2 ms = 3,984/s`. Clients measure the fastest response with its way to them: a request has its thread no longer.
+    /// `200 / 50.2 ms = 3,984/s`. The fastest response includes the way to the client, so a request holds its thread no longer than that.
     fn maximum(&self, fastest_ms: f64) -> String {
         let held_ms = self.rate_per_s.map_or(fastest_ms, |rate| self.held_ms(rate).min(fastest_ms));
         let most_per_s = self.threads * 1_000.0 / as_shown(held_ms);
@@ -229,7 +229,7 @@ mod tests {
         assert!(advice(&finding).contains("maxThreads"));
     }
 
-    /// So many of its threads wait there.
+    /// Adds samples in which `threads` of the pool's threads wait.
     fn sampled(mut record: Record, state: ThreadState, threads: f64) -> Record {
         let activity = ThreadActivity {
             state,
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(sentence(&finding), "all 200 pool threads are busy: 200 / 50.0 ms = 4,000/s at most");
     }
 
-    /// The pool's own readings: busy in so many of 20.
+    /// Adds the pool's own readings: busy in `full` of 20.
     fn counted(mut record: Record, full: usize) -> Record {
         let sample = |index: usize| PoolSample {
             busy: Some(if index < full { 200 } else { 90 }),

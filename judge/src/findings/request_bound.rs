@@ -17,47 +17,47 @@ use threadcount_model::record::Record;
 use threadcount_stats::comparison::Sides;
 use threadcount_stats::runs::is_healthy;
 
-/// Virtual threads with a limit of the requests at once, beside the same without one.
+/// Virtual threads with a limit of the requests at once, compared with virtual threads without a limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestBound {
     /// The variant without a limit.
     pub unlimited: String,
-    /// Requests at once.
+    /// The most requests at once.
     pub at_once: f64,
-    /// What it changes.
+    /// The effect of the limit.
     pub effect: BoundEffect,
 }
 
-/// What a limit changes.
+/// The effect of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "effect", rename_all = "kebab-case")]
 pub enum BoundEffect {
-    /// In an overload more is done. Means of the runs that show it.
+    /// In an overload the server does more. Means of the runs that show it.
     Saves {
         /// Expected responses with the limit.
         goodput_per_s: f64,
-        /// Without it.
+        /// Expected responses without the limit.
         unlimited_goodput_per_s: f64,
-        /// How long requests piled up with the limit; `None`: not known of both.
+        /// How long requests piled up with the limit; `None` if either side is unknown.
         behind_ms: Option<f64>,
-        /// Without it.
+        /// How long requests piled up without the limit.
         unlimited_behind_ms: Option<f64>,
     },
-    /// Under an ordinary load the answer is the same.
+    /// Under an ordinary load the limit changes nothing.
     CostsNothing {
-        /// What the load is run for.
+        /// The metric that the load is run for.
         metric: Metric,
-        /// With the limit divided by without it.
+        /// The metric with the limit divided by the metric without it.
         ratio: f64,
-        /// Of the ratio.
+        /// Interval of the ratio.
         interval: Interval,
     },
 }
 
-/// So many times the goodput is more than two runs of one server differ by, whatever is behind it.
+/// Ratio of goodputs that two runs of the same server do not reach, whatever is behind it.
 const MUCH_MORE: f64 = 1.3;
 
-/// Of the first variant with a limit and the first without one that are the same application on virtual threads.
+/// Compares the first variant with a limit and the first without one, of the same application on virtual threads.
 pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let ran: Vec<VariantRuns<'_>> = experiment
         .variants
@@ -83,7 +83,7 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     Some(limited.finding(Fact::RequestBound(fact), runs))
 }
 
-/// Much more is done in most of the rounds.
+/// The goodput that the limit saves, if it saves much in most of the rounds.
 fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(BoundEffect, RunsShowing)> {
     let rounds: Vec<(&Record, &Record)> = limited
         .runs

@@ -1,4 +1,4 @@
-//! A CPU quota that is used up: everything in the server's control group waits for the next period, however idle the machine is.
+//! The CPU quota is used up: everything in the server's control group waits for the next period, however idle the machine is.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -19,17 +19,17 @@ pub struct CpuThrottling {
     pub throttled_periods_per_run: f64,
     /// Share of the periods that fit into the window.
     pub throttled_share: f64,
-    /// Sum over all CPUs.
+    /// Throttled time, summed over all CPUs.
     pub throttled_ms: f64,
     pub server_cpu_cores: Option<f64>,
-    /// In at least one run.
+    /// Whether the generator shares the quota, in at least one run.
     pub generator_shares_quota: bool,
 }
 
-/// Fewer periods than this share end without throttling by chance: a burst of the compiler is enough for one.
+/// Throttling in a smaller share of the periods is chance: a burst of the compiler is enough for one.
 const OFTEN: f64 = 0.05;
 
-/// One run.
+/// Throttling in one run.
 struct ThrottledRun {
     throttling: Throttling,
     generator_shares_quota: bool,
@@ -53,7 +53,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
-/// Of a window without a load.
+/// Finds throttling in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     fact(&[ThrottledRun::of(record)?])
 }

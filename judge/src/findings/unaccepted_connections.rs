@@ -1,4 +1,4 @@
-//! Connections that the kernel has made and the server does not accept: their requests lie unread, whatever its threads do.
+//! The kernel has made connections that the server does not accept: their requests stay unread, whatever its threads do.
 
 use crate::evidence::variant_runs::{FEWEST_READINGS, VariantRuns};
 use crate::finding::{Fact, Finding, RunsShowing};
@@ -14,7 +14,7 @@ use threadcount_model::record::Record;
 pub struct UnacceptedConnections {
     /// Connections that nobody accepted.
     pub not_accepted: f64,
-    /// All that are established.
+    /// Number of established connections.
     pub connections: f64,
     /// The longest accept queue that the server's socket allows.
     pub accept_queue_limit: f64,
@@ -39,10 +39,10 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 
 fn unaccepted(record: &Record) -> Option<UnacceptedConnections> {
     let sockets = record.server_sockets?;
-    // A connection is accepted a moment after it was made: only what is there in nearly every reading waits.
+    // A connection is accepted a moment after it was made: only those that nearly every reading shows really wait.
     let waits = sockets.readings >= FEWEST_READINGS && sockets.usually_not_accepted > 0;
     waits.then(|| UnacceptedConnections {
-        // The mean has moments in which all of them were just opened.
+        // The mean would include moments in which connections were just opened.
         not_accepted: sockets.usually_not_accepted.into(),
         connections: sockets.connections,
         accept_queue_limit: sockets.accept_queue_limit.into(),

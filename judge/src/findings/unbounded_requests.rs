@@ -1,6 +1,6 @@
-//! Without a pool nothing limits the requests: those that are in the server at once fill its heap, and the collector stops it.
+//! Without a pool nothing limits the requests: all that are in the server at once fill its heap, and the collector brings it to a stop.
 //!
-//! A cache or a leak fills the heap of every variant; requests at once only that of one without a limit.
+//! A cache or a leak fills the heap of every variant; requests at once fill only that of a variant without a limit.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
 use crate::evidence::workers::Workers;
@@ -24,18 +24,18 @@ pub struct UnboundedRequests {
     pub heap_bytes: f64,
     /// The variant with the fewest live bytes under the same load.
     pub least_variant: String,
-    /// Its live bytes.
+    /// Live bytes of that variant.
     pub least_live_bytes: f64,
 }
 
-/// Twice the threads of Tomcat's pool, which would have been a limit.
+/// Number of stacks from which requests count as unlimited: twice the threads of Tomcat's pool, which would have been a limit.
 const MANY_STACKS: u64 = 400;
-/// Of the largest heap: what is left is too little for a collector to go on.
+/// Share of the largest heap from which it counts as full: the rest is too little for a collector to go on.
 const FULL: f64 = 0.8;
-/// Of another variant's live heap: the rest of it is the requests'.
+/// Another variant's live heap must be below this share; the rest of the heap belongs to the requests.
 const MUCH_LESS: f64 = 0.7;
 
-/// What a server keeps alive under load.
+/// The heap that a server keeps alive under load.
 struct FullHeap {
     stacks: f64,
     live_bytes: f64,
@@ -83,7 +83,7 @@ fn full_heap(record: &Record) -> Option<FullHeap> {
     })
 }
 
-/// As the JVM says; ZGC reserves many times as much.
+/// The largest heap by the JVM's own flags, in bytes; what ZGC reserves is many times as much.
 fn largest_heap_bytes(jvm_flags: &[String]) -> Option<f64> {
     jvm_flags.iter().find_map(|flag| flag.strip_prefix("-XX:MaxHeapSize=")?.parse().ok())
 }
@@ -125,7 +125,7 @@ mod tests {
     use threadcount_model::record::memory::{LiveHeap, MemoryUnderLoad};
     use threadcount_model::sample::run;
 
-    /// So many MB of 268 are live.
+    /// A run in which `live_mb` of 268 MB are live.
     fn server(variant: &str, stacks: u64, live_mb: u64) -> Record {
         let mut record = run(variant, "load", 150.0, 500.0);
         let under_load = LiveHeap {
@@ -138,7 +138,7 @@ mod tests {
         record
     }
 
-    /// In the second of two variants, with such threads.
+    /// The finding about the second of two variants, which runs on `threads`.
     fn found(threads: &str, records: &[Record]) -> Option<Finding> {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{platform: {{}}, it: {{threads: {threads}}}}}\n\

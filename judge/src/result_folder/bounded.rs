@@ -1,10 +1,10 @@
-//! A result of any length as JSON that can be read again: of a session of days, its series have fewer samples.
+//! Keeps the JSON of a result readable, however long its session: after days of measuring, its series have fewer samples.
 
 use crate::result::ResultDocument;
 use serde_json::Value;
 
-/// The document as JSON of at most so many bytes: indented, else on one line, else with every second sample of each series, and so on. The figures,
-/// which were computed from all samples, stay.
+/// The document as JSON of at most `at_most_bytes`: indented; else on one line; else with every second sample of each series, and so
+/// on. The figures, which were computed from all samples, stay.
 pub(super) fn json(document: &ResultDocument, at_most_bytes: usize) -> serde_json::Result<Vec<u8>> {
     let indented = serde_json::to_vec_pretty(document)?;
     if indented.len() <= at_most_bytes {
@@ -22,7 +22,7 @@ pub(super) fn json(document: &ResultDocument, at_most_bytes: usize) -> serde_jso
     Ok(json)
 }
 
-/// Leaves out every second sample of each series: an array whose elements all have a time, `t_s`. False: no series has more than one.
+/// Leaves out every second sample of each series, an array whose elements all have a time `t_s`; `false` if no series is longer than 1.
 fn thin(value: &mut Value) -> bool {
     match value {
         Value::Array(samples) if samples.len() > 1 && samples.iter().all(|it| it.get("t_s").is_some()) => {
@@ -47,7 +47,7 @@ mod tests {
     use threadcount_model::machine::Machine;
     use threadcount_model::record::{LoadSample, ProcessSample, Record};
 
-    /// A session of so many seconds, with two readings of its process in each.
+    /// A session of `seconds`, with two readings of its process in each second.
     fn session(seconds: u32) -> ResultDocument {
         let load = |second| LoadSample { t_s: f64::from(second), ..LoadSample::default() };
         let process = |half| ProcessSample { t_s: f64::from(half) / 2.0, ..ProcessSample::default() };

@@ -6,14 +6,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use threadcount_load::whole_file::write_new;
 
-/// Room for the last result and its reports, so that a disk that fills up late costs no figure.
+/// Room set aside for the last result and its reports, so that a disk that fills up late costs no figure.
 const LEAST_ROOM_BYTES: usize = 4 << 20;
-/// `report.html` has the result in it, and charts.
+/// Room per byte of a result: `report.html` contains the result, and charts.
 const ROOM_PER_RESULT: usize = 4;
 const ROOM_FILE: &str = ".room";
 
-/// Removes the partial files of processes that were killed, of files and links with these names. One that cannot be removed stays: it
-/// only takes room.
+/// Removes the partial files that killed processes left for these names, files and links. A file that cannot be removed stays: it only
+/// takes room.
 pub fn remove_abandoned(folder: &Path, names: &[&str]) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|it| it.file_type().is_ok_and(|it| it.is_file() || it.is_symlink())) {
@@ -26,7 +26,7 @@ pub fn remove_abandoned(folder: &Path, names: &[&str]) {
     }
 }
 
-/// Bytes on the disk that only a result may take.
+/// Bytes on the disk that are kept free for a result.
 #[derive(Debug)]
 pub struct Room<'f>(&'f Path);
 
@@ -35,7 +35,7 @@ impl<'f> Room<'f> {
         Self(folder)
     }
 
-    /// Sets room aside for the reports of a result of this size. Zeros are written: a file system may not give what is only asked for.
+    /// Sets room aside for the reports of a result of this size. Writes zeros, because a file system may not provide what is only asked for.
     pub fn set_aside(&self, result_bytes: usize) -> io::Result<()> {
         let wanted = LEAST_ROOM_BYTES.max(ROOM_PER_RESULT * result_bytes);
         let path = self.0.join(ROOM_FILE);
@@ -46,16 +46,16 @@ impl<'f> Room<'f> {
         write_new(&path, &vec![0; wanted]).inspect_err(|_| self.give())
     }
 
-    /// Gives the room to what is written next.
+    /// Frees the room for whatever is written next.
     pub fn give(&self) {
         let _ = fs::remove_file(self.0.join(ROOM_FILE));
     }
 }
 
-/// Locks a folder for this process, until the file is closed. The kernel closes it with the process, however that ends.
+/// Locks a folder for this process until the file is closed. The kernel closes it when the process ends, however it ends.
 ///
 /// # Errors
-/// [`io::ErrorKind::WouldBlock`] where another process has it; the text is that process's id.
+/// [`io::ErrorKind::WouldBlock`] if another process holds the lock; the text is that process's id.
 pub fn lock(folder: &Path) -> io::Result<File> {
     let path = folder.join(".lock");
     if fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink()) {
@@ -63,7 +63,7 @@ pub fn lock(folder: &Path) -> io::Result<File> {
     }
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    // A link may have come meanwhile.
+    // A link may have been made meanwhile.
     let mut file = options.custom_flags(libc::O_NOFOLLOW).open(&path)?;
     match file.try_lock() {
         Ok(()) => {
@@ -79,7 +79,6 @@ pub fn lock(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// The id of a process that has ended.
 #[cfg(test)]
 pub fn ended_pid() -> u32 {
     let mut ended = std::process::Command::new("true").spawn().unwrap();

@@ -1,6 +1,6 @@
-//! The files that a result folder may have: nothing else is written beside the runs, and `--replace` deletes all of them.
+//! The files that a result folder may contain besides the runs; `--replace` deletes all of them.
 
-/// An enum of files with their names.
+/// Declares an enum of files with their names.
 macro_rules! result_files {
     ($($file:ident = $name:literal,)*) => {
         /// A file of a result, or of one of its reports.
@@ -10,7 +10,7 @@ macro_rules! result_files {
         }
 
         impl ResultFile {
-            /// Every one of them.
+            /// Every file.
             pub const ALL: &[Self] = &[$(Self::$file,)*];
 
             #[must_use]

@@ -17,10 +17,10 @@ use threadcount_load::whole_file::{self, ignore_missing, replace};
 
 const RESULT_FILE: &str = ResultFile::Result.name();
 const RUN_FOLDER: &str = "runs";
-/// The largest `result.json` that is read. Reading takes several times its size in memory.
+/// The largest `result.json` that is read, in bytes. Reading takes several times its size in memory.
 const LARGEST_BYTES: u64 = 256 << 20;
 
-/// A folder that is known to be writable, and that no other process writes a result to.
+/// A folder that is known to be writable and to which no other process writes a result.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
@@ -31,7 +31,7 @@ pub struct ResultFolder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FolderError {
-    /// No permission, or the disk is full.
+    /// There is no permission, or the disk is full.
     #[error("cannot write {path}: {why}; {}name another folder with --out", if is_without_room(.why) { "free some space there or " } else { "" })]
     Write {
         path: PathBuf,
@@ -44,7 +44,7 @@ pub enum FolderError {
         /// The system's error.
         why: io::Error,
     },
-    /// Not a result that this version reads.
+    /// The file is no result that this version reads.
     #[error("{path} is not a {SCHEMA} document: {why}")]
     Format { path: PathBuf, why: String },
     #[error("{path} has a result; write --replace to delete it, --resume to go on with it, or another --out")]
@@ -62,7 +62,7 @@ impl FolderError {
     }
 }
 
-/// Is the disk, the quota or the limit of file sizes (`ulimit -f`) reached?
+/// Is the disk full, or the quota or the limit of file sizes (`ulimit -f`) reached?
 #[must_use]
 pub fn is_without_room(why: &io::Error) -> bool {
     matches!(
@@ -92,7 +92,7 @@ impl ResultFolder {
     /// The folder of one run: the server's log and its configuration.
     #[must_use]
     pub fn run_folder(&self, position: u32, variant: &str, load: &str) -> PathBuf {
-        /// A file system allows 255 bytes; three digits and both names have room.
+        /// A file system allows names of 255 bytes, which leaves room for three digits and both names.
         const LONGEST: usize = 100;
         let safe = |name: &str| -> String {
             let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
@@ -101,7 +101,7 @@ impl ResultFolder {
         self.path.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
     }
 
-    /// Takes away what a run that was broken off has left in its folder.
+    /// Deletes what an interrupted run has left in its folder.
     ///
     /// # Errors
     /// [`FolderError::Write`].
@@ -114,12 +114,12 @@ impl ResultFolder {
     #[must_use]
     pub fn relative(&self, path: Option<&str>) -> Option<String> {
         let path = Path::new(path?);
-        // A text of a path that is not UTF-8 has marks in it.
+        // A path that is not UTF-8 has replacement characters in its text.
         let own = self.path.to_string_lossy();
         Some(path.strip_prefix(&*own).unwrap_or(path).display().to_string())
     }
 
-    /// Writes `result.json`. The previous file is replaced at the end, as a whole. On a full disk the room that was set aside is used.
+    /// Writes `result.json`. The previous file is replaced as a whole at the end. A full disk uses up the room that was set aside.
     ///
     /// # Errors
     /// [`FolderError::Write`].
@@ -134,7 +134,7 @@ impl ResultFolder {
         Ok(path)
     }
 
-    /// Sets room aside for the result and its reports. A disk without it is known before a run begins.
+    /// Sets room aside for the result and its reports, so that a full disk is noticed before a run begins.
     ///
     /// # Errors
     /// [`FolderError::Write`].
@@ -144,12 +144,12 @@ impl ResultFolder {
         room.map_err(|why| FolderError::Write { path: self.path.clone(), why })
     }
 
-    /// Gives that room to the reports.
+    /// Gives the room that was set aside to the reports.
     pub fn give_room(&self) {
         Room::of(&self.path).give();
     }
 
-    /// Reads `result.json` of a folder, the file itself, or the latest result of a folder of results.
+    /// Reads `result.json` of a folder, the file itself, or the latest result in a folder of results.
     ///
     /// # Errors
     /// [`FolderError::Read`] and [`FolderError::Format`].
@@ -157,7 +157,7 @@ impl ResultFolder {
         let is_folder = path.is_dir();
         let file = if is_folder { latest(path).join(RESULT_FILE) } else { path.to_owned() };
         let unreadable = |why| FolderError::Read { path: file.clone(), why };
-        // A pipe in a folder has no writer; one that is named has.
+        // A pipe found in a folder has no writer; a pipe that the user names has.
         if is_folder && fs::metadata(&file).is_ok_and(|it| !it.is_file()) {
             return Err(unreadable(io::Error::other("it is not a file")));
         }
@@ -169,7 +169,7 @@ impl ResultFolder {
             serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
             _ => error.to_string(),
         };
-        // The schema first: an error about a field of another version would mislead.
+        // The schema is checked first, because an error about a field of another version would mislead.
         let version: VersionOnly = serde_json::from_str(text).map_err(|error| wrong(json(error)))?;
         match version.schema {
             Some(schema) if schema == SCHEMA => {}
@@ -239,7 +239,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join(RESULT_FILE);
         let refused = || ResultFolder::read(dir.path()).unwrap_err().to_string();
-        // 2 GB of nothing: on the disk it has no size.
+        // A sparse file of 2 GB takes no room on the disk.
         File::create(&file).unwrap().set_len(2 << 30).unwrap();
         assert!(refused().contains("result.json: it is larger than 256 MiB"), "{}", refused());
         fs::remove_file(&file).unwrap();

@@ -1,4 +1,4 @@
-//! Where a result lies: no result is overwritten, and the latest of several is found by their folder.
+//! Chooses the folder of a result: no result is overwritten, and the latest of several can be found.
 
 use super::{FolderError, RESULT_FILE, RUN_FOLDER, ResultFile, ResultFolder, file};
 use std::fs::{self, DirBuilder, Permissions};
@@ -10,25 +10,25 @@ use threadcount_machine::trusted::OWNER_ONLY;
 
 const LATEST: &str = "latest";
 
-/// What becomes of a result that a folder has already.
+/// What happens to a result that a folder already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfTaken {
     Refuse,
-    /// It and its runs are deleted.
+    /// The result and its runs are deleted.
     Replace,
-    /// It stays, and is gone on with.
+    /// The result stays, and its session continues.
     Keep,
 }
 
-/// The folder of the latest result in a folder of results; the folder itself where it has none.
+/// The folder of the latest result in a folder of results, or the folder itself if it contains none.
 #[must_use]
 pub fn latest(folder: &Path) -> PathBuf {
     let latest = folder.join(LATEST);
     match fs::read_link(&latest) {
-        // Without the link in it, the path is still right when the next result is there.
+        // The target of the link is returned, so that the path stays right when the next result is there.
         Ok(name) if ResultFolder::is_taken(&latest) => folder.join(name),
         _ if ResultFolder::is_taken(folder) => folder.to_owned(),
-        // The link was removed, or what it names has no result: its session ended before there was one.
+        // The link was removed, or it names a folder whose session ended before it had a result.
         _ => last_written(folder).unwrap_or_else(|| folder.to_owned()),
     }
 }
@@ -41,13 +41,13 @@ fn last_written(folder: &Path) -> Option<PathBuf> {
 }
 
 impl ResultFolder {
-    /// Does a folder have a result?
+    /// Does the folder contain a result?
     #[must_use]
     pub fn is_taken(path: &Path) -> bool {
         path.join(RESULT_FILE).exists()
     }
 
-    /// Makes and locks the folder, and sets room aside in it, so that a bad path or a full disk is known before the first run.
+    /// Makes and locks the folder and sets room aside in it, so that a bad path or a full disk is noticed before the first run.
     ///
     /// # Errors
     /// [`FolderError::Write`], [`FolderError::Taken`] and [`FolderError::Locked`].
@@ -70,7 +70,7 @@ impl ResultFolder {
         if fs::symlink_metadata(&runs).is_ok_and(|it| it.is_symlink()) {
             fs::remove_file(&runs).map_err(wrong)?;
         }
-        // Servers write what they were given into their logs, secrets too.
+        // Servers log what they were given, including secrets.
         let made = DirBuilder::new().recursive(true).mode(OWNER_ONLY).create(&runs);
         let made = made.and_then(|()| fs::set_permissions(&runs, Permissions::from_mode(OWNER_ONLY)));
         made.map_err(|why| FolderError::Write { path: runs, why })?;
@@ -78,7 +78,7 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// A folder of its own for the next result of a day, `DATE-N`, which `latest` then names.
+    /// Makes a new folder `DATE-N` for the next result of a day, and points `latest` to it.
     ///
     /// # Errors
     /// [`FolderError::Write`].
@@ -88,7 +88,7 @@ impl ResultFolder {
             let name = format!("{date}-{number}");
             let path = parent.join(&name);
             match fs::create_dir(&path) {
-                // Whoever makes it has it, also where two begin at once.
+                // Whoever makes the folder owns it, even if two sessions begin at once.
                 Ok(()) => {
                     let folder = Self::create(&path, IfTaken::Refuse)?;
                     point(parent, &name)
@@ -103,7 +103,7 @@ impl ResultFolder {
         Err(FolderError::Write { path: parent.to_owned(), why })
     }
 
-    /// Deletes what a result consists of; what else is in the folder stays.
+    /// Deletes all parts of a result; anything else in the folder stays.
     fn clear(&self) -> io::Result<()> {
         ignore_missing(fs::remove_dir_all(self.path.join(RUN_FOLDER)))?;
         let all = ResultFile::ALL.iter().map(|file| self.path.join(file.name()));
@@ -111,7 +111,7 @@ impl ResultFolder {
     }
 }
 
-/// Lets `latest` name a result. A file or folder of that name, which we have not made, stays.
+/// Points the link `latest` to a result. A file or folder of that name that Threadcount has not made stays.
 fn point(parent: &Path, name: &str) -> io::Result<()> {
     let link = parent.join(LATEST);
     let partial = partial(&link);
@@ -119,7 +119,7 @@ fn point(parent: &Path, name: &str) -> io::Result<()> {
     if fs::symlink_metadata(&link).is_ok_and(|it| !it.is_symlink()) {
         return Ok(());
     }
-    // In a container, each process has the same id.
+    // In containers, different processes may have the same id.
     ignore_missing(fs::remove_file(&partial))?;
     symlink(name, &partial)?;
     fs::rename(&partial, &link).inspect_err(|_| drop(fs::remove_file(&partial)))

@@ -2,7 +2,7 @@
 
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
-/// What requests do, without a place.
+/// What a thread does, in words for a sentence about requests, without its place.
 #[must_use]
 pub fn what(activity: &ThreadActivity) -> String {
     let resource = activity.resource.as_deref();
@@ -48,7 +48,7 @@ pub fn what(activity: &ThreadActivity) -> String {
     }
 }
 
-/// Of a class its own name; the name of a product stays.
+/// The simple name of a class; the name of a product stays whole.
 fn class_name(name: &str) -> &str {
     if name.contains(' ') { name } else { name.rsplit('.').next().unwrap_or(name) }
 }

@@ -6,11 +6,11 @@ use threadcount_model::figures;
 
 /// `threads of the pool 200 threads`.
 pub(crate) fn figure(what: &str, value: f64, unit: &str) -> String {
-    // The sum of nothing is -0.0 in Rust; nobody wants to read that.
+    // In Rust the sum of nothing is -0.0, which nobody wants to read.
     format!("{what} {} {unit}", figures::plain(value + 0.0)).trim().to_owned()
 }
 
-/// Those that were measured.
+/// The figures that were measured.
 pub(crate) fn known(all: &[(&str, Option<f64>, &str)]) -> Vec<String> {
     all.iter().filter_map(|&(what, value, unit)| Some(figure(what, value?, unit))).collect()
 }
@@ -20,7 +20,7 @@ pub(crate) fn showing(runs: RunsShowing) -> String {
     format!("in {} of {}", runs.showing, figures::plural(runs.complete, "run"))
 }
 
-/// Who used the CPU.
+/// Figures of who used the CPU.
 pub(crate) fn cpu(cpu: &CpuUse) -> Vec<String> {
     known(&[
         ("CPU in use on the machine", Some(cpu.in_use_cores), "cores"),

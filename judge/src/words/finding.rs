@@ -12,16 +12,16 @@ pub struct FindingWords {
     pub sentence: String,
     /// What to try; never a certainty.
     pub advice: Option<String>,
-    /// Each figure it rests on, e.g. `threads of the pool 200 threads`.
+    /// The figures that the finding rests on, e.g. `threads of the pool 200 threads`.
     pub evidence: Vec<String>,
 }
 
-/// The words of one kind of finding. Each type of figures has them.
+/// The words for one kind of finding, implemented by the type of its figures.
 pub(crate) trait Words {
-    /// The fact. Those that one run may show say in how many runs it was seen.
+    /// The fact. Kinds of finding that a single run may show also tell in how many runs it was seen.
     fn sentence(&self, runs: Option<RunsShowing>) -> String;
 
-    /// The fact alone, where the first clause of the sentence is too long or too little.
+    /// The fact alone, if the first clause of the sentence is too long or tells too little.
     fn brief(&self) -> Option<String> {
         None
     }
@@ -29,7 +29,7 @@ pub(crate) trait Words {
     /// What to try.
     fn advice(&self) -> Option<String>;
 
-    /// Each figure it rests on.
+    /// The figures that the finding rests on.
     fn evidence(&self) -> Vec<String>;
 }
 
@@ -50,13 +50,13 @@ pub fn words(finding: &Finding) -> FindingWords {
     }
 }
 
-/// The fact is the first clause of a sentence; what follows explains it.
+/// The first clause of a sentence, which is the fact; the rest explains it.
 fn first_clause(sentence: &str) -> &str {
     let (first, _) = sentence.split_once(". ").unwrap_or((sentence, ""));
     first.split_once("; ").map_or(first, |(first, _)| first)
 }
 
-/// What a finding of a single run, or of some of several, has to say behind its sentence.
+/// The remark behind a sentence that only one run, or only some of several runs, support.
 fn in_few_runs(runs: RunsShowing) -> String {
     match runs {
         RunsShowing { complete: 1, .. } => " (1 run)".to_owned(),
@@ -107,7 +107,7 @@ mod tests {
         let all = said(Fact::MemoryGrowth(grown), 3, 3);
         assert_eq!(said(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
         assert_eq!(said(Fact::MemoryGrowth(grown), 2, 3), format!("{all} (in 2 of 3 runs)"));
-        // This one has it in its sentence.
+        // The sentence of this finding already tells the number of runs.
         let queue = Fact::AcceptQueue(AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 200 });
         let queue = said(queue, 2, 3);
         assert_eq!(queue.matches("in 2 of 3 runs").count(), 1, "{queue}");

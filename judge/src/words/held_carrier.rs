@@ -3,13 +3,13 @@
 use threadcount_model::record::run_delay::HeldCarrier;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// Where it is, as far as the frames say.
+/// The place where a thread holds its carrier, as far as the frames tell.
 pub fn place(held: &HeldCarrier) -> &str {
     let frame = held.application.as_ref().or(held.library.as_ref());
     frame.map_or("a place without a frame of the application", String::as_str)
 }
 
-/// What the threads do there.
+/// What threads in this state do on their carrier, as a verb in the plural.
 pub const fn does(state: ThreadState) -> &'static str {
     match state {
         ThreadState::File => "read or write a file",

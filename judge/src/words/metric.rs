@@ -3,7 +3,7 @@
 use threadcount_model::experiment::Workload;
 use threadcount_model::metric::Metric;
 
-/// What a load is run for, in words.
+/// The noun for the metric that a load is run for.
 pub const fn noun(load: Workload) -> &'static str {
     match load.answer() {
         Metric::Rate if load.expects_losses() => "goodput",
@@ -11,7 +11,7 @@ pub const fn noun(load: Workload) -> &'static str {
     }
 }
 
-/// A metric in a sentence: its label, or what is shorter.
+/// The noun for a metric in a sentence: its label, or something shorter.
 pub const fn metric_noun(metric: Metric) -> &'static str {
     match metric {
         Metric::Rate => "throughput",
@@ -21,7 +21,7 @@ pub const fn metric_noun(metric: Metric) -> &'static str {
     }
 }
 
-/// A bound as per cent, never smaller than it is: `7 %` for 0.061.
+/// A bound in per cent, rounded up so that it never looks smaller than it is: `7 %` for 0.061.
 pub fn bound(difference: f64) -> String {
     format!("{:.0} %", (difference * 100.0).ceil().max(1.0))
 }

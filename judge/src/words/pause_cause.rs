@@ -2,11 +2,11 @@
 
 use threadcount_model::record::pause_ledger::PauseCause;
 
-/// What a cause is called.
+/// The names of a cause of slow requests.
 pub struct CauseWords {
-    /// In a list.
+    /// The name in a list.
     pub short: &'static str,
-    /// At the beginning of a sentence, in the plural.
+    /// The name at the beginning of a sentence, in the plural.
     pub long: &'static str,
 }
 

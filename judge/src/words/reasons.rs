@@ -11,7 +11,7 @@ use threadcount_model::record::resource_limits::SharedGroup;
 use threadcount_model::record::{SteadyBy, WarmUpFigure};
 use threadcount_model::rounds::RoundsEnd;
 
-/// A doubt with the runs it is about: `virtual under c400: a run failed: ... (and in 2 more of its runs)`.
+/// A doubt with the runs that it is about: `virtual under c400: a run failed: ... (and in 2 more of its runs)`.
 #[must_use]
 pub fn doubt(doubt: &Doubt) -> String {
     let also = match doubt.runs {
@@ -23,7 +23,6 @@ pub fn doubt(doubt: &Doubt) -> String {
     format!("{} under {}: {}{also}", doubt.variant, doubt.load, reason(doubt))
 }
 
-/// The grade in one word.
 #[must_use]
 pub const fn grade(grade: TrustGrade) -> &'static str {
     match grade {
@@ -33,7 +32,7 @@ pub const fn grade(grade: TrustGrade) -> &'static str {
     }
 }
 
-/// What figures that are fair for this reason allow to conclude.
+/// The conclusion that figures still allow when they are only fair for this reason.
 #[must_use]
 pub const fn allows(reason: &DoubtReason) -> &'static str {
     match reason {
@@ -51,7 +50,7 @@ pub const fn allows(reason: &DoubtReason) -> &'static str {
     }
 }
 
-/// The doubt in a few words, for a column: without figures and advice, which the result's own report has.
+/// The doubt in a few words, for a column: without the figures and advice in the result's own report.
 #[must_use]
 pub fn doubt_in_short(doubt: &Doubt) -> String {
     format!("{} ({} under {})", in_short(&doubt.reason), doubt.variant, doubt.load)
@@ -178,7 +177,7 @@ pub fn reason(doubt: &Doubt) -> String {
     }
 }
 
-/// That the CPU was not shared as with a client on another machine.
+/// Explains that the load generator and the server share the CPU in a way that a client on another machine would not.
 #[must_use]
 pub fn shared_group(group: SharedGroup) -> String {
     let instead = match group {
@@ -237,13 +236,13 @@ pub fn interference(by: &Interference) -> String {
     }
 }
 
-/// A process that is no part of a run, by its name and id.
+/// The name and id of a process that is not part of a run.
 #[must_use]
 pub fn busiest_process(busiest: &BusiestProcess) -> String {
     format!("`{}` (process {})", busiest.name, busiest.pid)
 }
 
-/// What had not settled when a warm-up ended.
+/// The figures that had not settled when a warm-up ended.
 fn not_steady(judged_by: SteadyBy, unsteady: &[WarmUpFigure]) -> String {
     let level: Vec<&str> = unsteady.iter().filter_map(|figure| level_figure(*figure)).collect();
     let busy = unsteady.iter().filter_map(|figure| busy_figure(*figure)).map(str::to_owned);

@@ -2,13 +2,13 @@
 
 use threadcount_model::record::jvm::{SiteReason, SiteTotal};
 
-/// The frame that tells most: the one that holds the carrier, else the application's, else the topmost.
+/// The frame that tells most: the frame that holds the carrier, else the application's, else the topmost.
 pub(crate) fn place(site: &SiteTotal) -> String {
     let frame = site.holder.as_ref().or(site.application.as_ref()).or(site.top.as_ref());
     frame.cloned().unwrap_or_else(|| "a place without a Java frame".to_owned())
 }
 
-/// The place, and where the application is when it is not the same frame.
+/// The place, and the application's frame if it is another one.
 pub(crate) fn place_and_application(site: &SiteTotal) -> String {
     let place = place(site);
     match &site.application {

@@ -1,5 +1,5 @@
-//! Each request allocates much more with one variant than with another under the same load. Then it is that, and not the kind of
-//! thread, that the collector's work and a part of the CPU belong to.
+//! One variant allocates much more per request than another under the same load. That, and not the kind of thread, then explains the
+//! collector's work and part of the CPU use.
 
 mod rule;
 mod sites;
@@ -12,16 +12,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub(crate) use words::fewer_allocations;
 
-/// Allocation per request, compared with the variant that allocates least. Means of the runs in which reasons were looked for.
+/// Allocation per request, compared with the variant that allocates least; means of the runs that were observed for reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocationDifference {
     /// Bytes per request.
     pub bytes_per_request: f64,
     /// The variant that allocates least.
     pub least_variant: String,
-    /// Its bytes per request.
+    /// Bytes per request of that variant.
     pub least_bytes_per_request: f64,
-    /// Where most of the difference is allocated, by the JVM's samples; the largest part first.
+    /// The places that allocate most of the difference, largest first, from the JVM's samples.
     pub sites: Vec<AllocatingPlace>,
     /// Objects that the server creates per request, although it could reuse them.
     pub processors: Option<ProcessorsMadeAnew>,
@@ -34,21 +34,21 @@ pub struct AllocatingPlace {
     pub maker: Option<String>,
     /// The first frame of the application.
     pub application: Option<String>,
-    /// The class of most of them.
+    /// The class of most objects allocated there.
     pub class: String,
-    /// Its share of the whole difference per request.
+    /// Share of this place in the whole difference per request.
     pub share: f64,
 }
 
-/// Processors of a Tomcat's Connector (request, response and their buffers) that are created for one request and dropped.
+/// Processors of Tomcat's Connector (request, response and their buffers) that are created for one request and dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessorsMadeAnew {
-    /// Number that the Connector keeps (`processorCache`).
+    /// The number of processors that the Connector keeps (`processorCache`).
     pub cache: u32,
-    /// It is Tomcat's default.
+    /// Whether `cache` is Tomcat's default.
     pub is_default: bool,
     /// Requests in flight, on average.
     pub in_flight: f64,
-    /// Their share of the whole difference.
+    /// Share of the processors in the whole difference.
     pub share: f64,
 }

@@ -1,4 +1,4 @@
-//! When it is found.
+//! When a variant counts as allocating much more than another.
 
 use super::sites::BytesByPlace;
 use super::{AllocationDifference, ProcessorsMadeAnew};
@@ -9,16 +9,16 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::runs::{figures, mean};
 
-/// More than this many times as much for each request ...
+/// A variant allocates much more if it allocates more than this many times as much per request ...
 const MUCH_MORE: f64 = 2.0;
-/// ... and this much more: less does not show in any other figure.
+/// ... and this many bytes more: a smaller difference does not show in any other figure.
 const LEAST_MORE_BYTES: f64 = 4_096.0;
-/// Tomcat's processors are named as the reason where they make at least this part of the difference.
+/// Tomcat's processors are named as the reason if they make at least this share of the difference.
 const MADE_BY_PROCESSORS: f64 = 0.3;
-/// Tomcat's own `processorCache` (`AbstractProtocol`, 10.0 to 11.0).
+/// Tomcat's default `processorCache` (`AbstractProtocol`, 10.0 to 11.0).
 const DEFAULT_CACHE: u32 = 200;
 
-/// What this variant allocates more than the one that allocates least; `None`: little, or it is not known.
+/// How much more this variant allocates than the one that allocates least; `None` if that is little or unknown.
 pub(crate) fn find(
     experiment: &Experiment,
     runs_of_variant: &VariantRuns<'_>,
@@ -52,10 +52,9 @@ pub(crate) fn find(
     Some(runs_of_variant.finding(Fact::Allocation(fact), RunsShowing::of(show, all.len())))
 }
 
-/// The work of the collector belongs to what requests allocate more than with another variant, where they do: then the heap is
-/// not too small.
+/// If requests allocate more than with another variant, the collector's work comes from that, and the heap is not too small.
 ///
-/// `found`: in the same runs.
+/// `found` are the findings in the same runs.
 pub(crate) fn attribute(finding: &mut Finding, found: &[Finding]) {
     let more = found.iter().find_map(|it| match &it.fact {
         Fact::Allocation(more) => Some(more),
@@ -79,13 +78,13 @@ fn is_much_more(bytes: f64, least: f64) -> bool {
     bytes >= MUCH_MORE * least && bytes >= least + LEAST_MORE_BYTES
 }
 
-/// Are more requests in flight than the Connector keeps processors for, and do they allocate a good part of it?
+/// Are more requests in flight than the Connector keeps processors for, and do new processors make a good part of the difference?
 fn processors(runs_of_variant: &VariantRuns<'_>, share: f64) -> Option<ProcessorsMadeAnew> {
     let written = match runs_of_variant.variant.server() {
         Some(Server::Tomcat(tomcat)) => tomcat.processor_cache,
         _ => None,
     };
-    // Less than nothing: it keeps all.
+    // A negative setting means that Tomcat keeps all processors.
     let cache = written.map_or(Some(DEFAULT_CACHE), |cache| u32::try_from(cache).ok())?;
     let in_flight: Vec<f64> = runs_of_variant.runs.iter().filter_map(|run| in_flight(run)).collect();
     let in_flight = mean(&in_flight)?;
@@ -98,7 +97,7 @@ fn processors(runs_of_variant: &VariantRuns<'_>, share: f64) -> Option<Processor
     })
 }
 
-/// Requests that have a processor: those on their way (Little's law), and no more than there are threads for them.
+/// Requests that have a processor: those in flight (Little's law), but no more than there are threads.
 fn in_flight(run: &Record) -> Option<f64> {
     let load = &run.explaining.as_ref()?.load;
     let on_their_way = load.rate_per_s.completed * load.response_time_ms?.mean / 1_000.0;
@@ -122,7 +121,7 @@ mod tests {
     const PROCESSOR: &str = "org.apache.coyote.http11.AbstractHttp11Protocol.createProcessor:1114";
     const RESPONSE: &str = "org.apache.catalina.connector.Connector.createResponse:1179";
 
-    /// 400 clients of a servlet that sleeps for 50 ms; `sites`: maker, bytes of it for each request.
+    /// A run of 400 clients against a servlet that sleeps for 50 ms; `sites` are makers with their bytes per request.
     fn explained(variant: &str, sites: &[(&str, f64)]) -> Record {
         let mut record = run(variant, "c400", 7_800.0, 51.0);
         let load = record.measured.clone().unwrap();
@@ -205,7 +204,7 @@ mod tests {
         assert!(!sentence(&found("", &[platform(), few])[0]).contains("made anew"));
     }
 
-    /// 400 clients; pauses take a fifth of the window of each run.
+    /// The GC advice for runs of 400 clients, with pauses for a fifth of each window.
     fn gc_advice(records: &[Record]) -> Vec<String> {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nloads: [{clients: 400, duration: 1s}]\n\
              variants: {platform: {}, virtual: {threads: virtual}}\n";

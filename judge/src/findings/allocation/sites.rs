@@ -1,15 +1,15 @@
-//! Where one variant allocates more for each request than another.
+//! The places where one variant allocates more per request than another.
 
 use super::AllocatingPlace;
 use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
 
-/// A place with a smaller share of what is explained is not named.
+/// Places with a smaller share of the difference than this are not named.
 pub(crate) const WORTH_NAMING: f64 = 0.1;
-/// No more places than these are named.
+/// The most places that are named.
 pub(crate) const MOST_NAMED: usize = 3;
-/// Who makes Tomcat's processors, with the request, the response and the buffers that belong to each, and registers them.
+/// Frames that create or register Tomcat's processors with their requests, responses and buffers.
 const PROCESSOR_MAKERS: [&str; 6] = [
     "org.apache.coyote.http11.AbstractHttp11Protocol.createProcessor",
     "org.apache.coyote.http11.Http11InputBuffer.init",
@@ -22,11 +22,11 @@ const PROCESSOR_MAKERS: [&str; 6] = [
 /// Bytes per request by place, and by class within it.
 pub(crate) struct BytesByPlace(BTreeMap<Place, BTreeMap<String, f64>>);
 
-/// Maker and frame of the application, without lines.
+/// The maker and the application's frame, without line numbers.
 type Place = (Option<String>, Option<String>);
 
 impl BytesByPlace {
-    /// The means of the runs that have them.
+    /// The means of the runs whose allocation is known.
     pub(crate) fn of(runs: &[&Record]) -> Self {
         let mut places: BTreeMap<Place, BTreeMap<String, f64>> = BTreeMap::new();
         let known: Vec<(&Record, f64)> =
@@ -46,13 +46,13 @@ impl BytesByPlace {
         self.0.get(place).map_or(0.0, |classes| classes.values().sum())
     }
 
-    /// Where more is allocated than in `least`, as shares of the whole difference, the largest first.
+    /// Places that allocate more than in `least`, with their shares of the whole difference.
     fn more_than<'a>(&'a self, least: &'a Self, difference: f64) -> impl Iterator<Item = (&'a Place, f64)> {
         let more = move |place| (place, (self.at(place) - least.at(place)) / difference);
         self.0.keys().map(more).filter(|(_, share)| *share > 0.0)
     }
 
-    /// The places that make most of the difference.
+    /// The places that make most of the difference, largest first.
     pub(crate) fn named(&self, least: &Self, difference: f64) -> Vec<AllocatingPlace> {
         let mut all: Vec<_> = self.more_than(least, difference).filter(|it| it.1 >= WORTH_NAMING).collect();
         all.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -65,7 +65,7 @@ impl BytesByPlace {
         all.into_iter().take(MOST_NAMED).map(named).collect()
     }
 
-    /// The part of the difference that is made with Tomcat's processors.
+    /// Share of the difference that Tomcat's processors make.
     pub(crate) fn of_processors(&self, least: &Self, difference: f64) -> f64 {
         let is_processor = |place: &Place| {
             let maker = place.0.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ fn largest(classes: &BTreeMap<String, f64>) -> String {
     most.map_or_else(String::new, |(class, _)| class.clone())
 }
 
-/// The application's line says enough; the lines of a library are many for one thing.
+/// Groups a library's lines into one place per method; lines of the application stay apart, because they tell enough.
 fn place(site: &AllocationSite) -> Place {
     let is_own = site.maker == site.application;
     let without_line = |frame: &String| frame.rsplit_once(':').map_or(frame.as_str(), |it| it.0).to_owned();

@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::{AllocatingPlace, AllocationDifference, ProcessorsMadeAnew};
 use crate::finding::RunsShowing;
@@ -59,7 +58,6 @@ fn places(sites: &[AllocatingPlace]) -> Option<String> {
     (!places.is_empty()).then(|| format!("The difference: {}", places.join(", ")))
 }
 
-/// `56 % at shop.Cart.copy:59 (byte[])`.
 fn place(site: &AllocatingPlace) -> String {
     let maker = site.maker.as_deref().unwrap_or("a place in the JDK");
     let application = site.application.as_deref().filter(|&it| it != maker);
@@ -67,7 +65,7 @@ fn place(site: &AllocatingPlace) -> String {
     format!("{} at {maker} ({}{application})", percent(site.share), site.class)
 }
 
-/// What to try where the heap is not too small.
+/// Advice for a heap that is not too small.
 pub(crate) fn fewer_allocations(least_variant: &str) -> String {
     format!(
         "fewer allocations per request. They allocate more than with {least_variant}, and the size of the heap is not the \

@@ -9,18 +9,18 @@ use threadcount_model::record::Record;
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup, WaitProfile};
 
-/// Requests alone and under load differ by more than this, or a busy machine is the reason.
+/// A limit lets in at most this share of the requests in flight; a smaller gap may only mean that the machine is busy.
 const MUCH_FEWER: f64 = 0.75;
-/// Of those that do not run, at the place that is named.
+/// Least share of the requests that do not run which must wait at the place that is named.
 const AT_ONE_PLACE: f64 = 0.25;
-/// A few threads of a known server may be another server in the same process.
+/// Ratio of an unknown server's threads to the requests that do not run; a few threads of a known server may belong to another server.
 const AS_MANY: std::ops::RangeInclusive<f64> = MOST..=1.2;
-/// As near to a whole number it is one.
+/// A number of requests that is this close to a whole number, relatively, counts as that number.
 const WHOLE: f64 = 0.25;
-/// Of less than one a client alone would do more.
+/// Fewer requests at once than this are no limit, because a single client alone would do more.
 const LEAST: f64 = 0.9;
 
-/// So many run at once if each takes as long as one alone; `None`: not known, or about as many as are in flight.
+/// How many requests run at once if each takes as long as a request alone; `None` if unknown, or about as many as are in flight.
 pub(super) fn at_once(record: &Record, in_flight: f64, rate_per_s: f64) -> Option<f64> {
     let at_once = rate_per_s * alone_ms(record)? / 1_000.0;
     let whole = at_once.round();
@@ -29,13 +29,13 @@ pub(super) fn at_once(record: &Record, in_flight: f64, rate_per_s: f64) -> Optio
     is_fewer.then_some(if is_whole { whole } else { at_once }).filter(|it| *it >= LEAST)
 }
 
-/// A pause of the whole service makes the rate smaller, and not the median longer.
+/// Is the median longer than a request alone? A pause of the whole service lowers the rate but does not lengthen the median.
 fn is_median_longer(record: &Record) -> bool {
     let times = record.observed_window().and_then(|(load, _)| load.response_time_ms);
     alone_ms(record).zip(times).is_some_and(|(alone_ms, times)| alone_ms <= MUCH_FEWER * times.p50)
 }
 
-/// Beside others that fill the CPU: does a thread of the server that can run get a core soon all the same?
+/// Does a runnable thread of the server get a core soon even though other processes fill the CPU?
 fn gets_a_core(record: &Record) -> bool {
     const SOON: f64 = 0.05;
     let delays = record.jvm.as_ref().and_then(|jvm| jvm.run_delays.as_ref()?.platform_threads);
@@ -46,7 +46,7 @@ fn alone_ms(record: &Record) -> Option<f64> {
     record.warm_up.as_ref()?.alone.filter(|it| it.is_sure()).map(|it| it.time_ms())
 }
 
-/// Requests that wait for no core, wherever they wait.
+/// The limit on requests that wait for no core, wherever they wait.
 pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let at_once = by_connections(record, demand.by_time?);
     let others = demand.in_flight - at_once;
@@ -63,7 +63,7 @@ pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> O
     }
     let placed = blocked.iter().filter(|group| group.activity.has_place());
     let most = placed.map(|group| (profile.mean_threads(group), *group)).max_by(|a, b| a.0.total_cmp(&b.0));
-    // Those that run may be on threads, too: as many of them wait for nobody.
+    // Requests that run may be on threads too; that many of the blocked threads wait for nobody.
     let beyond = mean(&blocked) - at_once;
     let waits = most.filter(|(threads, _)| threads.min(beyond) >= AT_ONE_PLACE * others);
     let are_on_threads = beyond >= MOST * others;
@@ -81,7 +81,7 @@ pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> O
     })
 }
 
-/// The threads of requests; of a server that is not known those that are about as many.
+/// The groups of request threads; for an unknown server, application threads if they are about as many as the requests that wait.
 fn waiting_on_threads(profile: &WaitProfile, others: f64) -> Vec<&WaitGroup> {
     let of = |role: ThreadRole| -> Vec<&WaitGroup> {
         let groups = profile.groups.iter().filter(|group| group.role == role);
@@ -93,7 +93,7 @@ fn waiting_on_threads(profile: &WaitProfile, others: f64) -> Vec<&WaitGroup> {
     if is_unknown { application } else { requests }
 }
 
-/// Where about as many connections to a neighbour are in use as run, they are what was counted.
+/// The number of connections to a neighbour in use if it is about `at_once`: then these connections are what was counted.
 fn by_connections(record: &Record, at_once: f64) -> f64 {
     let about = (1.0 - MUCH_FEWER).mul_add(-at_once, at_once)..=at_once / MUCH_FEWER;
     let counts = record.neighbours.iter().filter(|it| is_in_use(it)).map(|it| f64::from(it.most));
@@ -104,20 +104,20 @@ fn is_in_use(neighbour: &NeighbourConnections) -> bool {
     2 * neighbour.paced >= u64::from(neighbour.readings) && neighbour.waiting > neighbour.answered
 }
 
-/// Connections to a neighbour that are in use and fewer than requests run: each may have several at once, up to a limit.
+/// Connections to a neighbour that are in use but fewer than the running requests: each may carry several at once, up to a limit.
 fn shared(record: &Record, at_once: f64) -> Option<LimitedConnections> {
     let few = record.neighbours.iter().filter(|it| f64::from(it.most) < at_once && is_in_use(it));
     few.max_by_key(|it| it.paced)
         .map(|it| LimitedConnections { address: it.address.clone(), connections: it.most })
 }
 
-/// Do those that run use that many cores, and nearly all that there are?
+/// Do the running requests compute, that is, use about a core each and nearly all cores there are?
 fn computes(record: &Record, at_once: f64, cores: f64) -> bool {
     let used = RunFigures::without_load(record).map_or(cores, |it| it.server_cpu_cores);
     used >= MOST * at_once && at_once > cores - 1.0
 }
 
-/// Its own readings name the pool, and how many it has.
+/// Do the readings of a full connection pool already name the pool and its size?
 fn is_full_pool(record: &Record, group: &WaitGroup) -> bool {
     group.activity.state == ThreadState::Pool
         && connection_pools::full(record, connection_pools::FEWEST_WAITING).is_some()
@@ -136,7 +136,7 @@ mod tests {
     use threadcount_model::record::wait_profile::{ThreadRole, ThreadState, WaitGroup};
     use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 
-    /// Of 20 requests of one client that had the server to itself, so long on average.
+    /// Adds 20 requests of one client that had the server to itself, with this mean time and deviation.
     fn alone(record: Record, mean_ms: f64, stddev_ms: f64) -> Record {
         let alone = RequestsAlone { requests: 20, mean_ms, p50_ms: mean_ms, stddev_ms };
         let warm_up = WarmUp { fastest_ms: Some(mean_ms), alone: Some(alone), ..WarmUp::default() };
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(sentence(&mean), expected);
     }
 
-    /// Ten streams of one HTTP/2 connection.
+    /// Ten streams of one HTTP/2 connection are the limit.
     #[test]
     fn where_threads_wait_for_a_client_its_limit_is_the_number_and_their_line_the_place() {
         let finding = found(&alone(record(vec![], vec![at_a_client(98.0)]), 25.0, 2.0)).expect("a finding");
@@ -258,7 +258,7 @@ mod tests {
         assert!(sentence(&by_time_alone).contains("about 40"), "{by_time_alone:?}");
     }
 
-    /// Of a pool of 200 threads a draw is an estimate.
+    /// In a pool of 200 threads only some are drawn for each sample, so the counts are estimates.
     #[test]
     fn permits_that_few_samples_count_badly_have_the_number_of_the_time_alone_or_of_all_threads() {
         let groups = || {

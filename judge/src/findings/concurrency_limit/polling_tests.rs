@@ -1,4 +1,4 @@
-//! Limits made by short sleeps and by queues, and look-alikes.
+//! Limits made by short sleeps and by queues, and look-alikes that are no limits.
 
 use super::rule::in_window;
 use super::tests::{family, found, group, record};
@@ -9,7 +9,7 @@ use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::thread_family::ThreadFamily;
 use threadcount_model::record::wait_profile::{ThreadState, WaitGroup};
 
-/// 95 requests sleep in a loop, and five are past it.
+/// 95 requests that sleep in a loop while five have passed it.
 fn polling(holder: Option<&str>) -> WaitGroup {
     let mut polls = group(ThreadState::Poll, "Limiter.acquire:12", 95.0);
     polls.activity.holder = holder.map(str::to_owned);
@@ -36,7 +36,7 @@ fn requests_that_sleep_in_a_loop_wait_for_those_that_are_past_it() {
     assert_eq!((limit.at_once, limit.in_flight), (5.0, 100.0));
 }
 
-/// All threads of the server's pool have a request; those that poll are among them.
+/// All threads of the server's pool have a request, the polling ones included.
 #[test]
 fn of_a_pool_whose_threads_poll_those_count_that_do_not() {
     let mut pool = family("exec-*", &[5.0], Some(("ThreadPoolExecutor", 200, 200)));
@@ -49,7 +49,7 @@ fn of_a_pool_whose_threads_poll_those_count_that_do_not() {
     assert!(sentence(&finding).ends_with("95 are polling at Limiter.acquire:12"), "{finding:?}");
 }
 
-/// Nothing is past the loop: other threads of the process give what it checks.
+/// No request has passed the loop: other threads of the process produce what it checks for.
 #[test]
 fn results_that_requests_poll_for_come_from_a_full_pool() {
     let mut workers = family("worker-*", &[4.0], Some(("ThreadPoolExecutor", 4, 4)));

@@ -1,10 +1,10 @@
-//! When it is found.
+//! Decides whether requests are limited.
 //!
-//! Threads of one name that all work in nearly every sample, while more requests are in flight, are a limit. So are requests that run,
-//! while the others wait at one place for a lock, a permit or an element, or poll in a loop that those that run are past. Threads of a job of
-//! the application's own work all the time as well: those of requests are known by the server's frames, by the tasks that their executor
-//! completes, or by how often they begin to wait. Requests without a thread are limited by connections to a neighbour, if each of those
-//! always has a request on it.
+//! Threads of one name that all work in nearly every sample while more requests are in flight are a limit. So are running requests if
+//! the others wait at one place for a lock, a permit or an element, or poll in a loop that the running ones have passed. Threads of the
+//! application's own jobs work all the time too, so threads of requests are recognised by the server's frames, by the tasks that their
+//! executor completes, or by how often they begin to wait. Requests without a thread are limited by connections to a neighbour if each
+//! connection always has a request on it.
 
 use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
@@ -22,39 +22,39 @@ use threadcount_model::record::wait_profile::{
 use threadcount_stats::dispersion::{probability_of_so_little_variance, probability_of_so_many_alike};
 use threadcount_stats::runs::FULL_MACHINE;
 
-/// In fewer samples chance decides.
+/// With fewer samples chance decides.
 const FEWEST_SAMPLES: usize = 3;
-/// Of the requests in flight no more may run.
+/// At most this share of the requests in flight may run, or nothing limits them.
 const FEWER: f64 = 0.9;
-/// In so many samples as many threads work, within `SPREAD`.
+/// Least share of the samples in which the same number of threads works, within `SPREAD`.
 const STEADY: f64 = 0.75;
 const SPREAD: f64 = 0.1;
-/// Numbers of requests that run independently of each other are seldom as alike as those that a limit lets in.
+/// Requests that run independently are as alike in number as those behind a limit with at most this probability.
 const SELDOM: f64 = 0.01;
-/// Of the requests that do not run, those that run elsewhere or wait for them.
+/// From this share on, threads or requests count as most of them.
 pub(super) const MOST: f64 = 0.5;
-/// A request may have several tasks, each of which begins to wait several times.
+/// Waits per request: a request may have several tasks, each of which begins to wait several times.
 const SWITCHES_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.5..=20.0;
-/// A task that serves one request after the other ends seldom, and waits once for each.
+/// Waits per request of a task that serves one request after the other: it seldom ends, and waits once for each.
 const ONCE_PER_REQUEST: std::ops::RangeInclusive<f64> = 0.9..=1.1;
 
 /// The load at the moment of the samples.
 #[derive(Clone, Copy)]
 pub(super) struct Demand {
     pub in_flight: f64,
-    /// `None`: not known.
+    /// Requests per second; `None` if unknown.
     rate_per_s: Option<f64>,
-    /// No load was sent: the rate is that of the server's sockets.
+    /// Whether the rate is that of the server's sockets because no load was sent.
     is_rate_estimate: bool,
-    /// Of the machine; 0: its CPU is full, or it is unknown.
+    /// Cores of the machine; 0 if its CPU is full, or if the machine is unknown.
     pub cores: f64,
-    /// How many run at once by the time of a request alone; `None`: not known, or nearly all.
+    /// Requests that run at once by the time of a request alone; `None` if unknown, or if nearly all run.
     pub by_time: Option<f64>,
-    /// Threads that wait are pinned to their carriers.
+    /// Whether waiting threads are pinned to their carriers.
     are_carriers_held: bool,
 }
 
-/// Unless one of `found` names what the threads are kept from running by.
+/// Finds a limit unless one of `found` already names what keeps the threads from running.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
     const NAMED: [Rule; 6] = [
         Rule::BackendCeiling,
@@ -68,7 +68,7 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
         Fact::PinnedCarriers(pinned) => Some(pinned),
         _ => None,
     });
-    // Time that passes outside of the server's threads makes no number of them.
+    // Time that passes outside the server's threads tells nothing about their number.
     const OUTSIDE: [Rule; 2] = [Rule::Generator, Rule::HeldSegments];
     let is_found = |rules: &[Rule]| found.iter().any(|finding| rules.contains(&finding.rule()));
     let (is_named, is_outside) = (is_found(&NAMED), is_found(&OUTSIDE));
@@ -91,7 +91,7 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
     Some(runs_of_variant.finding(fact, runs))
 }
 
-/// Without a load the requests in flight are known by the sockets of the server, or by its threads.
+/// Finds a limit in a window without a load, where the server's sockets or its threads show the requests in flight.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let by_threads = || {
         let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
@@ -108,7 +108,7 @@ impl Demand {
     fn of(record: &Record, in_flight: f64, rate_per_s: Option<f64>) -> Self {
         let figures = RunFigures::without_load(record);
         let cores = figures.filter(|it| it.machine_share() < FULL_MACHINE).map_or(0.0, |it| it.cores);
-        // A request on a connection that was not accepted has not come to the threads.
+        // A request on a connection that was not accepted has not reached the threads.
         let outside = record.server_sockets.map_or(0.0, |it| f64::from(it.usually_not_accepted));
         Self {
             in_flight: in_flight - outside,
@@ -120,7 +120,7 @@ impl Demand {
         }
     }
 
-    /// That so many requests run at once; what shows it is for the caller to say.
+    /// A limit of `at_once` requests, to which the caller adds the evidence.
     pub(super) fn limited_to(&self, at_once: f64) -> ConcurrencyLimit {
         ConcurrencyLimit {
             at_once,
@@ -136,7 +136,7 @@ impl Demand {
         }
     }
 
-    /// Are threads that run kept from running more by the CPU?
+    /// Is the CPU what keeps more threads from running?
     fn is_of_cpu(&self, running: &ThreadActivity, at_once: f64) -> bool {
         running.state.is_runnable() && at_once > self.cores - 1.0
     }
@@ -152,7 +152,7 @@ fn limit(record: &Record, demand: Demand) -> Option<ConcurrencyLimit> {
         .or_else(|| by_time::limit(record, profile, demand))
 }
 
-/// The one that lets in fewest. Of equals the one that reads what the others send: a neighbour may be in the same process.
+/// The limit that lets in fewest. Among equals the one that reads what the others send, because a neighbour may be in the same process.
 fn first_of(limited: Vec<ConcurrencyLimit>) -> Option<ConcurrencyLimit> {
     const ALIKE: f64 = 1.3;
     let fewest = limited.iter().map(|it| it.at_once).fold(f64::INFINITY, f64::min);
@@ -165,7 +165,7 @@ fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
     profile.groups.iter().filter(|group| group.role == ThreadRole::Request)
 }
 
-/// Does it wait for other threads of this process?
+/// Does a thread with this activity wait for other threads of this process?
 fn waits_here(activity: &ThreadActivity) -> bool {
     match activity.state {
         ThreadState::Future => !activity.waits_for_http(),
@@ -174,7 +174,7 @@ fn waits_here(activity: &ThreadActivity) -> bool {
     }
 }
 
-/// The threads of one name that requests run on.
+/// The limit that threads of one name make, if requests run on them.
 fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     if may_be_reader(family) {
         return None;
@@ -184,7 +184,7 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
     let has_full_executor = family.executor.as_ref().is_some_and(|it| is_full(it, at_once));
     let is_of_requests = family.is_virtual || family.request_share >= MOST;
     if waiting.as_ref().is_some_and(|it| !it.is_condition()) && !has_full_executor && is_of_requests {
-        // What the others of them wait for is the limit.
+        // The limit is what the other threads of this name wait for.
         return None;
     }
     let in_queue = family.samples.iter().filter(|it| it.queued.is_some_and(|tasks| tasks > 0)).count();
@@ -216,12 +216,12 @@ fn by_threads(family: &ThreadFamily, profile: &WaitProfile, demand: Demand) -> O
     })
 }
 
-/// A client's thread of its own reads responses for all, and is in its call to read while nothing comes.
+/// Is it a client's own reader thread? It reads the responses for all, and stays in its read call while nothing comes.
 fn may_be_reader(family: &ThreadFamily) -> bool {
     family.activity.state == ThreadState::Socket && family.executor.is_none() && family.request_share < MOST
 }
 
-/// As many work in nearly all samples; `None`: they do not, or as many as it happens to be.
+/// The number of threads that work in nearly all samples; `None` if it varies, or if it may be steady by chance.
 fn steady(family: &ThreadFamily, demand: Demand) -> Option<f64> {
     let working = counts(family);
     let median = *working.get(working.len() / 2)?;
@@ -230,18 +230,18 @@ fn steady(family: &ThreadFamily, demand: Demand) -> Option<f64> {
     let size = family.executor.as_ref().filter(|it| is_full(it, median)).map(|it| f64::from(it.size));
     let chance = probability_of_so_little_variance(&working, demand.in_flight);
     let is_seldom = chance.is_some_and(|it| it < SELDOM);
-    // A few samples may all be alike by chance: as many by the time of a request alone are not.
+    // A few samples may be alike by chance, but not if the time of a request alone gives the same number.
     let is_by_time = demand.by_time.is_some_and(|it| is_about(it, median));
     let is_limit = size.is_some() || median <= 1.0 || is_seldom || is_by_time;
     if working.len() < FEWEST_SAMPLES || median < 0.5 || !is_steady || !is_limit {
         return None;
     }
     let of_size = size.filter(|size| working.last().is_some_and(|most| most <= size));
-    // One that ends while the threads are listed may be counted with the one that follows it.
+    // A thread that ends while the threads are listed may be counted together with its successor.
     Some(of_size.unwrap_or_else(|| working[(STEADY * working.len() as f64) as usize].round()))
 }
 
-/// In ascending order; without those that are estimates, if enough others are there.
+/// Working threads in each sample, in ascending order; without estimates if enough exact counts remain.
 fn counts(family: &ThreadFamily) -> Vec<f64> {
     let of = |wanted: fn(&FamilySample) -> bool| {
         let samples = inside(&family.samples);
@@ -253,7 +253,7 @@ fn counts(family: &ThreadFamily) -> Vec<f64> {
     if counted.len() >= FEWEST_SAMPLES { counted } else { of(|_| true) }
 }
 
-/// Those beside which the load is not complete may be the first and the last one.
+/// The samples without the first and the last one, during which the load may not be complete.
 fn inside<T>(samples: &[T]) -> &[T] {
     if samples.len() < FEWEST_SAMPLES + 2 { samples } else { &samples[1..samples.len() - 1] }
 }
@@ -263,7 +263,7 @@ fn serves(family: &ThreadFamily, demand: Demand, is_queue_filled: bool, at_execu
     if family.request_share >= MOST {
         return true;
     }
-    // As many tasks as requests are in flight.
+    // There are about as many tasks as requests in flight.
     let is_like_demand =
         || is_queue_filled && (MOST..=1.0 / MOST).contains(&(at_executor / demand.in_flight));
     let by_rate = match (demand.rate_per_s, family.completed_per_s, family.switches_per_s) {
@@ -274,17 +274,17 @@ fn serves(family: &ThreadFamily, demand: Demand, is_queue_filled: bool, at_execu
         (Some(_), None, None) => is_queue_filled,
         (None, ..) => false,
     };
-    // A request of several segments counts several times.
+    // The sockets' rate counts a request of several segments several times.
     by_rate || (demand.rate_per_s.is_none() || demand.is_rate_estimate) && is_like_demand()
 }
 
-/// Do as many requests wait for results as threads work on some?
+/// Do about as many requests wait for results as threads work on results?
 fn is_awaited(profile: &WaitProfile, at_once: f64) -> bool {
     const ALIKE: std::ops::RangeInclusive<f64> = 0.6..=1.0 / 0.6;
     at_once >= 2.0 && ALIKE.contains(&(awaiting(profile) / at_once))
 }
 
-/// Requests whose work other threads of this process do.
+/// Mean number of requests whose work other threads of this process do.
 fn awaiting(profile: &WaitProfile) -> f64 {
     of_requests(profile).filter(|group| awaits(group)).map(|group| profile.mean_threads(group)).sum()
 }
@@ -293,7 +293,7 @@ fn awaits(group: &WaitGroup) -> bool {
     group.activity.state == ThreadState::Future && waits_here(&group.activity)
 }
 
-/// Where most of the others wait, if threads do.
+/// The place where most of the other requests wait, if they wait on threads.
 fn waiting(profile: &WaitProfile, others: f64) -> Option<WaitingThreads> {
     let waits =
         of_requests(profile).filter(|group| waits_here(&group.activity) && group.activity.has_place());
@@ -305,13 +305,13 @@ fn waiting(profile: &WaitProfile, others: f64) -> Option<WaitingThreads> {
     waiting.max_by(|a, b| a.threads.total_cmp(&b.threads)).filter(|it| it.threads >= MOST * others)
 }
 
-/// Does a request run, or another thread for it?
+/// Does a request run in this group, or another thread on its behalf?
 fn runs(group: &WaitGroup) -> bool {
     !waits_here(&group.activity) || awaits(group)
 }
 
-/// Requests that run, in each sample. The draw that makes groups of threads is an estimate; where all threads that requests run on were
-/// counted, it is exact.
+/// Running requests in each sample. Groups of threads come from a draw, so their counts are estimates; if all threads that requests run
+/// on were counted, the counts are exact.
 fn running_in_samples(jvm: &JvmReadings, profile: &WaitProfile) -> Vec<f64> {
     let at = |sample: usize| -> f64 {
         of_requests(profile).filter(|it| runs(it)).filter_map(|it| it.threads.get(sample)).sum()
@@ -322,7 +322,7 @@ fn running_in_samples(jvm: &JvmReadings, profile: &WaitProfile) -> Vec<f64> {
     counted_running(&jvm.thread_families).filter(|_| uncounted < 0.5).unwrap_or_else(drawn)
 }
 
-/// `None`: not all of them were counted, or too seldom.
+/// Running requests in each sample, counted exactly; `None` if some threads were not counted, or too seldom.
 fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
     let of_requests: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
     let at = |sample: usize| of_requests.iter().filter_map(move |it| it.samples.get(sample));
@@ -331,12 +331,12 @@ fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
     (working.len() >= FEWEST_SAMPLES).then(|| inside(&working).to_vec())
 }
 
-/// Counts of requests that begin and end meanwhile differ by one, or by a part of them.
+/// Is `count` about the median? Requests that begin or end meanwhile change a count by one, or by a part of it.
 fn is_about(count: f64, median: f64) -> bool {
     (count - median).abs() <= (2.0 * SPREAD * median).max(1.0)
 }
 
-/// As many requests run in nearly all samples, and not by chance.
+/// The number of requests that run in nearly all samples; `None` if it varies, or may be steady by chance.
 fn steady_running(mut counts: Vec<f64>, in_flight: f64) -> Option<f64> {
     counts.sort_by(f64::total_cmp);
     let median = *counts.get(counts.len() / 2)?;
@@ -349,7 +349,7 @@ fn steady_running(mut counts: Vec<f64>, in_flight: f64) -> Option<f64> {
     (is_steady && chances.into_iter().flatten().any(|it| it < SELDOM)).then_some(median)
 }
 
-/// Requests on threads of their own, of which most wait at one place for the others.
+/// The limit on requests with threads of their own, most of which wait at one place for the others.
 fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let threads = |groups: &mut dyn Iterator<Item = &WaitGroup>| {
         groups.map(|group| profile.mean_threads(group)).sum::<f64>()
@@ -370,7 +370,7 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     let place = of_requests(profile)
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
-    // What is waited for may be news of any kind: it is a limit where as many run all the time.
+    // The threads may wait for news of any kind; that is a limit only if the number of running requests is steady.
     let counted = match waiting.may_be_for_news() {
         true => steady_running(counts, demand.in_flight)?,
         false => running.round().max(1.0),
@@ -389,8 +389,8 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     })
 }
 
-/// May what requests wait for keep others from running? Of those that poll others have to be past their loop. Which pool of connections it
-/// is and its size is said by its own readings.
+/// Can what requests wait for keep others from running? For polling threads, others must have passed the loop. A full connection pool
+/// does not count here, because its own readings name it and its size.
 fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
     match activity.state {
         ThreadState::Semaphore
@@ -404,7 +404,7 @@ fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
     }
 }
 
-/// Requests without a thread or that wait for a result, over fewer connections to a neighbour than are in flight.
+/// The limit that few connections to a neighbour set to requests that have no thread or wait for a result.
 fn by_connections(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<ConcurrencyLimit> {
     let neighbour = record.neighbours.iter().filter(|it| is_always_waited_at(it)).max_by_key(|it| it.most)?;
     let at_once = f64::from(neighbour.most);
@@ -425,7 +425,7 @@ fn by_connections(record: &Record, profile: &WaitProfile, demand: Demand) -> Opt
     })
 }
 
-/// Each of its connections has a request on it, one after the other. Of several at once on a connection the last one often is old.
+/// Does each connection always carry a request, one after the other? If it carries several at once, the last one often is old.
 fn is_always_waited_at(neighbour: &NeighbourConnections) -> bool {
     const FEWEST: u64 = 8;
     const FEW: u64 = 20;

@@ -1,4 +1,4 @@
-//! Known answers, and look-alikes.
+//! Known answers, and look-alikes that are no limits.
 
 use super::*;
 use crate::evidence::variant_runs::VariantRuns;
@@ -22,7 +22,7 @@ pub(super) fn activity(state: ThreadState, place: &str) -> ThreadActivity {
     ThreadActivity { state, application: Some(place.to_owned()), ..ThreadActivity::default() }
 }
 
-/// So many of its threads sleep at a place, in turn.
+/// Threads that sleep at one place; the samples take their `working` numbers in turn.
 pub(super) fn family(name: &str, working: &[f64], executor: Option<(&str, u32, u32)>) -> ThreadFamily {
     let sample = |at: usize| FamilySample {
         threads: 20,
@@ -50,7 +50,7 @@ pub(super) fn group(state: ThreadState, place: &str, threads: f64) -> WaitGroup 
     WaitGroup { role: ThreadRole::Request, activity: activity(state, place), threads: vec![threads; SAMPLES] }
 }
 
-/// 400 requests a second of 250 ms each: 100 in flight, on an idle machine.
+/// A record of 400 requests per second of 250 ms each: 100 in flight, on an idle machine.
 pub(super) fn record(families: Vec<ThreadFamily>, groups: Vec<WaitGroup>) -> Record {
     let profile = WaitProfile { samples: SAMPLES as u32, groups, ..WaitProfile::default() };
     let jvm =
@@ -186,7 +186,7 @@ fn permits_are_a_limit_of_requests_that_have_a_thread_each() {
     assert_eq!(sentence(&finding), expected);
 }
 
-/// Spring's `ConcurrencyThrottleSupport`: callers wait in `wait`, and those that are let in wait for a result.
+/// Spring's `ConcurrencyThrottleSupport`: callers wait in `wait`, and callers that are let in wait for a result.
 #[test]
 fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let_in() {
     let throttled = |awaited: Vec<f64>| {
@@ -210,7 +210,7 @@ fn a_throttle_by_a_condition_is_a_limit_and_those_that_wait_for_a_result_are_let
     assert_eq!(found(&record(vec![], news)), None, "news of which some wait for a result");
 }
 
-/// `synchronized` on virtual threads of Java 21: the one that runs and the one that waits next hold both carriers.
+/// `synchronized` on virtual threads of Java 21: the running thread and the next one in line hold both carriers.
 #[test]
 fn a_monitor_whose_waiting_threads_keep_their_carriers_is_the_limit_unless_the_carriers_are() {
     let groups = vec![

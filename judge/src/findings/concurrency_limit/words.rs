@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads, is_full};
 use crate::finding::RunsShowing;
@@ -9,13 +8,13 @@ use threadcount_model::figures::{milliseconds as ms, plural, whole};
 use threadcount_model::record::thread_family::Executor;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// Of those that run, for "all at".
+/// Share of the running requests at one place from which the sentence says "all at".
 const NEARLY_ALL: f64 = 0.9;
-/// Fewer tasks in a queue are none.
+/// A queue with fewer tasks on average counts as empty.
 const IN_QUEUE: f64 = 1.0;
 
 impl ConcurrencyLimit {
-    /// The threads in whose queue the other requests are; `None`: they wait on threads of their own.
+    /// The threads whose queue holds the other requests; `None` if these wait on threads of their own.
     pub(crate) fn queue(&self) -> Option<String> {
         let threads = self.threads.as_ref().filter(|_| self.waiting.is_none())?;
         Some(threads.quoted())
@@ -44,7 +43,7 @@ impl ConcurrencyLimit {
         })
     }
 
-    /// By the time of a request alone it may be a mean.
+    /// The number of requests at once, which may be a mean when it comes from the time of a request alone.
     fn number(&self) -> String {
         if self.is_mean() { format!("{:.1}", self.at_once) } else { whole(self.at_once) }
     }
@@ -133,7 +132,7 @@ impl ConcurrencyLimit {
 }
 
 impl ConcurrencyLimit {
-    /// Where only their number is known.
+    /// Advice if nothing but the number of requests at once is known.
     fn more_at_once(&self) -> String {
         let Some(waiting) = &self.waiting else {
             return format!(
@@ -180,7 +179,7 @@ impl LimitedThreads {
         Some(format!("Its {} has room for {room} more, {so}", class(executor)))
     }
 
-    /// Is the executor far from full?
+    /// Is the executor not full, so that its size is not the limit?
     fn is_let_in(&self, at_once: f64) -> bool {
         self.executor.as_ref().is_some_and(|it| !is_full(it, at_once))
     }

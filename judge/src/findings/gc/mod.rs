@@ -1,4 +1,4 @@
-//! Pauses of the garbage collector: those that the slowest responses waited for, and the time that all of them took.
+//! Garbage collection pauses: the ones that the slowest responses waited for, and the time that all of them took.
 
 mod rule;
 mod tail;
@@ -16,11 +16,11 @@ pub struct GcPauses {
     pub paused_share: f64,
     pub pauses_per_run: f64,
     pub longest_pause_ms: f64,
-    /// The seconds with the slowest responses; `None`: the pauses do not explain them.
+    /// The seconds with the slowest responses; `None` if the pauses do not explain them.
     pub slow_seconds: Option<SlowSeconds>,
-    /// The slowest hundredth of the requests; `None`: the pauses alone do not make it.
+    /// The slowest hundredth of the requests; `None` if the pauses alone do not cause it.
     pub tail: Option<PauseTail>,
-    /// The variant whose requests allocate much less: then it is not the heap that is too small. `None`: none.
+    /// A variant whose requests allocate much less, so that the heap is not too small; `None` if there is no such variant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocates_more_than: Option<String>,
 }
@@ -33,7 +33,7 @@ pub struct PauseTail {
     pub p99_ms: f64,
     /// Shortest delay of a delayed request.
     pub delay_ms: f64,
-    /// Share of the requests with such a delay, at least.
+    /// Least share of the requests with such a delay.
     pub delayed_share: f64,
 }
 
@@ -43,7 +43,7 @@ pub struct PauseTail {
 pub struct SlowSeconds {
     pub slowest_ms: f64,
     pub seconds: f64,
-    /// Number of them with a pause that explains them.
+    /// Number of these seconds with a pause that explains them.
     pub explained_seconds: f64,
     /// Share of the other seconds with a pause of that length.
     pub others_share: f64,

@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides when pauses are worth a finding.
 
 use super::tail::tail_of_pauses;
 use super::{GcPauses, PauseTail, SlowSeconds};
@@ -10,7 +10,7 @@ use threadcount_stats::pause_ledger::EXPLAINS;
 
 /// More than this share of the time in pauses slows everything down.
 const MUCH_TIME: f64 = 0.1;
-/// Fewer seconds than this show no coincidence.
+/// With fewer seconds than this a coincidence shows nothing.
 const FEWEST_SECONDS: usize = 5;
 /// The slowest seconds: a tenth of them, but at least two.
 const SLOWEST_SHARE: f64 = 0.1;
@@ -18,11 +18,11 @@ const SLOWEST_SHARE: f64 = 0.1;
 const SLOW: f64 = 2.0;
 /// ... and this much longer; what a scheduler does to a thread is shorter.
 const SLOWER_BY_MS: f64 = 10.0;
-/// The share of the slowest seconds that have such a pause, and how much rarer it must be in the others.
+/// Least share of the slowest seconds with such a pause, which must be `RARER` times rarer in the other seconds.
 const MOST_OF_THEM: f64 = 0.66;
 const RARER: f64 = 2.0;
 
-/// One run.
+/// The pauses of one run.
 struct RunPauses {
     paused: f64,
     longest_ms: f64,
@@ -47,7 +47,7 @@ impl RunPauses {
     }
 }
 
-/// `None`: nothing is slow, or something else than a pause made it so.
+/// The slow seconds; `None` if nothing is slow, or if something else than pauses is the reason.
 fn slow_seconds(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<SlowSeconds> {
     let mut seconds: Vec<(f64, f64)> =
         series.iter().filter_map(|second| Some((second.t_s.floor(), second.max_ms?))).collect();
@@ -76,26 +76,25 @@ fn slow_seconds(series: &[LoadSample], p50_ms: f64, pauses: &[Pause]) -> Option<
     (share >= MOST_OF_THEM && share >= RARER * found.others_share).then_some(found)
 }
 
-/// What the pauses explain of the slow seconds.
+/// How the pauses explain the slow seconds.
 struct Explained {
-    /// How many of them.
+    /// Number of slow seconds that a pause explains.
     explained: usize,
-    /// The shortest pause that explains one.
+    /// The shortest pause that explains a second.
     shortest_ms: f64,
-    /// The pauses that explain none.
+    /// The pauses that explain no second.
     left: Vec<Pause>,
 }
 
-/// A pause explains one second only: near the border of two it delays responses of both, and it is still one event, which
-/// is no coincidence of pauses and slow seconds. `needs`: the second, its slowest response, and the shortest pause that
-/// explains it.
+/// Assigns each pause to at most one second: near the border of two it delays responses of both, but one event is no coincidence of
+/// pauses and slow seconds. Each of `needs` is a second, its slowest response, and the shortest pause that explains it.
 fn explain_each(mut needs: Vec<(f64, f64, f64)>, pauses: &[Pause]) -> Explained {
     needs.sort_by(|a, b| a.0.total_cmp(&b.0));
     let mut left = pauses.to_vec();
     left.sort_by(|a, b| a.t_s.total_cmp(&b.t_s));
     let (mut explained, mut shortest_ms) = (0, f64::INFINITY);
     for (second, max_ms, enough_ms) in needs {
-        // The first that will do: a later one may do for the next second too.
+        // The first suitable pause is taken, because a later one may also suit the next second.
         let it = left
             .iter()
             .position(|pause| pause.duration_ms >= enough_ms && could_delay(pause, second, max_ms));
@@ -107,8 +106,8 @@ fn explain_each(mut needs: Vec<(f64, f64, f64)>, pauses: &[Pause]) -> Explained 
     Explained { explained, shortest_ms, left }
 }
 
-/// Whether a response of this second could have waited through the pause: it ends before the second does, and begins when
-/// the slowest of the second's responses was on its way.
+/// Could a response of this second have waited through the pause? The pause must end before the second does, and begin while the
+/// slowest of the second's responses was on its way.
 fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
     let end_s = pause.t_s + pause.duration_ms / 1_000.0;
     end_s <= second + 1.0 && pause.t_s >= second - max_ms / 1_000.0
@@ -131,8 +130,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::Gc(pauses), runs))
 }
 
-/// `None`: of nothing.
-/// Of a window without a load: the time in pauses. Whether they delay requests needs the requests.
+/// Finds the time in pauses in a window without a load. Only with requests could it tell whether pauses delay them.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let all = record.gc_pauses()?.total;
     let paused_share = all.total_ms / (record.cost?.window_s * 1_000.0);
@@ -157,7 +155,7 @@ fn mean_seconds(all: &[SlowSeconds]) -> Option<SlowSeconds> {
     })
 }
 
-/// `None`: of nothing.
+/// The mean of the tails; `None` if there are none.
 fn mean_tail(all: &[PauseTail]) -> Option<PauseTail> {
     let mean = |figure: fn(&PauseTail) -> f64| mean_of(all.iter().map(figure));
     Some(PauseTail {

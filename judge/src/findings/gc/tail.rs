@@ -1,5 +1,5 @@
-//! What pauses alone do to the slowest hundredth of the requests. A pause in every second makes no second slower than the
-//! others, and still sets the 99th percentile.
+//! The effect of pauses alone on the slowest hundredth of the requests. A pause in every second makes no second slower than the others,
+//! but still sets the 99th percentile.
 
 use super::PauseTail;
 use crate::evidence::tail::{ABOVE_P99, STANDS_OUT};
@@ -7,14 +7,14 @@ use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pause;
 use threadcount_stats::pause_ledger::EXPLAINS;
 
-/// Where it stands out it is this much longer than the median as well.
+/// A tail that stands out is also this much longer than the median.
 const LONGER_BY_MS: f64 = 10.0;
 
-/// `None`: the tail is no longer than the rest, or the pauses alone do not make it.
+/// The tail that the pauses cause; `None` if the tail is no longer than the rest, or if pauses alone do not cause it.
 ///
-/// Requests are due as evenly as they are in the rest of the time. A pause of D delays those by x or more that are due in
-/// its first D - x: under an open load the ones that arrive then, under a closed one those of the requests on their way
-/// that would have ended then, and no more than these are.
+/// Requests are taken to be due as evenly as in the rest of the time. A pause of D delays by x or more the requests that are due in its
+/// first D - x: under an open load those that arrive then, under a closed load those of the requests in flight that would have ended
+/// then, and no more than these.
 pub(crate) fn tail_of_pauses(record: &Record, pauses: &[Pause], is_closed: bool) -> Option<PauseTail> {
     let load = record.measured.as_ref()?;
     let times = load.response_time_ms?;
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn one_long_pause_delays_no_more_than_the_requests_that_are_on_their_way() {
-        // A second: a tenth of the requests of an open load; of a closed one 50 ms' worth, half a hundredth.
+        // A second is a tenth of the requests of an open load, but in a closed one only 50 ms' worth, half a hundredth.
         let long = &[1_000.0];
         assert!(tail(400.0, long, false).is_some());
         assert_eq!(tail(400.0, long, true), None);

@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::GcPauses;
 use crate::finding::RunsShowing;

@@ -1,5 +1,5 @@
-//! Virtual threads against a platform pool that is smaller than the requests in flight differ in two things: the kind of
-//! thread, and how many requests are in work at once. Only a platform pool that is as large tells them apart.
+//! Virtual threads and a platform pool smaller than the requests in flight differ in two things: the kind of thread, and how many
+//! requests are in work at once. Only a platform pool that is large enough tells them apart.
 
 mod rule;
 mod words;
@@ -10,18 +10,17 @@ use crate::evidence::in_flight::Arrivals;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two variants that are compared differ in the kind of thread and in how many requests may be in work at once.
+/// Two compared variants that differ both in the kind of thread and in how many requests may be in work at once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct KindAndNumber {
     /// The variant on the smaller platform pool.
     pub pool_variant: String,
-    /// The threads of its pool.
+    /// Number of threads in its pool.
     pub pool_threads: u32,
-    /// Requests in flight, each of which has a thread of its own in the other variant; so large a platform pool would tell the
-    /// two apart.
+    /// Requests in flight, each with its own thread in the other variant; a platform pool of this size would tell the two apart.
     pub requests_in_flight: u32,
-    /// A variant of the experiment with such a pool, which was not measured under this load; `None`: it has none.
+    /// A variant with such a pool in the experiment that was not measured under this load; `None` if there is none.
     pub sized_variant: Option<String>,
-    /// What makes so many requests be in flight where the load does not say it; `None`: the clients of a closed loop.
+    /// The arrivals that make so many requests be in flight, if the load does not give the number; `None` for clients of a closed loop.
     pub arrivals: Option<Arrivals>,
 }

@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides which comparisons confound the kind of thread with their number.
 
 use super::KindAndNumber;
 use crate::evidence::in_flight::InFlight;
@@ -12,10 +12,10 @@ use threadcount_model::record::Record;
 use threadcount_stats::comparison::Sides;
 use threadcount_stats::lost_on_purpose::LostOnPurpose;
 
-/// A ratio of single runs that is nearer to 1 is no difference that would need a reason.
+/// A ratio of single runs that is closer to 1 than this needs no explanation.
 const LEAST_DIFFERENCE: f64 = 0.05;
 
-/// What cannot be told apart in the comparisons under one load, those that `compare_with` asks for included.
+/// Confounded comparisons under one load, including those that `compare_with` asks for.
 pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
     let here =
         experiment.variants.iter().filter(|variant| variant.runs_under(load) && variant.target().is_none());
@@ -56,7 +56,7 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     })
 }
 
-/// A variant that ran, and what it may have in work at once.
+/// A variant that ran, and how many requests it can work on at once.
 struct Measured<'a> {
     runs: VariantRuns<'a>,
     workers: Workers,
@@ -68,10 +68,10 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What a platform pool needs to have as many requests in work at once as virtual threads had.
+/// The number of requests that a platform pool must be able to work on at once to match the virtual threads.
 struct Wanted {
     in_flight: InFlight,
-    /// The most that the virtual threads may have in work.
+    /// The most requests that the virtual threads may work on at once.
     limit: f64,
 }
 
@@ -80,7 +80,7 @@ impl Wanted {
         Some(Self { in_flight: InFlight::of(&threads.runs)?, limit: threads.workers.at_once })
     }
 
-    /// Requests in work at once.
+    /// The most requests in work at once.
     fn requests(&self) -> f64 {
         self.in_flight.requests.min(self.limit)
     }
@@ -92,9 +92,9 @@ impl Wanted {
     }
 }
 
-/// Does a pool differ from one of the two in its threads only? A third server or another JDK tells nothing of theirs. Where
-/// Threadcount does not configure the threads (a command, a jar), arguments may be what sets them: then it is not known, and
-/// taken to be so.
+/// Does the candidate differ from one of the two variants only in its threads? A third server or another JDK tells nothing about
+/// theirs. If Threadcount does not configure the threads (a command, a jar), arguments may set them; nobody knows, and the candidate
+/// counts as alike.
 fn is_alike(candidate: &Variant, pool: &Measured<'_>, threads: &Measured<'_>) -> bool {
     let is_configured = |variant: &Variant| variant.server().and_then(Server::threads).is_some();
     [pool.variant(), threads.variant()].into_iter().any(|other| {
@@ -103,8 +103,7 @@ fn is_alike(candidate: &Variant, pool: &Measured<'_>, threads: &Measured<'_>) ->
     })
 }
 
-/// Is there a difference that one of the two could be the reason for? A single run shows one without proof, and is read all
-/// the same.
+/// Is there a difference that the kind or the number of threads could explain? A single run proves none, but is read as if it did.
 fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec) -> bool {
     let lost = LostOnPurpose::of(load.workload, &[&variant.runs, &baseline.runs]);
     load.workload.headline().iter().filter(|metric| !lost.hides(**metric)).any(|&metric| {
@@ -117,7 +116,7 @@ fn differ(variant: &VariantRuns<'_>, baseline: &VariantRuns<'_>, load: &LoadSpec
     })
 }
 
-/// A variant of the experiment with a large enough platform pool, alike in the rest, which was not measured under this load.
+/// A variant with a large enough platform pool, otherwise alike, that was not measured under this load.
 fn sized_variant(
     experiment: &Experiment,
     wanted: &Wanted,
@@ -147,7 +146,7 @@ mod tests {
     const CLOSED: &str = "clients: 1000";
     const CAPACITY: &str = "capacity: {p99: 200ms, from: 100/s, to: 20000/s}";
 
-    /// Three runs of each of these variants; `pool`: the threads of its pool.
+    /// Three runs of a variant; `pool` is the number of threads in its pool.
     fn runs(variant: &str, load: &str, rate: f64, pool: Option<u32>) -> Vec<Record> {
         let runs = [0.999, 1.0, 1.001].map(|noise| run(variant, load, rate * noise, 50.0));
         let with_pool = |mut record: Record| {
@@ -174,7 +173,7 @@ mod tests {
         runs("virtual", "load", 18_000.0, None)
     }
 
-    /// As many at once on both sides, so only the kind of thread differs; a limit above the pool differs in both again.
+    /// Both sides work on equally many requests, so only the kind of thread differs; with a limit above the pool both differ again.
     #[test]
     fn a_limit_on_virtual_threads_counts_as_the_size_of_a_pool() {
         let bounded =
@@ -204,7 +203,7 @@ mod tests {
         assert!(advice(finding).contains("a variant with a platform pool of 1,000"), "{}", advice(finding));
     }
 
-    /// Three runs whose requests arrive at a rate.
+    /// Three runs in which requests arrive at a rate.
     fn at_rate(variant: &str, rate: f64, ms: f64, pool: Option<u32>) -> Vec<Record> {
         let mut runs = runs(variant, "load", rate, pool);
         for (run, noise) in runs.iter_mut().zip([0.999, 1.0, 1.001]) {
@@ -216,7 +215,7 @@ mod tests {
         runs
     }
 
-    /// Three searches that end at this capacity, where responses take so long.
+    /// Three searches that end at this capacity, where responses take `ms`.
     fn capacity(variant: &str, per_s: f64, ms: f64, pool: Option<u32>) -> Vec<Record> {
         let mut runs = at_rate(variant, per_s, ms, pool);
         for (run, noise) in runs.iter_mut().zip([0.999, 1.0, 1.001]) {

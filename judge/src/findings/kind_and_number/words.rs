@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::KindAndNumber;
 use crate::evidence::in_flight::Arrivals;
@@ -45,10 +44,10 @@ impl Words for KindAndNumber {
     }
 }
 
-/// What to add so that kind and number of threads are not confounded: `a variant with a platform pool of 1,000`.
+/// Advice that tells kind and number of threads apart: `a variant with a platform pool of 1,000`.
 fn confounded_advice(confounded: &KindAndNumber) -> String {
-    // An average of requests in flight has more of them at times; a closed loop never has more than clients, and a limit on
-    // virtual threads holds always.
+    // At times more requests are in flight than on average, but a closed loop never has more than its clients, and a limit on virtual
+    // threads always holds.
     let in_flight = u64::from(confounded.requests_in_flight);
     let is_average = |it: &&Arrivals| it.in_flight().round() as u64 == in_flight;
     let pool = match confounded.arrivals.as_ref().filter(is_average) {

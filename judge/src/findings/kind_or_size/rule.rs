@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides whether the kind of thread or only their number matters.
 
 use super::KindOrSize;
 use crate::evidence::in_flight::InFlight;
@@ -14,12 +14,12 @@ use threadcount_stats::lost_on_purpose::LostOnPurpose;
 use threadcount_stats::page::chance_of_a_headline;
 use threadcount_stats::runs::{figures, is_healthy, mean};
 
-/// Figures whose interval lies within this factor of each other do the same for a person who chooses between them. The
+/// Two figures are the same for a person who chooses between them if the interval of their ratio lies within this factor of 1. The
 /// sentence names the largest difference that the interval leaves.
 const SAME: f64 = 1.05;
 
-/// What the comparison shows for one load; `None`: there is no such pair, or the runs do not decide. A difference is said
-/// where the whole page allows it: the pair has a share of its 5 % from the beginning.
+/// The comparison under one load; `None` if there is no such pair, or if the runs do not decide. A difference is reported only if the
+/// whole page allows it: the pair has a share of the page's 5 % from the beginning.
 pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<Finding> {
     let KindPair { sized, pool_threads, virtual_one } = pair(experiment, load, records)?;
     if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
@@ -58,14 +58,14 @@ fn is_same(ratio: Interval) -> bool {
     ratio.low >= 1.0 / SAME && ratio.high <= SAME
 }
 
-/// Two variants that differ in the kind of thread only.
+/// Two variants that differ only in the kind of thread.
 struct KindPair<'a> {
     sized: VariantRuns<'a>,
     pool_threads: u32,
     virtual_one: VariantRuns<'a>,
 }
 
-/// The first platform pool with a thread for each request in flight, and virtual threads that are alike in the rest.
+/// The first platform pool with a thread for each request in flight, and virtual threads that are otherwise alike.
 fn pair<'a>(experiment: &'a Experiment, load: &'a LoadSpec, records: &'a [Record]) -> Option<KindPair<'a>> {
     experiment.kind_pairs(load).into_iter().find_map(|pair| {
         let (sized, virtual_one) =
@@ -74,7 +74,7 @@ fn pair<'a>(experiment: &'a Experiment, load: &'a LoadSpec, records: &'a [Record
         let threads = f64::from(pool_threads);
         let in_flight = InFlight::of(&virtual_one)?;
         let at_once = Workers::of(&virtual_one)?.at_once;
-        // Where virtual threads have a limit that requests meet, a larger pool has more of them in work at once.
+        // If requests reach the limit of virtual threads, a larger pool has more of them in work at once.
         let is_limited = at_once < in_flight.arrivals.map_or(in_flight.requests, |it| it.threads_needed());
         let is_of_a_size =
             if is_limited { (threads - at_once).abs() < 0.5 } else { in_flight.has_room_in(threads, &sized) };
@@ -161,7 +161,7 @@ mod tests {
         assert!(sentence(&finding).starts_with(expected), "{}", sentence(&finding));
     }
 
-    /// Three runs of each under `load`; `figures` of a run: its rate, or its capacity, and its response time.
+    /// The finding in three runs of each variant, given by its rate, or its capacity, and its response time.
     fn found_of(load: &str, sized: (f64, f64), virtual_one: (f64, f64)) -> Option<Finding> {
         let pool = "sized: {threads: {platform: 400}}, virtual: {threads: virtual}";
         let text = format!(
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_difference_that_the_whole_page_does_not_allow_is_not_said() {
         let fixed = ", runs: 3, drop: 0";
-        // Alone its interval leaves out 1: p is 0.04, and a headline of three has 0.025 / 3.
+        // Alone, the interval excludes 1: p is 0.04, but each of three headline metrics gets 0.025 / 3.
         assert_eq!(found_under(fixed, VARIANTS, [7_250.0, 7_550.0, 7_400.0]), None);
         let same = found_under(fixed, VARIANTS, [7_740.0, 7_800.0, 7_770.0]).expect("a finding");
         assert!(sentence(&same).contains("the same throughput"), "{}", sentence(&same));

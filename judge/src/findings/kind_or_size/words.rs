@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::KindOrSize;
 use crate::finding::RunsShowing;

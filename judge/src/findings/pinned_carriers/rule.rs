@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides whether carriers are pinned.
 
 use super::{PinEvidence, PinFigures, PinnedCarriers};
 use crate::evidence::carriers::Carriers;
@@ -10,29 +10,29 @@ use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{JvmReadings, SiteTotal};
 use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
 
-/// Less of the carriers' time than this is the JVM's own short pins (Java 25 has some while it loads classes), and
-/// costs next to nothing. A share of time, because their number shows nothing.
+/// Least share of the carriers' time that must be pinned. Below it are the JVM's own short pins (Java 25 has some while it loads
+/// classes), which cost next to nothing. A share of time, because the number of pins shows nothing.
 const LEAST_PINNED: f64 = 0.1;
-/// Held in more of the readings than this without an event: chance does not do that.
+/// Least share of the readings in which carriers are held without an event, which chance does not explain.
 const MOSTLY_HELD: f64 = 0.5;
-/// More CPU than this for each carrier is no server whose carriers stand still, in cores. The server's own CPU, because
-/// that of the machine may be full of something else.
+/// The most CPU use per carrier, in cores, of a server whose carriers stand still. The server's own CPU counts, because something else
+/// may fill the machine.
 const IDLE: f64 = 0.5;
-/// Where the events have less than this part of what samples show, they tell of something else.
+/// If the events show less than this part of what the samples show, they are about something else.
 const OF_SAMPLED: f64 = 0.5;
-/// From this Java on every pin that is left (native frames, class initializers) has an event (JEP 491).
+/// From this Java version on, every remaining pin (native frames, class initializers) has an event (JEP 491).
 const EVENTS_FOR_ALL_PINS: u32 = 24;
 
-/// One run.
+/// What one run shows about pinned carriers.
 struct PinnedSite {
-    /// Answers per second; perhaps none at all, and then there are no response times either. `None`: no load.
+    /// Answers per second. It may be 0, and then there are no response times either; `None` if no load was sent.
     rate_per_s: Option<f64>,
     server_cpu_cores: f64,
     carriers: Option<Carriers>,
     parallelism: f64,
-    /// Share of the carriers' time that was pinned, by events.
+    /// Share of the carriers' time that was pinned, by the JVM's events.
     pinned: f64,
-    /// Share of the carriers' time in which a thread waited on one, by samples that are taken while others wait for a carrier.
+    /// Share of the carriers' time in which a thread waited on its carrier, by samples taken while others wait for a carrier.
     waited_on_carrier: f64,
     /// Mean length of a pin.
     pin_ms: Option<f64>,
@@ -41,7 +41,7 @@ struct PinnedSite {
     stood: Vec<HeldCarrier>,
     longest_delay_ms: Option<f64>,
     java: u32,
-    /// A thread that waits for a file keeps its carrier without being pinned, and those that wait for its lock wait for the file.
+    /// Whether a file keeps a carrier, which is not pinned then; threads that wait for its lock really wait for the file.
     waits_for_file: bool,
 }
 
@@ -52,10 +52,10 @@ impl PinnedSite {
         let jvm = record.jvm.as_ref()?;
         let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
         let carriers = Carriers::of(jvm);
-        // Without readings: as many as there are cores.
+        // Without readings there are as many carriers as cores.
         let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
         let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
-        // Without pins a negative zero, which would be printed.
+        // A sum of no pins is -0.0, which would be printed.
         let total_ms = jvm.pins.iter().map(|site| site.total.total_ms).sum::<f64>() + 0.0;
         let count: u64 = jvm.pins.iter().map(|site| site.total.count).sum();
         let delays = jvm.run_delays.as_ref();
@@ -96,7 +96,7 @@ impl PinnedSite {
         }
     }
 
-    /// By what shows it.
+    /// Share of the carriers' time that was pinned, by the evidence that counts.
     fn pinned_share(&self) -> f64 {
         if self.shown_by() == PinEvidence::Samples { self.waited_on_carrier } else { self.pinned }
     }
@@ -105,7 +105,7 @@ impl PinnedSite {
         self.parallelism > 0.0 && self.pinned >= LEAST_PINNED
     }
 
-    /// Only where the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
+    /// Used only if the JVM has no event: a carrier that stands still at a safepoint or waits for a core looks like a held one.
     fn by_carriers(&self) -> bool {
         if self.java >= EVENTS_FOR_ALL_PINS || self.waits_for_file {
             return false;
@@ -127,19 +127,19 @@ impl PinnedSite {
         }
     }
 
-    /// Of the whole window, how much all carriers were pinned at once, at least: if they are pinned a share s of their
-    /// time, each is free for 1 - s, and even if never two are free together, one is for at most n (1 - s).
+    /// Least share of the window in which all carriers were pinned at once: if each of n is pinned for a share s of its time, each is
+    /// free for 1 - s, and even if no two are free together, one of them is free for at most n (1 - s).
     fn all_pinned(&self) -> f64 {
         (1.0 - self.parallelism * (1.0 - self.pinned_share())).max(0.0)
     }
 }
 
-/// Who computes does not wait.
+/// Places where threads stood on their carriers; a thread that computes does not wait.
 fn stood(delays: &RunDelays) -> Vec<HeldCarrier> {
     delays.held_carriers.iter().filter(|it| !works(it)).cloned().collect()
 }
 
-/// Java 21 makes further carriers for threads in `Object.wait`; and one that waits for a core says nothing of its thread.
+/// Java 21 adds carriers for threads in `Object.wait`; and a carrier that waits for a core tells nothing about its thread.
 fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parallelism: f64) -> f64 {
     let carriers = parallelism.max(delays.carriers.len() as f64);
     let waited_ms: f64 = stood.iter().map(|it| it.held_ms).sum();
@@ -147,7 +147,7 @@ fn waited_share(delays: &RunDelays, stood: &[HeldCarrier], window_s: f64, parall
     (waited_ms * had_core / (window_s * carriers * 1_000.0)).min(1.0)
 }
 
-/// `21.0.8+9` is 21.
+/// The Java feature version: 21 for `21.0.8+9`.
 fn feature(jvm: &JvmReadings) -> u32 {
     jvm.java.split(|c: char| !c.is_ascii_digit()).next().and_then(|it| it.parse().ok()).unwrap_or(0)
 }
@@ -157,7 +157,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
-/// Of a window without a load.
+/// Finds pinned carriers in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     fact(&[PinnedSite::of(record)?])
 }
@@ -204,7 +204,7 @@ mod tests {
 
     const HOLDER: &str = "shop.Orders.find:22";
 
-    /// 40 requests a second, each of which sleeps for 50 ms in a monitor on one of two carriers.
+    /// 40 requests per second, each of which sleeps for 50 ms in a monitor on one of two carriers.
     fn pinned(java: &str, pinned_ms: f64) -> Record {
         let mut record = with_cost(run(40.0, 50.3, 4_900.0, 0.1), |cost| cost.cpu_cores = 0.05);
         let second =
@@ -261,7 +261,7 @@ mod tests {
         assert!(advice(&finding).contains("shop.Orders.add:7"));
     }
 
-    /// As the shop on Java 21 (`orders-pins`): HikariCP gives a connection back in a monitor, to threads that have no carrier, and offers
+    /// The shop on Java 21 (`orders-pins`): HikariCP returns a connection inside a monitor, to threads that have no carrier, and offers
     /// it again every 10 µs.
     fn parked_again_and_again(java: &str) -> Record {
         let mut record = pinned(java, 1_750.0);
@@ -326,7 +326,7 @@ mod tests {
         assert!(advice(in_initializer).contains("in the class initializer shop.Lazy.<clinit>:3"));
     }
 
-    /// Whoever is in the queue when the warm-up ends is served first: 200 of them for 5 s.
+    /// Requests that are in the queue when the warm-up ends are served first: 200 of them take 5 s.
     #[test]
     fn a_server_so_pinned_that_it_answered_nothing_is_named_all_the_same() {
         let mut silent = pinned("21.0.8+9", 19_900.0);

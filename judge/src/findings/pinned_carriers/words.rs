@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::{PinEvidence, PinFigures, PinnedCarriers};
 use crate::finding::RunsShowing;
@@ -9,9 +8,9 @@ use crate::words::site::{place, place_and_application, waits_for};
 use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::jvm::SiteReason;
 
-/// All carriers pinned at once for less of the window than this is not worth saying.
+/// All carriers pinned at once is worth a sentence from this share of the window on.
 const LEAST_ALL_PINNED: f64 = 0.1;
-/// Of the code where threads stand on their carriers.
+/// The most places named where threads stand on their carriers.
 const PLACES: usize = 2;
 /// The first Java in which `synchronized` does not pin (JEP 491).
 const FIRST_WITHOUT_MONITOR_PINS: u32 = 24;
@@ -25,7 +24,7 @@ impl Words for PinnedCarriers {
         }
     }
 
-    /// What else there is behind the pin shows only when it is gone.
+    /// What lies behind the pin shows only when the pin is gone.
     fn advice(&self) -> Option<String> {
         let site = self.site.as_ref().filter(|_| self.shown_by == PinEvidence::Events);
         let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();

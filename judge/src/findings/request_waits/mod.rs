@@ -1,4 +1,4 @@
-//! Requests that spend their time waiting for something that others hold, by samples of their threads.
+//! Requests spend their time waiting for something that others hold, by samples of their threads.
 
 mod rule;
 mod words;
@@ -11,17 +11,17 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::record::wait_profile::ThreadActivity;
 use threadcount_model::request_time::TimeShare;
 
-/// Where requests wait longest, by samples of their threads.
+/// The place where requests wait longest, by samples of their threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct RequestWaits {
     pub part: WaitingPart,
     /// `None`: no load was sent (`watch`).
     pub service_time_ms: Option<f64>,
-    /// Threads with a request, on average; `None`: a load was sent, and its service time is the whole.
+    /// Mean number of threads with a request; `None` if a load was sent, because its service time is the whole then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request_threads: Option<f64>,
-    /// The pool for whose connections they wait; `None`: none, not read, or several.
+    /// The pool whose connections they wait for; `None` if there is none, it was not read, or there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pool: Option<FullPool>,
 }
@@ -29,12 +29,12 @@ pub struct RequestWaits {
 /// One place where requests wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingPart {
-    /// What and where.
+    /// What the threads wait for, and where.
     #[serde(flatten)]
     pub activity: ThreadActivity,
-    /// Threads that wait there, on average.
+    /// Mean number of threads that wait there.
     pub threads: f64,
-    /// The time per request; `None`: no load was sent (`watch`).
+    /// Time per request; `None` if no load was sent (`watch`).
     #[serde(flatten)]
     pub time: Option<TimeShare>,
 }

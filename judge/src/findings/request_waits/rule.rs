@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides where requests wait.
 
 use super::{RequestWaits, WaitingPart};
 use crate::evidence::connection_pools;
@@ -14,18 +14,18 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::backend_limit::MOSTLY_FULL;
 use threadcount_stats::request_time::request_time;
 
-/// The least of the service time that the interval of what is spent at one place must leave.
+/// Share of the service time that must be spent at one place even by the low end of its interval.
 const AT_LEAST: f64 = 0.1;
-/// Without a load it is not known how long a request may take: one that waits keeps no other one waiting.
+/// Least number of waiting threads without a load: nobody knows how long a request may take, and a single one keeps no other waiting.
 const FEWEST_THREADS: f64 = 2.0;
-/// So many more wait elsewhere than at a pool that is full.
+/// A place beats a full pool if this many times as many threads wait there as at the pool.
 const MANY_MORE: f64 = 2.0;
-/// Of the threads that samples show to wait for a connection a pool's own count has this share, or it is another pool.
+/// A pool's own count must show this share of the threads that samples show to wait for a connection, or it is another pool.
 const MOST_OF_THEM: f64 = 0.5;
-/// In fewer samples chance decides.
+/// With fewer samples chance decides.
 const FEWEST_SAMPLES: u32 = 5;
 
-/// Where a limit names the threads that give what requests wait for, the wait is said with it.
+/// Finds a wait, unless a limit that names the threads which provide what requests wait for already tells it.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
     let is_said = |limit: &Finding, waits: &RequestWaits| match &limit.fact {
         Fact::ConcurrencyLimit(limit) => limit.threads.is_some() && limit.names(&waits.part.activity),
@@ -37,8 +37,8 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
     })
 }
 
-/// Samples tell how long requests wait for a pool and where; of other waits events know the length of each. Where samples show a larger
-/// wait than events do, at another place, it is named.
+/// Samples show how long requests wait for a pool and where; for other waits the JVM's events are better, because they give the length
+/// of each. A wait that samples show is named only if it is larger than that of the events, at another place.
 fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let sampled = find(runs_of_variant);
     let counted = waiting::find(runs_of_variant).filter(|counted| {
@@ -52,7 +52,7 @@ fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let is_said = |activity: &ThreadActivity| {
         activity.state == ThreadState::File && file_io::find(runs_of_variant).is_some()
     };
-    // Threads of an unknown server may be jobs of the application, whose waiting keeps no request.
+    // Threads of an unknown server may be jobs of the application, and their waits delay no request.
     let is_known = time.counted == ThreadRole::Request;
     let runs = &runs_of_variant.runs;
     let part = longest_wait(&time, runs, &is_said).filter(|_| is_known)?.clone();
@@ -72,8 +72,8 @@ fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
 }
 
-/// Of a window without a load: the share of the threads with a request that wait at one place for what other threads of the process
-/// hold. Whether a database that is read all the time limits a service shows only under a load. A pool that is full is named by `waiting`.
+/// In a window without a load: the share of the threads with a request that wait at one place for what other threads of the process
+/// hold. Whether a much-read database limits a service shows only under a load. The rule `waiting` names full pools.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref().filter(|it| it.samples >= FEWEST_SAMPLES)?;
     let of_requests = || profile.groups.iter().filter(|group| group.role == ThreadRole::Request);
@@ -98,13 +98,13 @@ fn is_full_pool(record: &Record, activity: &ThreadActivity) -> bool {
     awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it))
 }
 
-/// Does it say which pool of connections is full, or for whose connections requests wait?
+/// Does the finding name a full connection pool, or a pool for whose connections requests wait?
 fn is_for_pool(finding: &Finding) -> bool {
     waits_of(finding).is_some_and(|it| it.part.activity.state == ThreadState::Pool || it.pool.is_some())
 }
 
-/// Do samples show a larger wait than another finding names, and not the same one? The code of a pool that is full may be one that
-/// samples do not know: as many then wait at it. Of a library that they know a pool that `sampled` does not name keeps others waiting.
+/// Do samples show a larger wait than another finding names, at another place? Samples may not know the code of a full pool, and then as
+/// many threads wait there. If they know its library, a pool that `sampled` does not name keeps other threads waiting.
 fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
     let Some(waits) = waits_of(sampled) else { return false };
     let Fact::Waiting(place) = &counted.fact else { return false };
@@ -129,7 +129,7 @@ const fn waits_of(finding: &Finding) -> Option<&RequestWaits> {
     }
 }
 
-/// Runs each of which spends about as much of its time there.
+/// Number of runs that spend about as much of their time at this place.
 fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
     let shows = |run: &&&Record| {
         request_time(&[run]).is_some_and(|time| {
@@ -140,7 +140,7 @@ fn runs_showing(runs: &[&Record], part: &RequestTimePart) -> usize {
     runs.iter().filter(shows).count()
 }
 
-/// The pool for whose connections they wait, over the runs in which it was read.
+/// The pool for whose connections the threads wait, over the runs in which it was read.
 fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<FullPool> {
     let library = awaited_library(activity)?;
     let is_meant = |pool: &FullPool| match activity.state {
@@ -152,7 +152,7 @@ fn pool(runs: &[&Record], activity: &ThreadActivity, threads: f64) -> Option<Ful
     connection_pools::mean(&pools.iter().collect::<Vec<_>>())
 }
 
-/// Who has a connection waits at the same place, for the response: are those without one about as many as the pool counts?
+/// Threads with a connection wait at the same place for the response: are the threads without one about as many as the pool counts?
 fn keeps_responses_waiting(pool: &FullPool, threads: f64) -> bool {
     let without_connection = threads - pool.connections;
     let possible = MOST_OF_THEM * without_connection..=without_connection / MOST_OF_THEM;
@@ -161,13 +161,13 @@ fn keeps_responses_waiting(pool: &FullPool, threads: f64) -> bool {
         && possible.contains(&pool.waiting_threads)
 }
 
-/// Whose pool of connections is waited for, or whose response, for which a connection is needed first.
+/// The library whose pool of connections, or whose response, is waited for; a response needs a connection first.
 fn awaited_library(activity: &ThreadActivity) -> Option<&str> {
     let waits = activity.state == ThreadState::Pool || activity.waits_for_http();
     activity.resource.as_deref().filter(|_| waits)
 }
 
-/// Who holds it and whom it reads from may differ from run to run.
+/// Are both at the same place? The holder, and the address that is read from, may differ from run to run.
 fn is_same_place(one: &RequestTimePart, other: &RequestTimePart) -> bool {
     let place = |it: &RequestTimePart| {
         let activity = it.activity.clone();
@@ -176,7 +176,7 @@ fn is_same_place(one: &RequestTimePart, other: &RequestTimePart) -> bool {
     place(one) == place(other)
 }
 
-/// The longest one that is surely there, in all runs together or in each of them. `is_said`: another finding names it.
+/// The longest wait that is certain, in all runs together or in each of them. `is_said` tells whether another finding names it.
 fn longest_wait<'a>(
     time: &'a RequestTime,
     runs: &[&Record],

@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::RequestWaits;
 use crate::evidence::connection_pools::full_pool;
@@ -19,7 +18,7 @@ impl RequestWaits {
     /// `requests spend 75 % of their time waiting for a HikariCP connection: 375 ms of 500 ms, at shop.Orders.find:42`.
     fn with_load(&self) -> Option<String> {
         let (spent_ms, service_time_ms) = (self.part.time?.ms, self.service_time_ms?);
-        // Chance finds a few threads more than requests; where there are many more is no finding.
+        // By chance there are a few more threads than requests; if there are many more, the rule finds nothing.
         let spent_ms = spent_ms.min(service_time_ms);
         Some(format!(
             "requests spend {} of their time {}: {} of {}, at {}",

@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides when thread caches cost enough to be named.
 
 use super::{ThreadCache, ThreadCaches};
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 use threadcount_model::record::allocation::AllocationSite;
 
-/// A smaller part of what a request allocates shows in no other figure.
+/// A smaller share of what a request allocates shows in no other figure.
 const LEAST_SHARE: f64 = 0.1;
-/// Nor does less than this of a request ...
+/// Nor do fewer bytes per request ...
 const LEAST_BYTES: f64 = 1_024.0;
-/// ... or, where the number of requests is not known, of a second.
+/// ... or, if the number of requests is unknown, per second.
 const LEAST_BYTES_PER_S: f64 = 10_000_000.0;
-/// Of a window without a load; in fewer chance decides.
+/// Least number of samples in a window without a load; with fewer, chance decides.
 const FEWEST_SAMPLES: u64 = 50;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -34,14 +34,14 @@ fn caches(record: &Record) -> Option<ThreadCaches> {
     caches_of(sites, all_bytes, Per::Request)
 }
 
-/// Of a window without a load: what the JVM allocates in a second.
+/// Finds caches in a window without a load, by what the JVM allocates per second.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     let allocation = record.jvm.as_ref()?.allocation.as_ref()?;
     let caches = caches_of(&allocation.sites, allocation.bytes_per_s, Per::Second);
     caches.filter(|_| allocation.samples >= FEWEST_SAMPLES).map(Fact::ThreadCaches)
 }
 
-/// What bytes are counted for.
+/// The unit that bytes are counted for.
 #[derive(Clone, Copy)]
 enum Per {
     Request,
@@ -49,7 +49,7 @@ enum Per {
 }
 
 impl Per {
-    /// Bytes per request, and bytes per second.
+    /// The bytes per request and the bytes per second, one of which is known.
     const fn figures(self, bytes: f64) -> (Option<f64>, Option<f64>) {
         match self {
             Self::Request => (Some(bytes), None),
@@ -83,7 +83,7 @@ fn cached(sites: &[AllocationSite]) -> impl Iterator<Item = (&String, &Allocatio
     sites.iter().filter_map(|site| Some((site.thread_cache.as_ref()?, site)))
 }
 
-/// A cache may consist of objects of several classes, and be asked for at several lines of the application: the largest is named.
+/// Groups sites by the frame that asked. A cache may consist of several classes and have several callers; the largest is named.
 fn places(sites: &[AllocationSite], all_bytes: f64, per: Per) -> Vec<ThreadCache> {
     let mut by_frame: BTreeMap<&String, Vec<&AllocationSite>> = BTreeMap::new();
     for (asked_by, site) in cached(sites) {
@@ -120,7 +120,7 @@ mod tests {
     const BUFFERS: &str = "com.fasterxml.jackson.core.util.BufferRecycler.balloc:241";
     const FORMAT: &str = "shop.Dates.format:17";
 
-    /// 1,000 requests a second that allocate so many bytes each; sites: who asked for the cache, and its share.
+    /// 1,000 requests per second that allocate `bytes` each; each of `sites` is the frame that asked for the cache, and its share.
     fn with(bytes: f64, sites: &[(Option<&str>, f64)]) -> Record {
         let mut record = run(1_000.0, 1.0, 3.0, 1.0);
         let load = record.measured.clone().expect("a load");

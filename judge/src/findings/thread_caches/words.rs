@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::{ThreadCache, ThreadCaches};
 use crate::finding::RunsShowing;
@@ -6,7 +5,7 @@ use crate::words::figure::known;
 use crate::words::finding::Words;
 use threadcount_model::figures::memory;
 
-/// Jackson keeps its buffers by thread, unless it is told otherwise.
+/// Package of Jackson, which keeps its buffers by thread unless it is configured otherwise.
 const JACKSON: &str = "com.fasterxml.jackson.";
 
 impl Words for ThreadCaches {
@@ -53,7 +52,7 @@ impl Words for ThreadCaches {
     }
 }
 
-/// `12.0 kB`; per second where the number of requests is not known: `12.0 MB/s`.
+/// `12.0 kB` per request, or `12.0 MB/s` if the number of requests is unknown.
 fn memory_or_rate(bytes: Option<f64>, bytes_per_s: Option<f64>) -> String {
     let rate = || format!("{}/s", memory(bytes_per_s.unwrap_or_default()));
     bytes.map_or_else(rate, memory)

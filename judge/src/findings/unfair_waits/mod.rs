@@ -1,7 +1,7 @@
-//! Most requests are fast, and a few wait for seconds for a lock, a permit, or a connection that the others pass on among
-//! themselves: whoever comes at the right moment goes first.
+//! Most requests are fast, and a few wait for seconds for a lock, a permit or a connection that the others pass on among themselves:
+//! whoever comes at the right moment goes first.
 //!
-//! In a queue that serves in order of arrival all wait about as long. Requests that are slow by themselves spend their time elsewhere.
+//! In a queue that serves in order of arrival all wait about equally long. Requests that are slow by themselves spend their time elsewhere.
 
 mod rule;
 mod words;
@@ -15,22 +15,22 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::record::turns::Turns;
 use threadcount_model::request_time::RequestTimePart;
 
-/// Of the run with the largest tail.
+/// Unfair waits, in the run with the largest tail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct UnfairWaits {
-    /// What most of the waiting is for.
+    /// The place with most of the waiting.
     pub part: RequestTimePart,
     /// Share of the mean service time spent waiting for what other requests hold.
     pub waiting_share: f64,
     /// Mean service time.
     pub mean_ms: f64,
-    /// Service time.
+    /// Median service time.
     pub p50_ms: f64,
-    /// Service time.
+    /// 99th percentile of the service time.
     pub p99_ms: f64,
-    /// Who goes first there; `None`: not seen.
+    /// Who goes first at that place; `None` if not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
-    /// Age of the oldest request without a response at the end; `None`: all had one.
+    /// Age of the oldest request without a response at the end; `None` if all had a response.
     pub oldest_unfinished_ms: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides whether waits are unfair.
 
 use super::UnfairWaits;
 use crate::evidence::variant_runs::VariantRuns;
@@ -9,18 +9,18 @@ use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_model::request_time::RequestTimePart;
 use threadcount_stats::request_time::request_time;
 
-/// "Seconds": the slowest hundredth takes this long ...
+/// The slowest hundredth of the requests must take this long: "seconds" ...
 const SLOW_MS: f64 = 1_000.0;
-/// ... and so many times the median.
+/// ... and this many times the median.
 const TIMES_MEDIAN: f64 = 20.0;
-/// The mean is mostly that of the slow ones, and so much of it must be spent waiting for others' requests.
+/// Share of the mean that must be spent waiting for other requests; the mean is mostly that of the slow requests.
 const MOSTLY: f64 = 0.5;
-/// So many that overtook are no chance; and so many turns at a lock without one that did show that all are served in the order of
-/// arrival. Of a lock the owner is known, and with it whoever got it without waiting; elsewhere only those who wait are seen.
+/// So many overtaking turns are no chance. So many turns at a lock without one show that it serves in order of arrival: a lock's owner
+/// is known, and with it any thread that got it without waiting; elsewhere only waiting threads are seen.
 pub(crate) const ENOUGH_TURNS: u64 = 10;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    // Requests of different kinds take different times, and each may have a lock of its own.
+    // Requests of different kinds take different times, and each kind may have a lock of its own.
     if !runs_of_variant.load.more_requests.is_empty() {
         return None;
     }
@@ -59,10 +59,10 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     })
 }
 
-/// Who goes first where most of the time is spent.
+/// Who goes first where requests spend most of their time.
 fn turns(record: &Record, part: &RequestTimePart) -> Option<Turns> {
     let all = &record.jvm.as_ref()?.turns;
-    // Of a platform thread at a monitor the class is known in the profile only.
+    // For a platform thread at a monitor, only the profile knows the class.
     let is_there = |it: &&Turns| {
         let is_same = it.resource.is_none() || it.resource == part.activity.resource;
         it.role == ThreadRole::Request && it.state == part.activity.state && is_same
@@ -70,7 +70,7 @@ fn turns(record: &Record, part: &RequestTimePart) -> Option<Turns> {
     all.iter().find(is_there).cloned()
 }
 
-/// What one request gives back, another one gets.
+/// Does one request get what another one gives back?
 const fn is_handed_on(part: &RequestTimePart) -> bool {
     use ThreadState::{Lock, Monitor, Pool, Queue, Semaphore};
     matches!(part.activity.state, Lock | Monitor | Pool | Queue | Semaphore)
@@ -84,7 +84,7 @@ mod tests {
     use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
     use threadcount_model::sample::{times, with_load};
 
-    /// 1,000 requests a second of 100 ms each: 100 in flight.
+    /// 1,000 requests per second of 100 ms each: 100 in flight.
     fn with(state: ThreadState, threads: f64, p50_ms: f64, p99_ms: f64) -> Record {
         let activity = ThreadActivity {
             state,

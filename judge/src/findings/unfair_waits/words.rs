@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::UnfairWaits;
 use crate::finding::RunsShowing;
@@ -8,7 +7,7 @@ use threadcount_model::figures::{milliseconds as ms, percent, plural};
 use threadcount_model::record::turns::Turns;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// `None`: nobody was seen to overtake.
+/// A sentence about who overtakes whom; `None` if nobody was seen to overtake.
 pub(crate) fn who_overtakes(turns: &Turns) -> Option<String> {
     let places = turns.overtaker.as_ref().zip(turns.overtaken.as_ref());
     let places = places.map_or_else(String::new, |(one, other)| match one == other {
@@ -28,7 +27,7 @@ pub(crate) fn who_overtakes(turns: &Turns) -> Option<String> {
 pub(crate) const TURNS: &str = "turns that were seen";
 pub(crate) const OVERTAKING: &str = "of them overtaking";
 
-/// What serves in the order of arrival.
+/// Advice: what serves in order of arrival.
 pub(crate) const fn fairness(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Queue => {

@@ -1,4 +1,4 @@
-//! Requests that spend their time waiting for a connection of a pool, a lock, or another service.
+//! Requests spend their time waiting for a connection of a pool, a lock, or another service.
 
 mod rule;
 mod words;
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::record::jvm::SiteTotal;
 
-/// Where requests wait.
+/// The place where requests wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "place", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the names are the definition")]

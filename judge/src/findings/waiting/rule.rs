@@ -1,4 +1,4 @@
-//! When it is found.
+//! Decides where requests wait, by the JVM's events and the pools' counters.
 
 use super::WaitingPlace;
 use crate::evidence::connection_pools;
@@ -9,7 +9,7 @@ use threadcount_load::report::LoadReport;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{SiteReason, SiteTotal};
 
-/// The share of the requests in flight, or of their time, that must be waiting at one place.
+/// Least share of the requests in flight, or of their time, that must be waiting at one place.
 pub(crate) const AT_ONE_PLACE: f64 = 0.2;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
@@ -17,7 +17,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(runs_of_variant.finding(Fact::Waiting(mean(&found)?), runs))
 }
 
-/// Of a window without a load: the pools of connections. How many of the requests wait at a place needs their number.
+/// Finds full connection pools in a window without a load. For any other place the number of requests would have to be known.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
     connection_pools::full(record, FEWEST_WAITING).map(WaitingPlace::Pool).map(Fact::Waiting)
 }
@@ -25,7 +25,7 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 fn place(record: &Record) -> Option<WaitingPlace> {
     let jvm = record.jvm.as_ref()?;
     let figures = RunFigures::while_observed(record)?;
-    // Little's law: how many requests are in flight, and how many threads wait at one place, on average.
+    // Little's law gives the mean number of requests in flight, and of threads that wait at one place.
     let requests_in_flight = figures.rate_per_s * figures.mean_ms / 1_000.0;
     let pool = connection_pools::full(record, FEWEST_WAITING.max(AT_ONE_PLACE * requests_in_flight));
     pool.map(WaitingPlace::Pool).or_else(|| {
@@ -40,7 +40,7 @@ fn place(record: &Record) -> Option<WaitingPlace> {
     })
 }
 
-/// The first place with the means of all runs in which it is of the same kind.
+/// The first place, with the means of all runs in which the place is of the same kind.
 fn mean(all: &[WaitingPlace]) -> Option<WaitingPlace> {
     match all.first()? {
         WaitingPlace::Pool(_) => {
@@ -75,7 +75,7 @@ fn threads_and_requests(place: &WaitingPlace) -> Option<(f64, f64)> {
     }
 }
 
-/// What a thread parks on that waits for something to do.
+/// Classes that a thread parks on while it waits for something to do.
 const IDLE_ON: [&str; 6] = [
     "ConditionObject",
     "ConditionNode",
@@ -85,19 +85,19 @@ const IDLE_ON: [&str; 6] = [
     "java.util.concurrent.Exchanger",
 ];
 
-/// Two clocks may differ by so much.
+/// Two clocks may differ by this much.
 const CLOCKS_MS: f64 = 5.0;
 
-/// Is it where requests wait, and not where idle workers do? A worker of a pool of the JDK has no frame of the application. One of the
-/// application's own waits for its next task on a queue, as a request might: without evidence it is none. And no request
-/// waits for longer than the slowest response took.
+/// Do requests wait at this site, rather than idle workers? Workers of the JDK's pools have no frame of the application. A worker of
+/// the application's own waits for tasks on a queue, as a request might; without evidence it counts as idle. And no request waits for
+/// longer than the slowest response took.
 fn is_of_a_request(site: &SiteTotal, longest_ms: f64) -> bool {
     let is_idle_on = |class: &str| IDLE_ON.iter().any(|idle| class.contains(idle));
     let is_for_work = matches!(&site.reason, Some(SiteReason::Park(class)) if is_idle_on(class));
     site.application.is_some() && site.total.longest_ms <= longest_ms + CLOCKS_MS && !is_for_work
 }
 
-/// How long the longest request was on its way, failed and unfinished ones included.
+/// Time for which the longest request was in flight, including failed and unfinished requests.
 fn longest_request_ms(load: &LoadReport) -> f64 {
     let all = [load.response_time_ms, load.failed_time_ms, load.unfinished_age_ms];
     all.into_iter().flatten().map(|times| times.max).fold(0.0, f64::max)
@@ -111,7 +111,7 @@ mod tests {
     use threadcount_model::record::explaining::ExplainingWindow;
     use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 
-    /// 80 requests a second of 500 ms each: 40 in flight.
+    /// 80 requests per second of 500 ms each: 40 in flight.
     fn with(jvm: JvmReadings) -> Record {
         let mut record = run(80.0, 50.1, 500.0, 0.2);
         record.jvm = Some(jvm);
@@ -193,7 +193,7 @@ mod tests {
 
     const CONDITION: &str = "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject";
 
-    /// A job of the application's own waits now and then for the only connection of a pool.
+    /// A job of the application itself waits now and then for the only connection of a pool.
     #[test]
     fn a_full_pool_for_which_few_wait_is_no_limit_and_of_several_the_one_with_most_waiters_is_named() {
         let mut record = hikari(10, 31);

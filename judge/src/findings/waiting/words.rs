@@ -1,4 +1,3 @@
-//! Its words.
 
 use super::WaitingPlace;
 use crate::evidence::connection_pools::full_pool;
@@ -9,7 +8,7 @@ use crate::words::site::{place, waits_for};
 use threadcount_model::figures::percent;
 use threadcount_model::record::jvm::{PoolKind, SiteReason};
 
-/// What waits for a connection: of a client that works asynchronously no thread has to.
+/// The word for what waits: with an asynchronous client, requests wait without a thread.
 const fn waiters(kind: PoolKind) -> &'static str {
     match kind {
         PoolKind::JettyClient | PoolKind::ReactorPool => "requests",

@@ -8,7 +8,7 @@ use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
 use threadcount_model::sample::{times, with_load};
 
-/// 80 requests a second of 500 ms each: 40 in flight.
+/// 80 requests per second of 500 ms each: 40 in flight.
 fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> Record {
     let activity = ThreadActivity {
         state,
@@ -84,7 +84,7 @@ fn files_that_keep_carriers_are_said_once_and_the_next_longest_wait_is_named_bes
     assert!(sentence(&lock).starts_with("requests spend 30 % of their time waiting for a ReentrantLock"));
 }
 
-/// A pool whose readings are all alike.
+/// A pool whose readings are all the same.
 fn pool_of(kind: PoolKind, name: &str, busy: u32, queued: u64) -> Pool {
     let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(10), queued: Some(queued) };
     Pool { kind, name: name.to_owned(), max: Some(10), samples: vec![sample; 20] }
@@ -248,7 +248,7 @@ fn without_a_load_look_alikes_are_left_alone() {
 
 #[test]
 fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_complete() {
-    // 40 requests in flight sleep; so many threads wait for a lock, in requests that timed out before the window.
+    // 40 requests in flight sleep; more threads wait for a lock, in requests that timed out before the window.
     let stuck = |threads| {
         let mut record = with(ThreadState::Sleep, "", 40.0, ThreadRole::Request);
         let profile = record.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile");
@@ -257,7 +257,7 @@ fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_comp
     };
     assert_eq!(stuck(80.0), None);
     assert_eq!(stuck(11.0), None, "as few as might be chance");
-    // Chance finds a few too many where all wait.
+    // Where all threads wait, chance finds a few too many.
     let lock = of(ThreadState::Lock, 44.0).expect("a finding");
     assert!(
         sentence(&lock)
@@ -280,7 +280,7 @@ fn look_alikes_are_left_alone() {
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
 }
 
-/// 80 requests a second of 500 ms each: 40 in flight. By events so many of them wait for a monitor, by samples so many at a place.
+/// 80 requests per second of 500 ms each: 40 in flight. Events show some of them waiting for a monitor, samples show some at a place.
 fn by_events_and_samples(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Record {
     let (state, place, threads) = by_samples;
     let activity = ThreadActivity {
