@@ -1,29 +1,29 @@
-//! Is a server behind the server the limit of a run? Then its figures say nothing about the server's threads.
+//! Is a server behind the server the limit of a run? Then the run's figures tell nothing about the server's threads.
 
 use super::runs::FULL_MACHINE;
 use threadcount_model::backend_limit::BackendLimit;
 use threadcount_model::record::jvm::Pool;
 use threadcount_model::record::{BackendFigures, Record};
 
-/// Of the CPU in use on its cores a backend that is the limit uses more than this.
+/// A backend that is the limit uses more than this share of the CPU in use on its cores.
 const MOST: f64 = 0.5;
-/// A thread that uses so much of a core ...
+/// A thread is what the others wait for if it uses this much of a core ...
 const WHOLE_CORE: f64 = 0.95;
-/// ... and so much of all that its process tree uses is what the others wait for.
+/// ... and this share of all CPU that its process tree uses.
 const NEARLY_ALL: f64 = 0.8;
-/// The connections are used up where on average so many of them exist.
+/// The connections are used up if on average this share of them exists.
 const ALL_CONNECTIONS: f64 = 0.95;
-/// Where connections are refused more than this share of the requests fails.
+/// If connections are refused, more than this share of the requests fails.
 const REFUSED: f64 = 0.01;
-/// A pool that is in full use in so much of its readings is what requests wait for.
+/// Requests wait for a pool if it is fully in use in this share of its readings.
 pub const MOSTLY_FULL: f64 = 0.5;
 
-/// The backend that is the limit of this run, with the reason; `None`: there is none, or none is. `others`: the runs of the same
-/// variant under the same load, because only some of them were observed from inside.
+/// The backend that limits this run, with the reason; `None` if there is no backend, or none is the limit. `others` are the runs of the
+/// same variant under the same load, because only some of them were observed from inside.
 #[must_use]
 pub fn backend_limit<'a>(run: &'a Record, others: &[&Record]) -> Option<(&'a str, BackendLimit)> {
     limit_among(&run.backends, run, others).or_else(|| {
-        // At the rate that is sustained there is room; what ended the search has run out in the step above it.
+        // At the sustained rate there is still room; whatever ended the search ran out in the step above it.
         let step = run.capacity.as_ref()?.lowest_broken()?;
         limit_among(&step.backends, run, others)
     })
@@ -45,7 +45,7 @@ fn limit_among<'a>(
     })
 }
 
-/// `together_cores`: CPU of all backends on the same cores, the largest of which is named.
+/// `together_cores` is the CPU of all backends on the same cores; the largest of these backends is named.
 fn full_cores(backend: &BackendFigures, together_cores: f64) -> Option<BackendLimit> {
     let (in_use, cores) = (backend.cores_in_use?, backend.cores.len() as u32);
     let is_full = cores > 0 && in_use >= FULL_MACHINE * f64::from(cores);
@@ -62,8 +62,8 @@ fn one_thread(backend: &BackendFigures) -> Option<BackendLimit> {
         .then_some(BackendLimit::OneThread { thread_cores, cpu_cores: backend.cpu_cores })
 }
 
-/// A pool that keeps all connections open although nobody needs them looks the same from outside, so that requests have to wait for
-/// one, or a share of them that is no accident has to fail.
+/// Connections that are used up. A pool that keeps unused connections open looks the same from outside, so requests must also wait for
+/// a connection, or more of them must fail than by accident.
 fn connections(
     backend: &BackendFigures,
     all: &[BackendFigures],
@@ -88,8 +88,8 @@ fn waits_for_connections(run: &Record, backend: &BackendFigures, all: &[BackendF
     of_databases.filter(|pool| is_waited_for(pool)).any(|pool| connects_to(pool, all) == Some(&backend.name))
 }
 
-/// The backend that a pool is connected to. A pool does not say it; its connections are among those of its backend, so of several that
-/// have as many it is the one that has the fewest besides.
+/// The backend that a pool is connected to. A pool does not name it, but the pool's connections are among those of its backend; so of
+/// the backends with at least as many connections it is the one with the fewest others.
 fn connects_to<'a>(pool: &Pool, all: &'a [BackendFigures]) -> Option<&'a String> {
     let sizes = pool.samples.iter().filter_map(|it| it.size.or(it.busy)).map(f64::from);
     let (sum, count) = sizes.fold((0.0, 0.0), |(sum, count), size| (sum + size, count + 1.0));

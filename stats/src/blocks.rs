@@ -1,4 +1,4 @@
-//! Rounds as blocks: what weighs on a whole round weighs on all its runs, so runs are compared within their round.
+//! Rounds as blocks: whatever affects a whole round affects all its runs, so runs are compared within their round.
 //!
 //! Fisher ("The design of experiments", 1935) calls it blocking. The choice is made before anything is measured:
 //! variants of one session are always compared in pairs, results of two sessions never.
@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use threadcount_model::record::Record;
 
-/// A place in a session: the round, and the how-manieth run of its variant in it that counts.
+/// A place in a session: the round, and the index of the run among its variant's runs in that round that count.
 pub(super) type Block = (u32, u32);
 
-/// The runs of one variant under one load by their place.
+/// The runs of one variant under one load, by their place.
 pub(super) fn by_block<'a>(runs: &[&'a Record]) -> BTreeMap<Block, &'a Record> {
     let mut counted: BTreeMap<u32, u32> = BTreeMap::new();
     let mut blocks = BTreeMap::new();
@@ -21,8 +21,7 @@ pub(super) fn by_block<'a>(runs: &[&'a Record]) -> BTreeMap<Block, &'a Record> {
     blocks
 }
 
-/// The runs of two variants side by side, the first one's first. A run whose partner failed, was dropped or had
-/// interference has no pair.
+/// The runs of two variants side by side, `variant` first. A run whose partner failed, was dropped or had interference has no pair.
 pub fn pairs<'a>(variant: &[&'a Record], baseline: &[&'a Record]) -> Vec<(&'a Record, &'a Record)> {
     let partners = by_block(baseline);
     by_block(variant)

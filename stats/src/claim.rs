@@ -1,5 +1,5 @@
-//! Does a claim hold? Evaluated over the mean of each figure over the complete runs; of variants under one load over the
-//! rounds in which each of them has one.
+//! Does a claim hold? It is evaluated over the mean of each figure over the complete runs; for several variants under one load, over
+//! the rounds in which each of them has a run.
 
 pub(super) mod certainty;
 pub(super) mod rounds;
@@ -12,7 +12,7 @@ use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Oper
 use threadcount_model::experiment::{Experiment, StatedClaim};
 use threadcount_model::record::Record;
 
-/// Tries every claim of the experiment. One that cannot be tried (it speaks of a load that was left out) says why.
+/// Tests every claim of the experiment. The result of a claim that cannot be tested (its load was left out, for example) gives the reason.
 #[must_use]
 pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
     let tried = experiment.claims.iter().map(|StatedClaim { claim: written, expression, says }| {
@@ -22,7 +22,7 @@ pub fn claims(experiment: &Experiment, records: &[Record]) -> Vec<ClaimResult> {
     tried.collect()
 }
 
-/// Tries one claim, also one of `--fail-if`.
+/// Tests one claim, also one of `--fail-if`.
 #[must_use]
 pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[Record]) -> ClaimResult {
     let rounds = ClaimRounds::of(claim, records);
@@ -70,7 +70,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     }
 }
 
-/// Where figures come from: the records, or what was published.
+/// Looks a figure up: in the records, or in what was published.
 type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, NotTried>;
 
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {

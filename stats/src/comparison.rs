@@ -1,4 +1,4 @@
-//! Each variant against the baseline, for each load and each metric.
+//! Comparisons of each variant with the baseline, for each load and each metric.
 
 use super::backend_limit::backend_limit;
 use super::blocks::pairs;
@@ -16,15 +16,15 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// Fewer pairs have no spread. Then the figures are the means of all runs, without an interval.
+/// With fewer pairs there is no spread; then the figures are the means of all runs, without an interval.
 const FEWEST_PAIRS: usize = 2;
 
-/// Compares every variant with the first one that runs under the same load, round by round, and gives a word to those
-/// differences that stand out of the whole page.
+/// Compares every variant with the first one that runs under the same load, round by round, and gives a verdict to the differences that
+/// stand out of the whole page.
 ///
-/// Incomplete and dropped runs are left out, and disturbed ones where there are others; so is the run of the other
-/// variant in the same round. Runs in which the load generator was the bottleneck are left out too; where no other is
-/// left on a side, the ratio is given without an interval and without a verdict.
+/// Incomplete and dropped runs are left out, and disturbed runs if there are others; so is the other variant's run in the same round.
+/// Runs in which the load generator was the bottleneck are left out too; if a side has no others, the ratio has no interval and no
+/// verdict.
 #[must_use]
 pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
     let mut compared: Vec<Comparison> =
@@ -62,31 +62,31 @@ pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]
     compared.filter(|comparison| !comparison.ratios.is_empty()).collect()
 }
 
-/// How two variants' figures belong together.
+/// How the figures of two variants belong together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Design {
-    /// One of each in every round.
+    /// Each round has one figure of each variant.
     Paired,
-    /// They are of one session, but hardly of the same rounds: their means can be shown, and nothing said of them.
+    /// The figures are of one session but hardly share rounds: their means can be shown, but nothing can be concluded.
     TooFewPairs,
-    /// They are of different sessions.
+    /// The figures are of different sessions.
     Unpaired,
 }
 
-/// The figures of one metric, of a variant and of what it is compared with.
+/// The figures of one metric for a variant and for the variant that it is compared with.
 pub struct Sides {
     metric: Metric,
     variant: Vec<f64>,
     baseline: Vec<f64>,
     design: Design,
-    /// Did the load generator keep up in the runs behind them, and are they about all requests?
+    /// Whether the load generator kept up in the runs behind the figures, and the figures are about all requests.
     trusted: bool,
-    /// The compiler's share of the server's CPU, where it doubts this figure.
+    /// The compiler's share of the server's CPU, if it casts doubt on this figure.
     compiler_share: Option<f64>,
 }
 
 impl Sides {
-    /// Of runs of two sessions.
+    /// Figures of the runs of two sessions.
     pub fn of_sessions(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
         let (variant, baseline, trusted) = healthy_sides(variant, baseline);
         let compiler_share = compiler_share(metric, &variant, &baseline);
@@ -94,7 +94,7 @@ impl Sides {
         Self { metric, variant, baseline, design: Design::Unpaired, trusted, compiler_share }
     }
 
-    /// Of two variants' runs in the rounds of one session.
+    /// Figures of two variants' runs in the rounds of one session.
     pub fn of_rounds(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Self {
         let (variant, baseline, trusted) = healthy_sides(variant, baseline);
         let compiler_share = compiler_share(metric, &variant, &baseline);
@@ -109,13 +109,13 @@ impl Sides {
         Self { metric, variant, baseline, design: Design::Paired, trusted, compiler_share }
     }
 
-    /// Where requests are lost on purpose, nothing is concluded from those that were not.
+    /// Distrusts figures about the remaining requests if requests are lost on purpose.
     pub fn without_survivors(self, lost: LostOnPurpose) -> Self {
         Self { trusted: self.trusted && !lost.hides(self.metric), ..self }
     }
 
-    /// variant / baseline, in a session of so many interim analyses; `None` where a figure is missing, or is zero as it
-    /// may be: see [`Self::difference`].
+    /// variant / baseline, in a session of `looks` interim analyses; `None` if a figure is missing, or is zero and may be zero: see
+    /// [`Self::difference`].
     pub fn ratio(&self, looks: usize) -> Option<Ratio> {
         if self.has_zero() {
             return None;
@@ -142,7 +142,7 @@ impl Sides {
         })
     }
 
-    /// Does the ratio lie beyond a limit? `None`: too few runs, or the load generator did not keep up.
+    /// Does the ratio lie beyond a limit? `None` if there are too few runs, or the load generator did not keep up.
     pub fn against_limit(&self, limit: Limit) -> Option<LimitTest> {
         let may_be_judged = self.is_known() && !self.has_zero();
         may_be_judged
@@ -150,7 +150,7 @@ impl Sides {
             .flatten()
     }
 
-    /// variant - baseline, of a figure that may be zero and is in some run.
+    /// variant - baseline, for a figure that may be zero and is zero in some run.
     pub fn difference(&self, looks: usize) -> Option<Difference> {
         if !self.has_zero() {
             return None;
@@ -179,7 +179,7 @@ impl Sides {
         }
     }
 
-    /// May something be said of the figure?
+    /// May anything be concluded from the figures?
     fn is_known(&self) -> bool {
         self.trusted && self.design != Design::TooFewPairs && self.compiler_share.is_none()
     }
@@ -208,13 +208,13 @@ impl Sides {
     }
 }
 
-/// The largest share of a compiler that was busy in one of these runs, where the figure holds what it did.
+/// The compiler's largest share of the server's CPU in these runs in which it was busy, if the figure includes its work.
 fn compiler_share(metric: Metric, variant: &[&Record], baseline: &[&Record]) -> Option<f64> {
     let shares = variant.iter().chain(baseline).filter_map(|run| busy_compiler(run));
     shares.filter(|_| metric.is_server_cpu()).reduce(f64::max)
 }
 
-/// The runs in which the load generator kept up. Where a side has none, or a backend was the limit of any run, all runs and
+/// The runs in which the load generator kept up. If a side has none, or if a backend was the limit of any run, returns all runs and
 /// `false`: the runs in which the backend happened to have room are no fair choice.
 fn healthy_sides<'a>(
     variant: &[&'a Record],
@@ -407,7 +407,7 @@ mod tests {
             records.extend([150.0, 151.0, 149.0, 150.0].map(|us| run_of("b", us, jit_cpu_cores)));
             compare(&experiment(), &records).remove(0)
         };
-        // Of the half of a core that the server uses.
+        // A share of the half core that the server uses.
         let (busy, quiet) = (compared(0.115), compared(0.02));
         let cpu = |comparison: &Comparison| comparison.ratio(Metric::CpuPerRequest).expect("a ratio").clone();
         assert_eq!(

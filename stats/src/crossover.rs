@@ -1,13 +1,13 @@
-//! A crossover: two treatments of one subject in periods that alternate (Jones & Kenward, "Design and analysis of cross-over
-//! trials", 2014). Here the subject is a JVM, and the treatment the threads that its requests run on.
+//! A crossover: treatments of one subject in periods that alternate (Jones & Kenward, "Design and analysis of cross-over trials",
+//! 2014). Here the subject is a JVM, and the treatment is the kind of threads that its requests run on.
 //!
-//! The unit is the block. Its treatments come in an order drawn by lot and then in the reverse one (A B B A), so that a trend which
-//! is straight within a block weighs on all of them alike. A ratio is that of all blocks together; its spread is that of its
-//! logarithm without each block in turn, and its interval is Student's over blocks.
+//! The unit is the block. Its treatments come in a random order and then in reverse (A B B A), so that a trend that is straight within
+//! a block affects all of them alike. A ratio is computed over all blocks together; its spread is that of its logarithm without each
+//! block in turn, and its interval is Student's over blocks.
 //!
-//! Blocks that follow each other are alike where the difference itself changes slowly. Their correlation at lag 1 is estimated,
-//! corrected for its bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). Where it is larger than
-//! chance would have it, the interval is that of as many fewer blocks. `crossover/simulation.rs` has the coverage.
+//! Consecutive blocks are alike if the difference itself changes slowly. Their correlation at lag 1 is estimated and corrected for its
+//! bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). If it is larger than chance explains, the
+//! interval is that of correspondingly fewer blocks. `crossover/simulation.rs` checks the coverage.
 
 pub mod agreement;
 pub mod comparison;
@@ -24,39 +24,39 @@ use serde::{Deserialize, Serialize};
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
-/// Fewer blocks have no interval: of their correlation nothing is known.
+/// With fewer blocks there is no interval, because nothing is known about their correlation.
 pub const LEAST_BLOCKS: usize = 6;
-/// A correlation beyond it would leave nothing to judge by.
+/// Upper bound of the correlation; a larger one would leave nothing to judge by.
 const LARGEST_CORRELATION: f64 = 0.8;
-/// An effect that changes within a period, or over the blocks, is reported where chance would show it so rarely ...
+/// An effect that changes within a period, or over the blocks, is reported if chance shows it at most this rarely ...
 const CHANGE_P: f64 = 0.01;
-/// ... and where it is at least this large: a ratio of 1.03.
+/// ... and if it is at least this large: a ratio of 1.03.
 const LEAST_CHANGE: f64 = 0.03;
 
 /// One treatment against another over all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverRatio {
-    /// That of all blocks together.
+    /// The ratio over all blocks together.
     pub ratio: f64,
-    /// Of 95 %; `None`: fewer than [`LEAST_BLOCKS`].
+    /// Interval of 95 %; `None` with fewer than [`LEAST_BLOCKS`].
     pub interval: Option<Interval>,
-    /// In its interval, and among all figures of the crossover.
+    /// The verdict by this interval and among all figures of the crossover.
     pub verdict: Verdict,
-    /// Two-sided, against no difference. `None`: it has no interval.
+    /// Two-sided p-value against no difference; `None` without an interval.
     pub p_value: Option<f64>,
     /// Number of blocks.
     pub blocks: usize,
 }
 
 impl CrossoverRatio {
-    /// Among all figures of the crossover it may be chance.
+    /// Withholds the verdict, because among all figures of the crossover the difference may be chance.
     const fn withhold(&mut self) {
         if matches!(self.verdict, Verdict::Higher | Verdict::Lower) {
             self.verdict = Verdict::NotEnoughRuns;
         }
     }
 
-    /// With an interval that reaches from one ratio to another at least.
+    /// The same ratio with an interval widened to reach from `low` to `high` at least.
     fn reaching(self, low: f64, high: f64) -> Self {
         let wider = |it: Interval| Interval { low: it.low.min(low), high: it.high.max(high), ..it };
         let interval = self.interval.map(wider);
@@ -64,7 +64,7 @@ impl CrossoverRatio {
     }
 }
 
-/// What a treatment did in a block, as responses by seconds are.
+/// A figure of a treatment in a block as a quotient, such as responses by seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quotient {
     pub of: f64,
@@ -72,7 +72,7 @@ pub struct Quotient {
 }
 
 impl Quotient {
-    /// That of all blocks together, without one; `None` leaves none out.
+    /// The quotient of all blocks together without block `left_out`; `None` leaves no block out.
     #[must_use]
     pub fn pooled(all: &[Self], left_out: Option<usize>) -> f64 {
         let kept = all.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
@@ -81,7 +81,7 @@ impl Quotient {
     }
 }
 
-/// The ratio of a figure under two treatments, one value of each per block. `None`: nothing above zero, or no block.
+/// The ratio of a figure under two treatments, one value of each per block; `None` if nothing is above zero, or there is no block.
 #[must_use]
 pub fn ratio(treatment: &[Quotient], baseline: &[Quotient]) -> Option<CrossoverRatio> {
     jackknife(treatment.len().min(baseline.len()), |left_out| {
@@ -89,7 +89,7 @@ pub fn ratio(treatment: &[Quotient], baseline: &[Quotient]) -> Option<CrossoverR
     })
 }
 
-/// The ratio whose logarithm this is, with the spread of its value in each block.
+/// The ratio with this logarithm, and with an interval from the spread of `differences`, one value per block.
 fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     let interval = half_width(differences).map(|half_width| Interval {
         low: (log_ratio - half_width).exp(),
@@ -103,8 +103,8 @@ fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     CrossoverRatio { ratio: log_ratio.exp(), interval, verdict, p_value, blocks: differences.len() }
 }
 
-/// Does the ratio depend on the time since the switch? Given by its ratios in the earlier and the later part of the periods, one of
-/// each per block. `None`: it does not, as far as can be told.
+/// Does the ratio depend on the time since the switch? Compares its values in the earlier and the later part of the periods, one of
+/// each per block; `None` if no dependence is found.
 #[must_use]
 pub fn carry_over(earlier: &[f64], later: &[f64]) -> Option<f64> {
     let changes = log_ratios(later, earlier)?;
@@ -112,7 +112,7 @@ pub fn carry_over(earlier: &[f64], later: &[f64]) -> Option<f64> {
     (p_value < CHANGE_P && mean.abs() >= LEAST_CHANGE.ln_1p()).then(|| mean.exp())
 }
 
-/// Does the ratio change over the session? Its later half by its earlier half. `None`: it does not, as far as can be told.
+/// The ratio in the later half of the session by that in the earlier half; `None` if no change is found.
 #[must_use]
 pub fn trend(ratios: &[f64]) -> Option<f64> {
     if ratios.len() < LEAST_BLOCKS {
@@ -120,7 +120,7 @@ pub fn trend(ratios: &[f64]) -> Option<f64> {
     }
     let half = ratios.len() / 2;
     let (earlier, later) = (&ratios[..half], &ratios[ratios.len() - half..]);
-    // Neighbours of both halves are no pairs: each half's spread counts.
+    // Blocks of the two halves are not paired, so the spread of each half counts.
     let of = |half: &[f64]| {
         let logs: Vec<f64> = half.iter().map(|it| it.ln()).collect();
         let (mean, variance) = mean_and_variance(&logs)?;
@@ -132,7 +132,7 @@ pub fn trend(ratios: &[f64]) -> Option<f64> {
     (p_value < CHANGE_P && (late - early).abs() >= LEAST_CHANGE.ln_1p()).then(|| (late - early).exp())
 }
 
-/// One order for a block: all treatments by lot, and then in reverse.
+/// A random order for a block: all treatments once, and then in reverse.
 #[must_use]
 pub fn block_order(treatments: usize, random: &mut super::random::SplitMix64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..treatments).collect();
@@ -160,7 +160,7 @@ fn mean_and_p_value(differences: &[f64]) -> Option<(f64, f64)> {
     Some((mean, two_sided_tail(freedom, mean / error)?))
 }
 
-/// The standard error of the blocks' mean, and its degrees of freedom. `None`: fewer than [`LEAST_BLOCKS`].
+/// The standard error of the blocks' mean, and its degrees of freedom; `None` with fewer than [`LEAST_BLOCKS`].
 fn error_of_mean(differences: &[f64]) -> Option<(f64, f64)> {
     if differences.len() < LEAST_BLOCKS {
         return None;
@@ -172,7 +172,7 @@ fn error_of_mean(differences: &[f64]) -> Option<(f64, f64)> {
     Some((error, (blocks / inflation - 1.0).max(2.0)))
 }
 
-/// By how much the variance of the mean is larger than that of as many independent blocks.
+/// The factor by which the variance of the mean exceeds that of as many independent blocks.
 fn inflation(differences: &[f64]) -> f64 {
     let blocks = differences.len() as f64;
     let correlation = (lag_1_correlation(differences) + 1.0 / blocks) / (1.0 - 3.0 / blocks);
@@ -200,7 +200,7 @@ mod tests {
     use super::*;
     use crate::random::SplitMix64;
 
-    /// Of one second each.
+    /// Rates measured over one second each.
     fn rates(values: &[f64]) -> Vec<Quotient> {
         values.iter().map(|&of| Quotient { of, by: 1.0 }).collect()
     }

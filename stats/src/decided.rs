@@ -13,13 +13,13 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsEnd;
 
-/// What is known this well, to each side, is known as well as anybody asked: a ratio, and the two sides of a claim.
+/// A ratio, or each side of a claim, that is known this precisely in both directions is known well enough for everybody.
 pub(crate) const NARROW: f64 = 0.02;
 
-/// Why this load needs no more runs; `None`: it does.
+/// The reason why this load needs no more runs; `None` if it needs more.
 ///
-/// Every ratio of the headline has to be known, unless what is lost on purpose keeps it from ever being, and every claim that could be tried by now has to be decided, or to be
-/// known as well as asked.
+/// Every ratio of the headline must be known, unless losses on purpose keep it from ever being known. Every claim that could be tested
+/// by now must be decided, or known as precisely as asked.
 #[must_use]
 pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<RoundsEnd> {
     let compared = under(experiment, load, records);
@@ -29,7 +29,7 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
         let runs = |variant: &str| complete(records, variant, &load.name);
         let sides = [runs(&comparison.variant), runs(&comparison.baseline)];
         let lost = LostOnPurpose::of(load.workload, &[&sides[0], &sides[1]]);
-        // A ratio that is not there (a capacity search that ended at its ceiling found none) is not known.
+        // A missing ratio (a capacity search that ended at its ceiling found none) counts as unknown.
         headline.iter().filter(|metric| !lost.hides(**metric)).all(|metric| {
             let ratio = comparison.ratios.iter().find(|ratio| ratio.metric == *metric);
             ratio.is_some_and(|ratio| is_known(ratio, chance))
@@ -49,8 +49,8 @@ pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> 
     (is_known && !open).then_some(why)
 }
 
-/// No difference, and known narrowly; or a difference that is clearly on one side of the margin, has a chance of being none
-/// that the whole page allows, and is larger than a second speed that these few runs may have missed could make it.
+/// Is a ratio known? Either there is no difference, known narrowly; or the difference is clearly on one side of the margin, has a
+/// p-value that the whole page allows, and is larger than a second speed that these few runs may have missed could make it.
 fn is_known(ratio: &Ratio, chance: f64) -> bool {
     let Some(interval) = ratio.interval else { return false };
     let is_proven =
@@ -63,8 +63,8 @@ fn is_known(ratio: &Ratio, chance: f64) -> bool {
     }
 }
 
-/// The claims whose figures all belong to this load or to those before it, and at least one to this one; those of
-/// variants that do not run under their load can never be tried.
+/// The claims whose figures all belong to this load or to earlier ones, with at least one of this load. Claims about variants that do
+/// not run under their load can never be tested.
 fn claims_about<'a>(experiment: &'a Experiment, load: &LoadSpec) -> Vec<&'a Claim> {
     let place = |name: &str| experiment.loads.iter().position(|load| load.name == name);
     let Some(here) = place(&load.name) else { return Vec::new() };

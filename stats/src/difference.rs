@@ -1,5 +1,5 @@
-//! Figures that may be zero have no ratio: their difference is compared, round by round, by Student's or (fewer than four
-//! rounds) Welch's interval. A pause that never happened in any run is known, not unknown.
+//! Figures that may be zero have no ratio, so their difference is compared, round by round, by Student's interval or (with fewer than
+//! four rounds) Welch's. A pause that never happened in any run is known, not unknown.
 
 use super::ratio::{CONFIDENCE, MARGIN, RELATIVE_STEP, alpha};
 use super::runs::mean;
@@ -7,21 +7,21 @@ use super::student::MeanDifference;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::interval::Interval;
 
-/// variant - baseline and what may be said of it.
+/// variant - baseline, with its interval and verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DifferenceEstimate {
     /// Mean of one side less the mean of the other.
     pub difference: f64,
-    /// Where the difference lies; `None`: fewer than two pairs.
+    /// Interval of the difference; `None` with fewer than two pairs.
     pub interval: Option<Interval>,
-    /// The probability of such a difference where there is none.
+    /// The probability of such a difference if there is none.
     pub p_value: Option<f64>,
-    /// What may be said.
+    /// The conclusion that the interval allows.
     pub verdict: Verdict,
 }
 
-/// The difference of two variants' figures, one of each in every round, in a session of so many interim analyses. `step`
-/// is the smallest difference the figure can show. `None` where there is no figure on a side.
+/// The difference of two variants' figures, one of each in every round, in a session of `analyses` interim analyses. `step` is the
+/// smallest difference the figure can show. `None` if a side has no figure.
 #[must_use]
 pub fn difference(
     variant: &[f64],
@@ -46,7 +46,7 @@ pub fn difference(
     })
 }
 
-/// The variance that rounding hides. All runs without it, and nothing that rounding could hide: zero is exact.
+/// The variance that rounding hides; 0 if all figures are zero, because zero is exact.
 fn rounding(figures: &[f64], mean: f64, step: f64) -> f64 {
     if figures.iter().all(|&figure| figure == 0.0) {
         return 0.0;

@@ -2,11 +2,11 @@
 
 use statrs::distribution::{Binomial, ChiSquared, ContinuousCDF, Discrete, DiscreteCDF};
 
-/// What rounding to whole numbers may hide of a variance (W. F. Sheppard, 1898).
+/// The variance that rounding to whole numbers may hide (W. F. Sheppard, 1898).
 const OF_ROUNDING: f64 = 1.0 / 12.0;
 
-/// How likely counts of `of` things that are counted or not independently of each other vary as little as these or less, from 0 to 1:
-/// R. A. Fisher's index of dispersion with the variance of a binomial distribution. `None`: fewer than two counts, or no such distribution.
+/// Probability that counts among `of` things, each counted or not independently, vary as little as these or less: R. A. Fisher's index of
+/// dispersion with the variance of a binomial distribution. `None` if there are fewer than two counts, or no such distribution.
 #[must_use]
 pub fn probability_of_so_little_variance(counts: &[f64], of: f64) -> Option<f64> {
     let freedom = counts.len() as f64 - 1.0;
@@ -20,9 +20,9 @@ pub fn probability_of_so_little_variance(counts: &[f64], of: f64) -> Option<f64>
     ChiSquared::new(freedom).ok().map(|chi_squared| chi_squared.cdf(dispersion))
 }
 
-/// How likely as many counts as here, or more, have the most frequent value, from 0 to 1, if each of `of` things is counted or not
-/// independently of the others. One count that is off, as at the moment when one thing follows another, changes it little. `None`: no
-/// such distribution.
+/// Probability that as many counts as here, or more, equal the most frequent value, if each of `of` things is counted or not
+/// independently of the others. A single count that is off, as when one thing is just following another, changes it little. `None` if
+/// there is no such distribution.
 #[must_use]
 pub fn probability_of_so_many_alike(counts: &[f64], of: f64) -> Option<f64> {
     let whole: Vec<u64> = counts.iter().map(|it| it.round().max(0.0) as u64).collect();
@@ -42,7 +42,7 @@ mod tests {
     fn counts_that_are_all_alike_are_no_chance_and_those_of_a_binomial_distribution_are() {
         let probability =
             |counts: &[f64], of| probability_of_so_little_variance(counts, of).expect("a probability");
-        // (3 / 12) / (16 x 0.68) = 0.0230, of which the distribution with 3 degrees of freedom has 0.09 % below it.
+        // (3 / 12) / (16 x 0.68) = 0.0230; the distribution with 3 degrees of freedom has 0.09 % below that.
         let alike = probability(&[16.0; 4], 50.0);
         assert!((alike - 0.000_91).abs() < 0.000_05, "{alike}");
         assert!(probability(&[16.0, 13.0, 19.0, 16.0], 50.0) > 0.3);
@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn counts_of_which_nearly_all_are_alike_are_no_chance_even_if_one_is_off() {
         let alike = |counts: &[f64], of| probability_of_so_many_alike(counts, of).expect("a probability");
-        // Of a binomial distribution of 20 with the mean 3.71 the value 4 has 0.214: 7 x 0.214^6 x 0.786 + 0.214^7 = 0.000_55.
+        // In a binomial distribution of 20 with mean 3.71 the value 4 has 0.214: 7 x 0.214^6 x 0.786 + 0.214^7 = 0.000_55.
         let one_off = alike(&[4.0, 4.0, 4.0, 2.0, 4.0, 4.0, 4.0], 20.0);
         assert!((one_off - 0.000_55).abs() < 0.000_05, "{one_off}");
         assert!(alike(&[1.0; 5], 20.0) < 0.01);

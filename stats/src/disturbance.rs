@@ -5,21 +5,21 @@ use threadcount_model::record::Record;
 use threadcount_model::record::interference::{BusiestProcess, Interference};
 use threadcount_model::record::resource_limits::ResourceLimits;
 
-/// More than this share of the machine in use by neither the server nor the generator: they were disturbed.
+/// A run was disturbed if neither the server nor the generator used more than this share of the machine that is in use.
 const DISTURBED: f64 = 0.15;
-/// More than this share of the machine taken by the hypervisor: a virtual machine that was not there all the time.
+/// A run was disturbed if the hypervisor took more than this share of the machine, as if it was absent for that time.
 const STOLEN: f64 = 0.10;
 
-/// At least this share of the machine stayed idle: who wanted a core had one, if a little later.
+/// At least this share of the machine must stay idle for everybody to get a core, if a little late.
 const ROOM: f64 = 0.25;
 
-/// What disturbed it; `None`: nothing did.
+/// The interference that disturbed the run; `None` if nothing did.
 #[must_use]
 pub fn disturbance(record: &Record) -> Option<Interference> {
     robbed(record).or_else(|| shared(record))
 }
 
-/// What disturbed the periods of a crossover that count, in their mean. It leaves their ratios unbiased, and is no ratio on a quiet machine.
+/// The mean interference in the periods of a crossover that count. Their ratios stay unbiased, but are not those of a quiet machine.
 #[must_use]
 pub fn of_crossover(crossover: &Crossover) -> Option<Interference> {
     let counted = crossover.periods.iter().filter(|it| it.left_out.is_none());
@@ -49,13 +49,13 @@ fn by_others(
     })
 }
 
-/// Robbed by the hypervisor.
+/// Interference by the hypervisor.
 fn robbed(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
     by_hypervisor(cost.stolen_cores, cost.machine_cores)
 }
 
-/// Something else ran on the machine: neither the server, nor its backend, nor the load generator.
+/// Interference by processes that are neither the server, nor its backend, nor the load generator.
 fn shared(record: &Record) -> Option<Interference> {
     let cost = record.cost?;
     let generator = record.measured.as_ref().map_or(0.0, |load| load.generator.cpu_cores);
@@ -63,8 +63,8 @@ fn shared(record: &Record) -> Option<Interference> {
     by_others(others, cost.machine_cores, record.other_session, &record.busiest_other_process)
 }
 
-/// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away does not,
-/// and an idle core is of no use to who may not run on it.
+/// Did other processes leave the server, its backends and the load generator the CPU they wanted? A hypervisor that takes cores away
+/// does not, and an idle core is useless to a process that may not run on it.
 #[must_use]
 pub fn left_room(record: &Record) -> bool {
     let Some(cost) = record.cost else { return false };

@@ -1,8 +1,8 @@
-//! How far the figures of a result may be trusted, in one word.
+//! One word for how far the figures of a result may be trusted.
 
 use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
 
-/// Poor: what ends the trust, the figures are not the server's own. Fair: the figures are true, and something limits what
+/// Poor: a doubt ends the trust, because the figures are not the server's own. Fair: the figures are true, but something limits what
 /// follows from them. Good: neither.
 #[must_use]
 pub fn grade(doubts: &[Doubt]) -> TrustGrade {
@@ -13,8 +13,7 @@ pub fn grade(doubts: &[Doubt]) -> TrustGrade {
     }
 }
 
-/// The reason that limits most what follows from figures that are fair: how many runs there are, then how they differ, then
-/// what single ones met.
+/// The doubt that most limits conclusions from fair figures: first the number of runs, then their differences, then what single runs met.
 #[must_use]
 pub fn limiting(doubts: &[Doubt]) -> Option<&DoubtReason> {
     let order = |reason: &DoubtReason| match reason {

@@ -1,17 +1,17 @@
 //! Holm's weighted procedure ("A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979,
-//! section 4). It keeps the chance of a single false word among several figures below a bound, however the figures depend on each
+//! section 4). It keeps the chance of a single false verdict among several figures below a bound, however the figures depend on each
 //! other.
 
-/// One of several figures.
+/// The test of one of several figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightedTest {
     pub p_value: f64,
-    /// Its part of the bound, as long as no figure has its word.
+    /// The figure's part of the bound, as long as no figure has a verdict.
     pub weight: f64,
 }
 
-/// Which figures have their word, in their order. `bound`: the chance that any of them has one falsely. `total_weight` may be more than
-/// that of the figures: others are planned.
+/// Tells for each figure, in order, whether it gets a verdict. `bound` is the chance that any of them gets one falsely. `total_weight`
+/// may exceed the sum of the weights, because other figures are planned.
 #[must_use]
 pub fn with_word(tests: &[WeightedTest], total_weight: f64, bound: f64) -> Vec<bool> {
     let by_weight = |at: &usize| tests[*at].p_value / tests[*at].weight;

@@ -1,34 +1,34 @@
-//! Requests that have not ended when a window does, of those in flight: without them Little's law counts too few, and where they
-//! hang it would put their waits inside the requests that completed.
+//! Requests in flight that have not ended when a window does. Without them Little's law counts too few requests, and if they hang it
+//! would put their waits inside the requests that completed.
 
 use threadcount_load::report::LoadReport;
 
-/// With less of the time in flight they change no part by as much as a finding needs.
+/// With a smaller share of the time in flight, unfinished requests change no part by as much as a finding needs.
 const MUCH_OF_THE_TIME: f64 = 0.2;
-/// So many times as old as 99 of 100 completed requests became: long requests that are merely in flight at the end of a window are,
-/// on average, younger than those that completed; those that starve and go on in the end are not much older.
+/// Hung requests are this many times as old as the p99 of completed requests. Long requests that are merely in flight at the end are
+/// younger on average than completed ones; starved requests that go on in the end are not much older.
 const FAR_OLDER: f64 = 3.0;
 
 /// Requests that take much of the time in flight and do not end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HungRequests {
-    /// So many that were in flight all the time would have taken as long.
+    /// Number of requests that would have taken as long if they had been in flight all the time.
     pub hung: u64,
-    /// In flight at the end of the window.
+    /// Number of requests in flight at the end of the window.
     pub unfinished: u64,
-    /// Their age, on average.
+    /// Mean age of the unfinished requests.
     pub age_ms: f64,
-    /// 99 of 100 completed requests took at most this.
+    /// 99 of 100 completed requests took at most this long.
     pub completed_p99_ms: f64,
-    /// What the unfinished ones took, of all time in flight.
+    /// Share of the time in flight that the unfinished requests took.
     pub share: f64,
 }
 
-/// What requests spent in the window, added up. What had passed of their time when it began is not in it.
+/// The time that requests spent in the window, summed; time before the window is not included.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeInFlight {
     pub completed_ms: f64,
-    /// Of those unfinished at the end, less what had passed of all those in flight at the start.
+    /// Time of the requests unfinished at the end, less what had already passed for all those in flight at the start.
     pub unfinished_ms: f64,
     age_ms: f64,
 }
@@ -72,7 +72,7 @@ mod tests {
         TimeInFlight::of(&load, ok.1).hung(&load)
     }
 
-    /// Of 100 clients so many hang, for 2 s when the window begins and for 8 s when it ends; the others' requests take 10 ms.
+    /// Of 100 clients `clients` hang, for 2 s when the window begins and for 8 s when it ends; the others' requests take 10 ms.
     fn clients_hang(clients: u64) -> Option<HungRequests> {
         let mean_ms = |hung_ms: f64| (clients as f64 * hung_ms + (100 - clients) as f64 * 5.0) / 100.0;
         hung(((100 - clients) * 600, 10.0), (100, mean_ms(2_000.0)), (100, mean_ms(8_000.0)))
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(hung((10, 5_000.0), (10, 1_000.0), (10, 2_000.0)), None, "long requests");
         // Each was sent when the window began: what is unfinished took two fifths of the time.
         assert_eq!(hung((10, 3_600.0), (10, 0.0), (10, 2_400.0)), None, "long requests, all sent together");
-        // As old as those that hang, and so are others when the window begins: they come and go.
+        // As old as hung requests, but so were others when the window began: they come and go.
         assert_eq!(hung((600, 10.0), (60, 4_800.0), (60, 4_800.0)), None, "a few that take long");
     }
 }

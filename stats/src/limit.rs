@@ -1,10 +1,10 @@
-//! Do ratios of two sessions lie beyond a limit, each on the one side that is worse?
+//! Do the ratios of two sessions lie beyond a limit, each on the one side that is worse?
 //!
-//! Three answers for each: beyond, within, or undecided. Several ratios are a family of their own. One of them is beyond
-//! where Holm's procedure over the one-sided p-values of the family says so: the chance that any of them is called beyond
-//! although it is not stays below 5 %. One is within where its own one-sided test says so. All of them have to be within for
-//! the family to be, so the chance that a family with one ratio beyond is called within is at most 5 % without a correction
-//! (Berger, "Multiparameter hypothesis testing and acceptance sampling", Technometrics 24, 1982: intersection-union tests).
+//! There are three answers for each ratio: beyond, within, or undecided. Several ratios form a family. A ratio is beyond if Holm's
+//! procedure over the family's one-sided p-values rejects: the chance that any ratio is falsely called beyond stays below 5 %. A ratio
+//! is within if its own one-sided test rejects. The family is within only if all its ratios are, so the chance that a family with one
+//! ratio beyond is called within is at most 5 % without a correction (Berger, "Multiparameter hypothesis testing and acceptance
+//! sampling", Technometrics 24, 1982: intersection-union tests).
 
 use super::ratio::{CONFIDENCE, one_sided};
 use threadcount_model::interval::Interval;
@@ -12,9 +12,9 @@ use threadcount_model::interval::Interval;
 /// The largest or the smallest ratio that is allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
-    /// A rate: 0.95 where it may be lower by 5 %.
+    /// The limit of a rate: 0.95 if it may be lower by 5 %.
     AtLeast(f64),
-    /// A time: 1.05 where it may be longer by 5 %.
+    /// The limit of a time: 1.05 if it may be longer by 5 %.
     AtMost(f64),
 }
 
@@ -30,18 +30,18 @@ impl Limit {
 /// A ratio and its two one-sided tests.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LimitTest {
-    /// Mean by mean.
+    /// Ratio of the means.
     pub ratio: f64,
-    /// Of 90 %: one bound of it is the one-sided bound of 95 %.
+    /// Interval of 90 %, each bound of which is a one-sided bound of 95 %.
     pub interval: Interval,
-    /// The probability of a ratio as far beyond the limit or farther where it is at the limit.
+    /// The probability of a ratio at least this far beyond the limit if the truth is at the limit.
     pub beyond: f64,
-    /// The same for within.
+    /// The probability of a ratio at least this far within the limit if the truth is at the limit.
     pub within: f64,
 }
 
 impl LimitTest {
-    /// Of figures of two sessions; `None` where their ratio has no interval.
+    /// Tests the figures of two sessions; `None` if their ratio has no interval.
     pub(super) fn of(variant: &[f64], baseline: &[f64], step: f64, limit: Limit) -> Option<Self> {
         let tested = one_sided(variant, baseline, step, limit.ratio())?;
         let above = tested.p_value_above;
@@ -53,14 +53,14 @@ impl LimitTest {
     }
 }
 
-/// What may be said of a ratio.
+/// The verdict on a ratio against a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitVerdict {
     Beyond,
     Within,
     /// The interval reaches to both sides of the limit.
     Undecided,
-    /// The interval lies beyond the limit, and among all ratios of the family that may be chance.
+    /// The interval lies beyond the limit, but among all ratios of the family that may be chance.
     MayBeChance,
 }
 
@@ -95,7 +95,7 @@ mod tests {
     use crate::noise::{Noise, Shape};
 
     const SESSIONS: u32 = 2_000;
-    /// 5 % of them and three standard deviations of the binomial distribution.
+    /// 5 % of the sessions and three standard deviations of the binomial distribution.
     const MOST_WRONG: u32 = 129;
 
     fn of(p_values: &[f64]) -> Vec<LimitVerdict> {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(LimitTest::of(&[1.0], &[1.0, 1.1], 0.0, Limit::AtLeast(0.95)), None);
     }
 
-    /// The verdicts of a family of rates, each with its truth, in two sessions of so many runs.
+    /// The verdicts of a family of rates, one for each of `truths`, in two sessions of `runs` each.
     fn family(noise: &mut Noise, truths: &[f64], shape: Shape, runs: usize) -> Vec<LimitVerdict> {
         let tests = truths.iter().map(|&truth| {
             let (after, before) = (noise.runs(truth, shape, runs), noise.runs(1.0, shape, runs));
@@ -197,7 +197,7 @@ mod tests {
         assert!(found.iter().all(|it| it.2 <= 0.01), "{found:?}");
     }
 
-    /// What no number of runs in one session per side can see: the sessions themselves differ.
+    /// No number of runs in one session per side can show that the sessions themselves differ.
     #[test]
     fn sessions_that_differ_are_taken_for_a_change_however_many_runs_they_have() {
         for (between, runs) in [(0.0, 5), (0.01, 5), (0.03, 5), (0.03, 15)] {

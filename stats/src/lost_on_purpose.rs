@@ -1,13 +1,13 @@
-//! What is lost on purpose, and which figures of the other requests say nothing of the server then.
+//! Requests that are lost on purpose, and the figures of the other requests that then tell nothing about the server.
 
 use threadcount_model::experiment::Workload;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// Beside more losses no figure of the other requests is one of the server.
+/// With a larger share of losses, no figure of the remaining requests describes the server.
 const MANY_PERCENT: f64 = 1.0;
 
-/// Requests without an expected response, where losses are expected, as of an overload: of the run that lost the most.
+/// Share of requests without an expected response in a load that expects losses, such as an overload; the largest of the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct LostOnPurpose {
     percent: f64,
@@ -19,14 +19,14 @@ impl LostOnPurpose {
         Self { percent: runs.filter_map(|run| Metric::Unanswered.of(run)).fold(0.0, f64::max) }
     }
 
-    /// Could it have made this figure of the other requests? What a server refuses may be its slowest requests.
+    /// Could the losses have made this figure of the remaining requests? A server may refuse its slowest requests.
     pub fn hides(self, metric: Metric) -> bool {
         metric.is_of_survivors() && self.percent > most_percent(metric)
     }
 }
 
-/// A percentile allows for a tenth of the requests above it. One request can move the slowest response, and the mean, as far as
-/// its timeout is long.
+/// The losses that a figure allows: for a percentile, a tenth of the requests above it. One request can move the slowest response and
+/// the mean by as much as its timeout.
 fn most_percent(metric: Metric) -> f64 {
     match metric {
         Metric::Mean | Metric::Stddev | Metric::Max => 0.0,

@@ -1,4 +1,4 @@
-//! Loads that should be more than the servers can do, and are not: a machine with more cores does what another one cannot.
+//! Loads that should overload the servers but do not: a machine with more cores can do what another one cannot.
 
 use super::runs::{complete, figures, mean};
 use threadcount_model::doubt::{Doubt, DoubtReason};
@@ -6,10 +6,10 @@ use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// Behind for less than this on average, a variant keeps up: one pause makes a second.
+/// A variant that is behind for less than this on average keeps up, because one pause alone makes a second.
 pub const BEHIND_MS: f64 = 1_000.0;
 
-/// One for each variant of a load that overloads none of them. A variant without complete runs may be the one that was behind.
+/// One doubt for each variant of a load that overloads none of them. A variant without complete runs may be the one that was behind.
 pub(super) fn no_overload(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let overloads = experiment.loads.iter().filter(|load| load.workload.is_overload());
     overloads.flat_map(|load| of_load(experiment, load, records)).collect()
@@ -31,7 +31,7 @@ fn of_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<
     ran.iter().map(doubt).collect()
 }
 
-/// Where the time behind is not known, nothing is said.
+/// Do the runs keep up without losses? `false` if the time behind is unknown.
 fn keeps_up(runs: &[&Record]) -> bool {
     let loses_nothing = |run: &&Record| {
         run.measured.as_ref().is_some_and(|load| load.requests.failed == 0 && load.requests.not_sent == 0)
@@ -57,7 +57,7 @@ mod tests {
         parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
-    /// In flight at the end of each second.
+    /// A run with this many requests in flight at the end of each second.
     fn with_in_flight(variant: &str, in_flight: [u64; 10]) -> Record {
         let record = with_load(run(variant, "c4", 100.0, 5.0), |load| {
             "open".clone_into(&mut load.plan.mode);

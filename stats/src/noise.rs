@@ -1,8 +1,8 @@
-//! Noise for simulations: made-up runs around a known truth, from a fixed seed.
+//! Noise for simulations: runs around a known truth, from a fixed seed.
 
 use super::random::SplitMix64;
 
-/// What the noise of a variant's runs looks like.
+/// The distribution of the noise of a variant's runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// Log-normal, with this standard deviation of the logarithm.
@@ -28,13 +28,13 @@ impl Noise {
         (self.0.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Box and Muller's transform.
+    /// A standard normal number, by Box and Muller's transform.
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (2.0 * std::f64::consts::PI * self.uniform()).cos()
     }
 
-    /// The figure of one run; its logarithm is that of the truth on average.
+    /// The figure of one run; the mean of its logarithm is that of the truth.
     pub fn run(&mut self, truth: f64, shape: Shape) -> f64 {
         let deviation = match shape {
             Shape::Normal(noise) => noise * self.normal(),

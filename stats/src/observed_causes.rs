@@ -1,4 +1,4 @@
-//! What could delay requests: stops from the JVM's log, and what the samples of the machine show.
+//! Causes that could delay requests: stops from the JVM's log, and bursts in the samples of the machine.
 
 use super::pause_ledger::{Delay, ObservedCause};
 use crate::runs::FULL_MACHINE;
@@ -11,7 +11,7 @@ use threadcount_machine::samples::RawSample;
 use threadcount_model::record::pause_ledger::PauseCause;
 use threadcount_model::record::resource_limits::Throttling;
 
-/// What took less of a core between two samples is chance: a tick of the kernel's clock is 10 ms.
+/// A cause that took less of a core than this between two samples is chance: a tick of the kernel's clock is 10 ms.
 const LEAST_NS: Nanos = 2_000_000;
 
 /// The stops that the JVM logged.
@@ -30,13 +30,13 @@ pub fn of_log(stops: &Stops) -> Vec<ObservedCause> {
     ]
 }
 
-/// What the samples show beyond what they show all the time: a burst of the compiler, or of another guest.
+/// Bursts of the compiler or of another guest: what the samples show beyond what they always show.
 #[must_use]
 pub fn of_samples(samples: &Samples, throttling: Option<Throttling>) -> Vec<ObservedCause> {
     let cores = f64::from(samples.machine_cores().max(1));
     let readings = samples.readings();
     let mut causes = Vec::new();
-    // Of a server that runs elsewhere there are none, and nothing is known of what delayed it.
+    // For a server that runs elsewhere there are no samples, and nothing is known of what delayed it.
     if readings.len() < 2 {
         return causes;
     }
@@ -58,7 +58,7 @@ pub fn of_samples(samples: &Samples, throttling: Option<Throttling>) -> Vec<Obse
     causes
 }
 
-/// Between each two readings what `taken_ns` has above its own median.
+/// A delay between each two readings, as long as `taken_ns` exceeds its own median.
 fn burst(
     cause: PauseCause,
     readings: &[RawSample],
@@ -75,7 +75,7 @@ fn burst(
     ObservedCause { cause, delays: delays.collect() }
 }
 
-/// All threads of the group wait for the next period when the quota is used up, at the soonest when all cores used it at once.
+/// When the quota is used up, all threads of the group wait for the next period: longest if all cores used the quota at once.
 fn throttled(readings: &[RawSample], throttling: Throttling, cores: f64) -> ObservedCause {
     let longest_ns = throttling.period_ms * 1e6 * (1.0 - (throttling.quota_cores / cores).min(1.0));
     let delays = readings.windows(2).filter_map(|pair| {
@@ -98,7 +98,7 @@ mod tests {
 
     const MS: Nanos = 1_000_000;
 
-    /// Every 250 ms on two cores; `change` makes the counters of a sample from its number.
+    /// Samples every 250 ms on two cores; `change` sets the counters of a sample by its number.
     fn samples(change: impl Fn(u64, &mut RawSample)) -> Samples {
         let reading = |step: u64| {
             let mut sample = RawSample { at_ns: step * 250 * MS, ..RawSample::default() };

@@ -1,10 +1,10 @@
-//! Which of a page's many figures get a verdict word.
+//! Decides which of a page's many figures get a verdict.
 //!
-//! Of 24 figures without a difference, each with its own 95 %, two pages in three have one that looks different. So
-//! "higher" and "lower" are given by [Holm's weighted procedure](super::holm) over all ratios and differences of a result,
-//! which keeps the chance of a single false word on the whole page below 5 %. The shares are fixed before anything is measured: half to the
-//! figures that a load is run for ([`Workload::headline`](threadcount_model::experiment::Workload::headline)), three tenths
-//! to the other columns of the tables, two tenths to everything else, in equal parts among all planned comparisons.
+//! If 24 figures without a difference each have their own 95 %, two pages in three have a figure that looks different. So "higher" and
+//! "lower" are given by [Holm's weighted procedure](super::holm) over all ratios and differences of a result, which keeps the chance of
+//! a single false verdict on the whole page below 5 %. The shares are fixed before anything is measured: half for the figures that a
+//! load is run for ([`Workload::headline`](threadcount_model::experiment::Workload::headline)), three tenths for the other columns of
+//! the tables, two tenths for everything else, in equal parts among all planned comparisons.
 
 use super::holm::{WeightedTest, with_word};
 use super::ratio::CONFIDENCE;
@@ -12,10 +12,10 @@ use threadcount_model::comparison::{Basis, Comparison, Ratio, Verdict};
 use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
 use threadcount_model::metric::Metric;
 
-/// Which part of the page a figure belongs to.
+/// The part of the page that a figure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// What the load is run for.
+    /// The figures that the load is run for.
     Headline,
     /// The other columns of the tables.
     Table,
@@ -33,7 +33,7 @@ impl Part {
         }
     }
 
-    /// Its share of the 5 %.
+    /// The part's share of the 5 %.
     const fn share(self) -> f64 {
         match self {
             Self::Headline => 0.5,
@@ -43,8 +43,8 @@ impl Part {
     }
 }
 
-/// The chance of a false word that one figure of a headline has from the beginning. Whatever else is measured, a p-value
-/// that is no larger gets its word.
+/// The chance of a false verdict that one headline figure has from the beginning. Whatever else is measured, a figure with a p-value up
+/// to this gets its verdict.
 pub fn chance_of_a_headline(experiment: &Experiment) -> f64 {
     let loads = experiment.loads.iter();
     let figures: usize = loads
@@ -56,13 +56,13 @@ pub fn chance_of_a_headline(experiment: &Experiment) -> f64 {
     (1.0 - CONFIDENCE) * Part::Headline.share() / figures.max(1) as f64
 }
 
-/// How many comparisons are planned under a load.
+/// Number of comparisons planned under a load.
 fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
     experiment.pairs(load).len()
 }
 
-/// How many pairs beside them may tell the kind of thread from the number, by one figure each (`findings/kind_or_size.rs`). Their
-/// share is never given to others.
+/// Number of other pairs that may tell the kind of thread from the number, by one figure each (`findings/kind_or_size.rs`). Their share
+/// is never given to others.
 fn kind_comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
     let pairs = experiment.pairs(load);
     let is_planned = |a: &Variant, b: &Variant| {
@@ -75,13 +75,13 @@ fn kind_comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
     beside.count()
 }
 
-/// Withholds each word that the whole page does not allow.
+/// Withholds each verdict that the whole page does not allow.
 pub(super) fn judge(experiment: &Experiment, compared: &mut [Comparison]) {
     let weights = Weights::of(experiment, compared);
     withhold(&weights, compared.iter_mut().flat_map(|it| figures(experiment, it)).collect());
 }
 
-/// The same for ratios of two sessions, each list with its load. Everything that will be compared is there.
+/// Does the same for ratios of two sessions, each list with its load; `compared` contains everything that will ever be compared.
 pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<Ratio>)>) {
     let figures: Vec<Figure<'a>> = compared
         .flat_map(|(load, ratios)| {
@@ -95,8 +95,8 @@ pub fn judge_sessions<'a>(compared: impl Iterator<Item = (Workload, &'a mut Vec<
     withhold(&Weights::of_figures(&figures), figures);
 }
 
-/// Holm's weighted procedure. A figure without a p-value (no interval, a busy compiler) cannot have a word, and takes no part
-/// of the 5 % from those that can.
+/// Applies Holm's weighted procedure. A figure without a p-value (no interval, a busy compiler) cannot have a verdict, and takes no
+/// part of the 5 % from the others.
 fn withhold(weights: &Weights, figures: Vec<Figure<'_>>) {
     let (mut figures, mut without): (Vec<_>, Vec<_>) =
         figures.into_iter().partition(|figure| may_have_a_word(figure.basis));
@@ -140,7 +140,7 @@ fn figures<'a>(experiment: &Experiment, comparison: &'a mut Comparison) -> Vec<F
     ratios.chain(differences).map(figure).collect()
 }
 
-/// How many figures that may have a word each part of the page has, once every planned comparison is there.
+/// Number of figures in each part of the page that may have a verdict, once every planned comparison is there.
 struct Weights([(Part, usize); 3]);
 
 impl Weights {
@@ -158,7 +158,7 @@ impl Weights {
         }))
     }
 
-    /// Of figures that are all there.
+    /// The weights if no more figures will come.
     fn of_figures(figures: &[Figure<'_>]) -> Self {
         Self(Part::ALL.map(|part| {
             let here = figures.iter().filter(|it| it.part == part && may_have_a_word(it.basis));
@@ -172,7 +172,7 @@ impl Weights {
         part.share() / figures.max(1) as f64
     }
 
-    /// That of all figures.
+    /// The weight of all figures together.
     fn total(&self) -> f64 {
         self.0.iter().filter(|(_, figures)| *figures > 0).map(|(part, _)| part.share()).sum()
     }

@@ -1,4 +1,4 @@
-//! Gives each request beyond the 99th percentile to the pause that it overlaps.
+//! Assigns each request beyond the 99th percentile to the pause that it overlaps.
 
 use threadcount_load::clock::Nanos;
 use threadcount_load::outcome::LoadOutcome;
@@ -6,46 +6,43 @@ use threadcount_load::slowest::SlowRequest;
 use threadcount_model::record::pause_ledger::{CauseOfDelay, DelayedRequest, PauseCause, PauseLedger};
 use threadcount_model::window::Window;
 
-/// A pause explains a slow response if it delayed it by at least this share of what the response took above the median.
+/// A pause explains a slow response if it delayed the response by at least this share of its time above the median.
 pub const EXPLAINS: f64 = 0.5;
-/// The slow requests that are kept one by one: the slowest.
+/// Number of slowest requests that are kept individually.
 const KEPT: usize = 200;
 
 /// A time in which a cause acted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// Its begin.
     pub from_ns: Nanos,
-    /// Its end.
     pub to_ns: Nanos,
-    /// It delays a request by this at most: its length, or less where only samples of it are known.
+    /// The most by which it delays a request: its length, or less if only samples of it are known.
     pub at_most_ns: Nanos,
 }
 
-/// A cause that was observed, in the order of time; no two of its delays overlap.
+/// An observed cause with its delays in order of time, none of which overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedCause {
-    /// Which one.
     pub cause: PauseCause,
-    /// Its delays; empty: it never occurred.
+    /// The delays; empty if the cause never occurred.
     pub delays: Vec<Delay>,
 }
 
 /// The slow requests of a load.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SlowTail {
-    /// A random sample of them.
+    /// A random sample of the slow requests.
     pub sample: Vec<SlowRequest>,
-    /// How many there are.
+    /// Number of slow requests.
     pub count: u64,
-    /// The median of all.
+    /// The median response time of all requests.
     pub p50_ns: Nanos,
-    /// All took longer than this.
+    /// All slow requests took longer than this.
     pub p99_ns: Nanos,
 }
 
 impl SlowTail {
-    /// Beyond the 99th percentile of the response time.
+    /// The requests beyond the 99th percentile of the response time.
     #[must_use]
     pub fn of(outcome: &LoadOutcome) -> Self {
         let at = |quantile| outcome.response_time.at_quantile(quantile).as_nanos() as Nanos;
@@ -59,7 +56,7 @@ impl SlowTail {
     }
 }
 
-/// `None`: there are no slow requests, or nothing was observed.
+/// The causes of slow requests; `None` if there are no slow requests, or nothing was observed.
 #[must_use]
 pub fn pause_ledger(tail: &SlowTail, causes: &[ObservedCause], window: Window) -> Option<PauseLedger> {
     if tail.sample.is_empty() || causes.is_empty() {
@@ -76,7 +73,7 @@ pub fn pause_ledger(tail: &SlowTail, causes: &[ObservedCause], window: Window) -
         CauseOfDelay {
             cause,
             pauses: observed.delays.len() as u64,
-            // The sum of nothing is -0.
+            // The sum of nothing is -0.0.
             total_ms: lasted().sum::<f64>() + 0.0,
             longest_ms: lasted().fold(0.0, f64::max),
             requests_share: delays.len() as f64 / sampled,
@@ -113,7 +110,7 @@ struct Found {
     delay_ns: Nanos,
 }
 
-/// The stops of all threads are known exactly and never overlap, so they explain a response together. Of the others one alone must.
+/// The cause of a slow request. Stops of all threads are known exactly and never overlap, so they may explain it together; others alone.
 fn cause_of(request: SlowRequest, tail: &SlowTail, causes: &[ObservedCause]) -> Option<Found> {
     let above_ns = request.response_ns().saturating_sub(tail.p50_ns);
     let enough_ns = ((EXPLAINS * above_ns as f64) as Nanos).max(1);
@@ -129,7 +126,7 @@ fn cause_of(request: SlowRequest, tail: &SlowTail, causes: &[ObservedCause]) -> 
     alone(Tier::SomeThreads).or_else(|| alone(Tier::Sampled))
 }
 
-/// Of several runs together, each with the weight of its slow requests. `None`: of nothing.
+/// The ledger of several runs together, weighted by their slow requests; `None` if there are no runs.
 #[must_use]
 pub fn over_runs(runs: &[&PauseLedger]) -> Option<PauseLedger> {
     let slow_requests: u64 = runs.iter().map(|run| run.slow_requests).sum();
@@ -140,7 +137,7 @@ pub fn over_runs(runs: &[&PauseLedger]) -> Option<PauseLedger> {
     for run in runs {
         for &cause in &run.causes {
             let requests_share = weight(run) * cause.requests_share;
-            // Weighted with the requests, and divided by them at the end.
+            // Weighted by the requests, and divided by their share at the end.
             let delay_ms = cause.delay_ms.map(|delay_ms| delay_ms * requests_share);
             match causes.iter_mut().find(|sum| sum.cause == cause.cause) {
                 None => causes.push(CauseOfDelay { requests_share, delay_ms, ..cause }),
@@ -166,7 +163,7 @@ pub fn over_runs(runs: &[&PauseLedger]) -> Option<PauseLedger> {
     })
 }
 
-/// How well a cause is known, the best first.
+/// The precision with which a cause is known, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tier {
     AllThreads,
@@ -212,7 +209,7 @@ mod tests {
         ObservedCause { cause, delays: all_ms.iter().map(delay).collect() }
     }
 
-    /// Requests of 90 ms where half of all take 50.
+    /// Requests of 90 ms, while the median of all is 50 ms.
     fn tail(due_ms: &[u64]) -> SlowTail {
         let request = |due_ms: &u64| SlowRequest { due_ns: due_ms * MS, ended_ns: (due_ms + 90) * MS };
         let sample = due_ms.iter().map(request).collect();
@@ -234,7 +231,7 @@ mod tests {
         assert!((ledger.unexplained_share - 0.2).abs() < 1e-9);
         let gc = ledger.main_cause().unwrap();
         assert_eq!((gc.cause, gc.pauses, gc.total_ms), (PauseCause::GarbageCollection, 2, 80.0));
-        // 40, 40 and the 20 ms of the third, which ended in the pause.
+        // Delays of 40 ms, 40 ms, and 20 ms for the third request, which ended during the pause.
         assert!((gc.delay_ms.unwrap() - 100.0 / 3.0).abs() < 1e-9, "{gc:?}");
         assert_eq!((ledger.slow_requests, ledger.sampled), (300, 5));
         assert_eq!((ledger.slowest[0].t_s, ledger.slowest[4].cause), (0.96, None));

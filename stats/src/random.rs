@@ -1,5 +1,5 @@
-//! SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): small, good enough
-//! to draw runs with, and the same for ever, so that one result always gives the same intervals.
+//! SplitMix64 (Steele, Lea & Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): small, good enough to draw runs
+//! with, and the same forever, so that a result always gives the same intervals.
 
 /// A stream of pseudorandom numbers.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl SplitMix64 {
         bits ^ (bits >> 31)
     }
 
-    /// A number below `end`, each as likely as the others (but for 1 in 2^32).
+    /// A number below `end`; all numbers are equally likely (but for 1 in 2^32).
     pub fn below(&mut self, end: usize) -> usize {
         (((self.bits() >> 32) * end as u64) >> 32) as usize
     }

@@ -1,21 +1,21 @@
-//! The ratio of two variants' figures with its confidence interval, and what may be said of it.
+//! The ratio of two variants' figures with its confidence interval and its verdict.
 //!
-//! The unit of observation is the run (one fresh process), never the request: requests of one run share its JIT
-//! decisions, its heap layout and its neighbours, and taking them for independent makes intervals of nothing
-//! (Kalibera & Jones, "Rigorous benchmarking in reasonable time", ISMM 2013). Variants of one session are compared round
-//! by round ([`paired`]): what weighs on a round weighs on both and cancels, whether their noise is alike or not (fewer
-//! than four rounds are too few for that, see `student.rs`). The differences are those of the logarithms: they are the logarithm of a ratio, noise in performance is multiplicative, and
-//! the interval of the ratio and of its inverse are the same.
+//! The unit of observation is the run (one fresh process), never the request: requests of one run share its JIT decisions, its heap
+//! layout and its neighbours, and intervals that take them for independent are far too narrow (Kalibera & Jones, "Rigorous benchmarking
+//! in reasonable time", ISMM 2013). Variants of one session are compared round by round ([`paired`]): whatever affects a round affects
+//! both and cancels, whether their noise is alike or not (fewer than four rounds are too few for that, see `student.rs`). Differences
+//! are taken between logarithms: they are the logarithm of a ratio, noise in performance is multiplicative, and a ratio and its inverse
+//! have the same interval.
 //!
 //! Two sessions share no rounds. Their ratio ([`unpaired`]) has Welch's interval ("The generalization of Student's
 //! problem", Biometrika 34, 1947), widened by a studentised bootstrap from eight runs on (`ratio/bootstrap.rs`).
 //!
-//! Who looks after each round whether the answer is clear, and stops when it is, finds differences that are none: each
-//! look is another chance to be wrong. So the 5 % are shared among the looks (Bonferroni): with five looks each interval
-//! is one of 99 %, and all of them together hold the truth in at least 95 % of experiments, whenever one stops and
-//! for whatever reason (repeated confidence intervals: Jennison & Turnbull, JRSS B 51, 1989).
+//! Checking after each round whether the answer is clear, and stopping when it is, finds differences that do not exist: each look is
+//! another chance to be wrong. So the looks share the 5 % (Bonferroni): with five looks each interval is one of 99 %, and all of them
+//! together contain the truth in at least 95 % of experiments, whenever and why ever one stops (repeated confidence intervals: Jennison
+//! & Turnbull, JRSS B 51, 1989).
 //!
-//! Each interval has its own 95 %. Which of a page's ratios get a word is decided in `page.rs`.
+//! Each interval has its own 95 %. `page.rs` decides which of a page's ratios get a verdict.
 
 mod bootstrap;
 mod interval;
@@ -27,36 +27,34 @@ use side::{Side, rounding_variance};
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::interval::Interval;
 
-/// How sure an interval is.
+/// The confidence level of an interval.
 pub const CONFIDENCE: f64 = 0.95;
-/// A ratio nearer to 1 than this is no difference that anybody should act on.
+/// A ratio closer to 1 than this is no difference that anybody should act on.
 pub const MARGIN: f64 = 0.02;
-/// An interval that rules out differences larger than this, and none, says "no difference larger than"; a wider one
-/// says too little to be a verdict.
+/// The largest difference that the verdict "no difference larger than" may leave open; a wider interval tells too little for a verdict.
 pub const WIDEST: f64 = 0.10;
-/// The histogram keeps three digits of a time, and no other figure is known better.
+/// Relative precision of a figure: the histogram keeps three digits of a time, and no other figure is known better.
 pub(super) const RELATIVE_STEP: f64 = 0.001;
 /// More runs than this are never advised.
 const MOST_RUNS: u32 = 1_000;
 
-/// A ratio and what may be said of it.
+/// A ratio with its interval and its verdict.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Mean of one side by mean of the other.
+    /// Mean of one side divided by the mean of the other.
     pub ratio: f64,
-    /// Where the ratio lies; `None`: fewer than two runs on a side, or a figure that is not above zero.
+    /// Interval of the ratio; `None` with fewer than two runs on a side, or a figure that is not above zero.
     pub interval: Option<Interval>,
-    /// The probability of such a ratio where there is no difference.
+    /// The probability of such a ratio if there is no difference.
     pub p_value: Option<f64>,
-    /// What may be said.
+    /// The conclusion that the interval allows.
     pub verdict: Verdict,
 }
 
-/// The ratio of two variants' figures, one of each in every round, where the session looks so many times whether it may
-/// stop. `step` is the smallest difference the figure can show (1 for a number of threads, 0 where only the relative
-/// precision counts).
+/// The ratio of two variants' figures, one of each in every round, in a session that looks `looks` times whether it may stop. `step` is
+/// the smallest difference the figure can show (1 for a number of threads, 0 if only the relative precision counts).
 ///
-/// `None` where there is no figure on a side or the baseline's mean is zero.
+/// `None` if a side has no figure, or the baseline's mean is zero.
 #[must_use]
 pub fn paired(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Option<Estimate> {
     let ratio = ratio_of_means(variant, baseline)?;
@@ -70,7 +68,7 @@ pub fn paired(variant: &[f64], baseline: &[f64], step: f64, looks: usize) -> Opt
     Some(Estimate { ratio, interval, p_value, verdict: interval.map_or(Verdict::NotEnoughRuns, verdict) })
 }
 
-/// The mean of the differences of the logarithms; `None` where a figure has none.
+/// The mean of the differences of the logarithms; `None` if a figure has no logarithm.
 fn mean_of_logs(variant: &[f64], baseline: &[f64], step: f64) -> Option<MeanDifference> {
     let has_log = |figure: &f64| *figure > 0.0 && figure.is_finite();
     if !variant.iter().chain(baseline).all(has_log) {
@@ -81,7 +79,7 @@ fn mean_of_logs(variant: &[f64], baseline: &[f64], step: f64) -> Option<MeanDiff
     MeanDifference::of_rounds(&logs(variant), &logs(baseline), (rounding(variant)?, rounding(baseline)?))
 }
 
-/// The ratio of two figures of different sessions, one per run.
+/// The ratio of two figures of different sessions, with one value per run.
 #[must_use]
 pub fn unpaired(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate> {
     let ratio = ratio_of_means(variant, baseline)?;
@@ -96,13 +94,13 @@ pub fn unpaired(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct OneSided {
     pub ratio: f64,
-    /// Of 90 %: each bound of it is a one-sided bound of 95 %.
+    /// Interval of 90 %, each bound of which is a one-sided bound of 95 %.
     pub interval: Interval,
-    /// The probability of a ratio as far above the limit or farther where the limit is the truth.
+    /// The probability of a ratio at least this far above the limit if the limit is the truth.
     pub p_value_above: f64,
 }
 
-/// `None` where the ratio has no interval.
+/// Tests the ratio against a limit; `None` if the ratio has no interval.
 pub(super) fn one_sided(variant: &[f64], baseline: &[f64], step: f64, limit: f64) -> Option<OneSided> {
     let ratio = ratio_of_means(variant, baseline)?;
     let (variant, baseline) = (Side::of(variant, step)?, Side::of(baseline, step)?);
@@ -117,14 +115,14 @@ fn ratio_of_means(variant: &[f64], baseline: &[f64]) -> Option<f64> {
     ratio.is_finite().then_some(ratio)
 }
 
-/// The chance of an error that each of so many looks may take.
+/// The chance of an error that each of several looks may take.
 pub(super) fn alpha(looks: usize) -> f64 {
     (1.0 - CONFIDENCE) / looks.max(1) as f64
 }
 
-/// What an interval lets us say. An interval that lies wholly within the margin is no difference, even where it
-/// excludes 1: a difference of half a per cent may be sure and still be none. One that holds 1 says how large a
-/// difference could be at most, unless that is too large to be worth saying.
+/// The verdict that an interval allows. An interval wholly within the margin means no difference, even if it excludes 1: a difference
+/// of half a per cent may be certain and still not matter. An interval that contains 1 limits the difference, unless that limit is too
+/// large to be worth stating.
 pub(crate) fn verdict(interval: Interval) -> Verdict {
     match interval {
         _ if interval.largest_difference() <= MARGIN => Verdict::NoDifference,
@@ -135,15 +133,15 @@ pub(crate) fn verdict(interval: Interval) -> Verdict {
     }
 }
 
-/// How much slower a second speed may be that the runs so far did not show.
+/// The factor by which a second speed that the runs so far did not show may be slower.
 const UNSEEN_SLOWER: f64 = 0.30;
-/// The chance of missing it.
+/// The chance of missing such a speed.
 const UNSEEN_CHANCE: f64 = 0.05;
 
-/// The share of a variant's runs that may have another speed, 30 % slower, without one of so many runs showing it
-/// (probability 5 %), where that could make up for the whole difference, or hide one: the largest share q with
-/// (1 - q)^n > 5 %, as in the rule of three (Hanley & Lippman-Hand, "If nothing goes wrong, is everything all right?",
-/// JAMA 249, 1983). `None`: the difference is larger than that.
+/// The share of a variant's runs that may have another speed, 30 % slower, without any of `runs` runs showing it (probability 5 %), if
+/// that could make up the whole difference or hide one: the largest share q with (1 - q)^n > 5 %, as in the rule of three (Hanley &
+/// Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983). `None` if the difference is larger than such a
+/// speed can explain.
 pub(super) fn unseen_share(interval: Interval, runs: usize) -> Option<f64> {
     let share = 1.0 - UNSEEN_CHANCE.powf(1.0 / runs.max(1) as f64);
     let shift = -share * (1.0 - UNSEEN_SLOWER).ln();
@@ -152,15 +150,15 @@ pub(super) fn unseen_share(interval: Interval, runs: usize) -> Option<f64> {
 }
 
 impl Estimate {
-    /// The ratio of two means of which nothing more is known.
+    /// The ratio of two means about which nothing more is known.
     pub(super) fn without_interval(variant: &[f64], baseline: &[f64]) -> Option<Self> {
         let ratio = ratio_of_means(variant, baseline)?;
         Some(Self { ratio, interval: None, p_value: None, verdict: Verdict::NotEnoughRuns })
     }
 }
 
-/// About how many more runs of each variant would let something be said of a ratio of which nothing can be said yet,
-/// if they are as noisy as those there are. `None` where something is said, or where there is no interval to judge by.
+/// About how many more runs of each variant would allow a verdict on a ratio that has none yet, if they are as noisy as the present
+/// runs. `None` if there is a verdict, or no interval to judge by.
 #[must_use]
 pub fn more_runs(ratio: &Ratio) -> Option<u32> {
     let is_open = ratio.verdict == Verdict::NotEnoughRuns && !ratio.basis.withheld;
@@ -168,7 +166,7 @@ pub fn more_runs(ratio: &Ratio) -> Option<u32> {
     let runs = ratio.runs.0.min(ratio.runs.1).max(2);
     let centre = f64::midpoint(interval.low.ln(), interval.high.ln()).abs();
     let half_width = (interval.high.ln() - interval.low.ln()) / 2.0;
-    // Narrow enough to exclude 1, or to hold it and to lie within the widest bound: whichever comes first.
+    // Narrow enough to exclude 1, or to contain 1 and lie within the widest bound, whichever comes first.
     let wanted = centre.max((1.0 + WIDEST).ln() - centre);
     let width_of = |runs: u32| {
         let rounds = f64::from(runs) - 1.0;
@@ -188,7 +186,7 @@ mod tests {
     use threadcount_model::comparison::Basis;
     use threadcount_model::metric::Metric;
 
-    /// Of a session with one analysis.
+    /// The ratio in a session with one analysis.
     fn ratio(variant: &[f64], baseline: &[f64], step: f64) -> Option<Estimate> {
         paired(variant, baseline, step, 1)
     }
@@ -327,8 +325,8 @@ mod tests {
             runs: (runs, runs),
             basis: Basis::default(),
         };
-        // Half as wide: t / sqrt n has to fall from 2.776445 / sqrt 3 = 1.603 (Welch) to 0.8015; of pairs 2.364624 / sqrt 8 =
-        // 0.836 is not enough, 2.306004 / sqrt 9 = 0.769 is.
+        // Half as wide: t / sqrt n has to fall from 2.776445 / sqrt 3 = 1.603 (Welch) to 0.8015; for pairs 2.364624 / sqrt 8 = 0.836 is
+        // not enough, but 2.306004 / sqrt 9 = 0.769 is.
         let twice_too_wide = of(1.1_f64.powi(-2), 1.1_f64.powi(2), 3, Verdict::NotEnoughRuns);
         assert_eq!(more_runs(&twice_too_wide), Some(6));
         let withheld = Basis { withheld: true, ..Basis::default() };

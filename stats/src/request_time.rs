@@ -14,43 +14,43 @@ use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::ThreadRole;
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 
-/// With more than this share of the requests on threads of a known server it is the server.
+/// If more than this share of the requests is on threads of a known server, that is the server.
 const KNOWN_SERVER: f64 = 0.5;
-/// One look at the threads shows one moment: of 400 that began together all sleep in it, or none does.
+/// A single look at the threads shows one moment, in which 400 requests that began together all sleep, or none does.
 pub const FEWEST_SAMPLES: u32 = 3;
 
-/// More threads have a request than requests of the load are in flight: the JVM served others too, or requests that the load has given
-/// up go on, and whose threads are whose is not known.
+/// More threads have a request than the load has requests in flight: the JVM served others too, or requests that the load gave up on go
+/// on. Nobody knows which threads belong to which.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OtherTraffic {
-    /// Threads with a request, on average.
+    /// Mean number of threads with a request.
     pub request_threads: f64,
-    /// Requests of the load, on average.
+    /// Mean number of the load's requests in flight.
     pub in_flight: f64,
 }
 
-/// Why a run whose threads were sampled has no parts.
+/// The reason why a run whose threads were sampled has no parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoParts {
-    /// What they did would be said of the completed ones.
+    /// The parts would attribute what hung requests did to the completed ones.
     HungRequests(HungRequests),
-    /// Their threads would be counted as those of the load.
+    /// The threads of other requests would be counted as those of the load.
     OtherTraffic(OtherTraffic),
 }
 
-/// Do threads of other requests than those whose times are known make the parts of this run false?
+/// Would threads of other requests than those with known times make the parts of this run false? If so, the reason.
 #[must_use]
 pub fn no_parts(run: &Record) -> Option<NoParts> {
     Observed::read(run)?.no_parts()
 }
 
-/// Has the JVM of this run more requests than the load knows of?
+/// Does this run's JVM have more requests than the load knows of? If so, how many.
 #[must_use]
 pub fn other_traffic(run: &Record) -> Option<OtherTraffic> {
     Observed::read(run)?.other_traffic()
 }
 
-/// Of each variant under each load whose threads were sampled, and not in few moments only.
+/// The time of requests for each variant and load whose threads were sampled at enough moments.
 #[must_use]
 pub fn request_times(experiment: &Experiment, records: &[Record]) -> Vec<RequestTime> {
     let mut times = Vec::new();
@@ -63,7 +63,7 @@ pub fn request_times(experiment: &Experiment, records: &[Record]) -> Vec<Request
     times
 }
 
-/// Of the runs of one variant under one load.
+/// The time of requests in the runs of one variant under one load.
 #[must_use]
 pub fn request_time(runs: &[&Record]) -> Option<RequestTime> {
     let windows: Vec<Observed<'_>> = runs.iter().filter_map(|run| Observed::of(run)).collect();
@@ -102,7 +102,7 @@ fn samples(windows: &[Observed<'_>]) -> Samples {
     let weight = |window: &Observed<'_>| {
         (0..window.samples()).map(|sample| window.profile.weight(sample)).collect::<Vec<f64>>()
     };
-    // A request in flight is in all samples of its time: from a random moment on this is how long it stays, on average.
+    // A request in flight is in all samples of its time: from a random moment on, it stays this long on average.
     let residual = windows.iter().map(|window| window.residual_ms).fold(0.0, f64::max);
     let known: Vec<f64> = windows.iter().flat_map(|window| window.profile.sample_s.iter().copied()).collect();
     let between_ms = 1_000.0 * known.iter().sum::<f64>() / known.len().max(1) as f64;
@@ -110,8 +110,8 @@ fn samples(windows: &[Observed<'_>]) -> Samples {
     Samples::new(windows.iter().map(weight).collect(), resembling)
 }
 
-/// A server that is not known has only frames of the application. A few threads of a known one may be another server in the
-/// same process; then it depends on which threads are as many as the requests in flight.
+/// The role of the threads whose requests are counted. An unknown server has only frames of the application. A few threads of a known
+/// server may belong to another server in the same process; then the threads that are as many as the requests in flight count.
 fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
     let sum = |figure: &dyn Fn(&Observed<'_>) -> f64| {
         windows.iter().map(|window| window.weight() * figure(window)).sum::<f64>()
@@ -127,7 +127,7 @@ fn counted_role(windows: &[Observed<'_>]) -> ThreadRole {
     if known == 0.0 || fits { ThreadRole::Application } else { ThreadRole::Request }
 }
 
-/// What is left of the service time of its own run.
+/// The rest of the service time in each run, which passed on no thread.
 fn without_thread(windows: &[Observed<'_>], series: &[Series], samples: &Samples) -> TimeShare {
     let on_threads = |at: usize| series.iter().map(|series| series.ms[at]).sum::<f64>();
     let service_time_ms =
@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// 1,000 requests per second of 31 ms each: 31 in flight.
+    /// A run of 1,000 requests per second of 31 ms each: 31 in flight.
     fn observed(groups: Vec<WaitGroup>) -> Record {
         let samples = groups.first().map_or(10, |group| group.threads.len()) as u32;
         let mut record = with_load(run("it", "load", 1_000.0, 31.0), |load| {
@@ -179,7 +179,7 @@ mod tests {
             group(Request, ThreadState::Running, "a.A.a:1", vec![3.0; 10]),
             group(Request, ThreadState::Pool, "a.B.b:2", vec![19.0; 10]),
             group(Request, ThreadState::Socket, "a.C.c:3", vec![8.0; 10]),
-            // A job of the application's own is no part of a request.
+            // A job of the application itself is not part of a request.
             group(Application, ThreadState::Sleep, "a.Job.run:4", vec![1.0; 10]),
         ]);
         let time = request_time(&[&record]).unwrap();
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn what_had_passed_of_requests_when_the_window_began_took_none_of_its_threads_time() {
-        // Ten clients with requests of 400 ms for 6 s: at its begin ten are 100 ms old and at its end again: 150 complete.
+        // Ten clients with requests of 400 ms for 6 s: ten are 100 ms old at the beginning and again at the end; 150 complete.
         let record = observed(vec![group(ThreadRole::Request, ThreadState::Lock, "a.A.a:1", vec![10.0; 10])]);
         let record = with_load(record, |load| {
             load.service_time_ms = Some(times(400.0));
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn threads_of_requests_that_the_load_gave_up_are_no_part_of_those_that_completed() {
         use ThreadRole::Request;
-        // 1,000 requests per second of 10 ms each, and so many threads that are still stuck in requests that timed out earlier.
+        // 1,000 requests per second of 10 ms each, beside threads that are still stuck in requests that timed out earlier.
         let stuck = |threads| {
             let groups = vec![
                 group(Request, ThreadState::Sleep, "a.A.a:1", vec![10.0; 10]),
@@ -281,7 +281,7 @@ mod tests {
         assert_eq!(request_time(&[&record]), None);
         let healthy = request_time(&[&record, &stuck(0.0)]).unwrap();
         assert_eq!((healthy.runs, parts(&healthy)[0]), (1, (ThreadState::Sleep, 10.0)));
-        // What a few too many do may be what the stuck ones do.
+        // If there are a few threads too many, what they do may be what stuck threads do.
         let few = request_time(&[&stuck(2.0)]).unwrap();
         let shares: Vec<f64> = few.parts.iter().map(|part| few.least_share(part.time.ms)).collect();
         assert!((shares[0] - 0.8).abs() < 1e-9 && shares[1].abs() < 1e-9, "{shares:?}");

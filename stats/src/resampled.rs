@@ -1,4 +1,4 @@
-//! The mean of a series that resembles itself, with an interval by resampling.
+//! The mean of a series whose neighbouring samples are alike, with an interval by resampling.
 
 use super::random::SplitMix64;
 use super::ratio::CONFIDENCE;
@@ -6,31 +6,31 @@ use super::student::t_quantile;
 use std::ops::Range;
 use threadcount_model::interval::Interval;
 
-/// Fewer samples say nothing of how much they vary ...
+/// With fewer samples than this, nobody knows how much they vary ...
 const FEWEST_SAMPLES: usize = 5;
-/// ... and neither do fewer blocks.
+/// ... nor with fewer blocks.
 const FEWEST_BLOCKS: f64 = 2.5;
 const RESAMPLES: usize = 1_000;
 const SHORTEST_BLOCK: usize = 3;
 const FEWEST_RUNS: usize = 3;
-/// Of the normal distribution.
+/// The 97.5 % quantile of the normal distribution.
 const NORMAL_QUANTILE: f64 = 1.96;
 const SEED: u64 = 15;
 
-/// Samples, each with what it stands for. Those that follow each other resemble each other: they are drawn together, in blocks
-/// (H. R. Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989).
+/// Samples with weights. Consecutive samples are alike, so they are drawn together, in blocks (H. R. Künsch, "The jackknife and the
+/// bootstrap for general stationary observations", Annals of Statistics 17, 1989).
 pub(super) struct Samples {
     weights: Vec<f64>,
-    /// None where there are too few.
+    /// The resampled places; empty if there are too few samples.
     draws: Vec<Vec<usize>>,
-    /// Few blocks resampled vary less than the truth: by Student's distribution.
+    /// Factor for the interval, by Student's distribution, because a few resampled blocks vary less than the truth.
     widening: f64,
-    /// The places of each run.
+    /// The range of sample places of each run.
     runs: Vec<Range<usize>>,
 }
 
 impl Samples {
-    /// `resembling`: how many samples after one still resemble it.
+    /// `resembling` is the number of samples after one that are still like it.
     pub fn new(weights_of_runs: Vec<Vec<f64>>, resembling: f64) -> Self {
         let mut runs = Vec::new();
         for weights in &weights_of_runs {
@@ -39,7 +39,7 @@ impl Samples {
         }
         let weights = weights_of_runs.concat();
         let number = weights.len();
-        // Twice as long a block has nearly all of what resembles within it.
+        // A block of twice that length contains nearly all samples that are alike.
         let block = ((2.0 * resembling).ceil() as usize + 1).max(SHORTEST_BLOCK);
         let blocks = number as f64 / block as f64;
         if number < FEWEST_SAMPLES || (block > SHORTEST_BLOCK && blocks < FEWEST_BLOCKS) {
@@ -55,7 +55,7 @@ impl Samples {
         self.weights.len()
     }
 
-    /// Over what they stand for.
+    /// The weighted mean.
     pub fn mean(&self, figures: &[f64]) -> f64 {
         self.mean_over(0..self.number(), figures)
     }
@@ -69,14 +69,14 @@ impl Samples {
         if all > 0.0 { sum / all } else { 0.0 }
     }
 
-    /// Of the mean; `None`: too few samples, or they resemble each other too much. Runs may differ by more than their samples show.
+    /// Interval of the mean; `None` if samples are too few or too much alike. Runs may differ by more than their samples show.
     pub fn interval(&self, figures: &[f64]) -> Option<Interval> {
         let within = self.interval_within(figures)?;
         let Some((mean, half)) = self.between_runs(figures) else { return Some(within) };
         Some(Interval { low: within.low.min(mean - half), high: within.high.max(mean + half), ..within })
     }
 
-    /// The mean of the runs' means, and half of Student's interval; `None`: with two it would say nothing of most figures.
+    /// The mean of the runs' means, and half of Student's interval; `None` for two runs, whose interval would say nothing about most figures.
     fn between_runs(&self, figures: &[f64]) -> Option<(f64, f64)> {
         let means: Vec<f64> = self.runs.iter().map(|run| self.mean_over(run.clone(), figures)).collect();
         let number = means.len() as f64;
@@ -105,7 +105,7 @@ impl Samples {
     }
 }
 
-/// In blocks that go on at the beginning.
+/// Draws samples in blocks that wrap around at the end.
 fn draws(samples: usize, block: usize) -> Vec<Vec<usize>> {
     let mut random = SplitMix64(SEED);
     let draw = |random: &mut SplitMix64| {
@@ -128,8 +128,8 @@ mod tests {
         assert!((interval.low - 7.0).abs() < 1e-9 && (interval.high - 7.0).abs() < 1e-9);
     }
 
-    /// Ten requests of two seconds each, half of the time in a lock, on average: for a second there and for a second elsewhere;
-    /// ten samples a second.
+    /// Ten requests of two seconds each that spend half of their time in a lock: a second there, on average, and a second elsewhere;
+    /// ten samples per second.
     fn in_the_lock(random: &mut SplitMix64, samples: usize) -> Vec<f64> {
         let mut is_in_lock: Vec<bool> = (0..10).map(|_| random.below(2) == 0).collect();
         let mut sample = || {
@@ -153,7 +153,7 @@ mod tests {
                 })
                 .count()
         };
-        // Two seconds are 20 samples; from a random moment on, with a standard deviation of 1.4 seconds, 15.
+        // Two seconds are 20 samples; from a random moment on, with a standard deviation of 1.4 s, they are 15.
         let (long, short) = (covered(15.0), covered(0.0));
         assert!((180..=200).contains(&long), "{long} of 200");
         assert!(short < 150, "blocks of three are too short: {short} of 200");

@@ -6,20 +6,19 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::SearchEnd;
 
-/// A machine with more than this in use is full: from here on the scheduler has work waiting most of the time, and a thread that
-/// computes takes the core of another.
+/// A machine with more than this share of its CPU in use is full: from here on the scheduler usually has work waiting, and a thread
+/// that computes takes the core from another.
 pub const FULL_MACHINE: f64 = 0.85;
 
-/// Was it measured from beginning to end?
+/// Was the run measured from beginning to end?
 #[must_use]
 pub fn is_complete(record: &Record) -> bool {
     let measured = record.measured.as_ref().is_some_and(|load| !load.interrupted);
     record.failure.is_none() && (measured || record.benchmark.is_some())
 }
 
-/// Did the load generator keep up? Figures of a run where it did not are the generator's. A search for a capacity has its
-/// own answer: it asks more than can be had on purpose, and knows what the generator had to do with it. A benchmark has
-/// no generator.
+/// Did the load generator keep up? If not, the figures of the run are the generator's. A search for a capacity answers this itself: it
+/// asks for more than can be had on purpose, and knows what part the generator played. A benchmark has no generator.
 #[must_use]
 pub fn is_healthy(record: &Record) -> bool {
     match &record.capacity {
@@ -30,13 +29,13 @@ pub fn is_healthy(record: &Record) -> bool {
     }
 }
 
-/// Disturbed runs are left out only where at least so many others stay: one run alone has no spread, and a figure without
-/// an interval says less than one that admits how far its runs lie apart.
+/// Disturbed runs are left out only if at least this many others remain: a single run has no spread, and a figure without an interval
+/// tells less than one that admits how far its runs differ.
 pub const FEWEST_UNDISTURBED: usize = 2;
 
-/// The complete runs of a variant under a load on which its figures rest, in their order: without the first rounds that
-/// the experiment's protocol drops, and without disturbed runs where [`FEWEST_UNDISTURBED`] others stay,
-/// and as many rounds with each other variant.
+/// The complete runs of a variant under a load on which its figures rest, in order: without the first rounds that the experiment's
+/// protocol drops, and without disturbed runs if [`FEWEST_UNDISTURBED`] others and as many rounds shared with each other variant
+/// remain.
 #[must_use]
 pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a Record> {
     let counts = |record: &&Record| record.load == load && is_complete(record) && !record.dropped;
@@ -55,24 +54,24 @@ pub fn complete<'a>(records: &'a [Record], variant: &str, load: &str) -> Vec<&'a
     if others.into_iter().any(loses_its_pairs) { all } else { rest }
 }
 
-/// The undisturbed ones, or all where too few are.
+/// The undisturbed runs, or all runs if too few are undisturbed.
 fn preferred<'a>(runs: &[&'a Record]) -> Vec<&'a Record> {
     let undisturbed: Vec<&Record> = runs.iter().copied().filter(|run| disturbance(run).is_none()).collect();
     if undisturbed.len() < FEWEST_UNDISTURBED { runs.to_vec() } else { undisturbed }
 }
 
-/// Variants are compared by the rounds that both have.
+/// Number of rounds that both variants have, by which variants are compared.
 fn rounds_of_both(one: &[&Record], other: &[&Record]) -> usize {
     one.iter().filter(|run| other.iter().any(|it| it.round == run.round)).count()
 }
 
-/// The figure of each run that has it. A figure that is no number is one the run does not have.
+/// The figure of each run that has one. A figure that is not a finite number counts as missing.
 #[must_use]
 pub fn figures(runs: &[&Record], metric: Metric) -> Vec<f64> {
     runs.iter().filter_map(|record| metric.of(record)).filter(|figure| figure.is_finite()).collect()
 }
 
-/// The arithmetic mean; `None` of nothing.
+/// The arithmetic mean; `None` if there are no figures.
 #[must_use]
 pub fn mean(figures: &[f64]) -> Option<f64> {
     (!figures.is_empty()).then(|| figures.iter().sum::<f64>() / figures.len() as f64)

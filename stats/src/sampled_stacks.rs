@@ -1,4 +1,4 @@
-//! The sampled stacks of a variant, per request: of CPU, and of allocations.
+//! The sampled stacks of a variant, for CPU and for allocations, per request.
 
 use super::stack_tree::{Amount, StackAmounts};
 use std::collections::BTreeMap;
@@ -6,18 +6,18 @@ use threadcount_model::record::Record;
 use threadcount_model::record::allocation_profile::AllocationStack;
 use threadcount_model::record::cpu_profile::{CpuSampleSource, CpuStack};
 
-/// What a variant uses per request in the code that was sampled, and the samples of its runs.
+/// Resources that a variant uses per request in the sampled code, and the samples of its runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledStacks {
-    /// How they were taken; `None`: allocations.
+    /// The way in which CPU samples were taken; `None` for allocations.
     pub source: Option<CpuSampleSource>,
-    /// What all samples together stand for: microseconds of CPU, or bytes by the JVM's counter.
+    /// The amount per request that all samples together stand for: microseconds of CPU, or bytes by the JVM's counter.
     pub per_request: f64,
-    /// All samples.
+    /// Number of all samples.
     pub samples: u64,
     /// The weight of all samples: their number, or the bytes that they stand for.
     weight: f64,
-    /// The weight of samples, and the sum of its squares, by stack, the bottom frame first.
+    /// For each stack, bottom frame first, the sum of its samples' weights and the sum of their squares.
     stacks: BTreeMap<Vec<String>, (f64, f64)>,
 }
 
@@ -31,7 +31,7 @@ struct Profile<'r> {
 }
 
 impl SampledStacks {
-    /// CPU in the explaining windows of several runs. `None`: no samples, or the CPU is not known.
+    /// CPU in the explaining windows of several runs; `None` if there are no samples, or the CPU is unknown.
     #[must_use]
     pub fn cpu<'a>(runs: impl Iterator<Item = &'a Record>) -> Option<Self> {
         // The variance of a number of samples is that number (Poisson).
@@ -49,7 +49,7 @@ impl SampledStacks {
         Self::sum(&runs.filter_map(of_run).collect::<Vec<_>>())
     }
 
-    /// Allocations in the explaining windows of several runs. `None`: no samples, or no requests.
+    /// Allocations in the explaining windows of several runs; `None` if there are no samples, or no requests.
     #[must_use]
     pub fn allocations<'a>(runs: impl Iterator<Item = &'a Record>) -> Option<Self> {
         let weighed =
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use threadcount_model::sample::{run, with_allocation};
 
-    /// So many samples of CPU by stack.
+    /// CPU samples by stack.
     fn sampled(per_request: f64, stacks: &[(&str, u64)]) -> StackAmounts {
         let stacks: BTreeMap<_, _> = stacks
             .iter()
@@ -148,12 +148,12 @@ mod tests {
         let one = sampled(100.0, &[("run parse", 30), ("run write", 34)]);
         let other = sampled(100.0, &[("run parse", 38), ("run write", 25)]);
         assert_eq!(frames_that_differ(&one, &other), []);
-        // As many again, and the same shares.
+        // Twice as many samples with the same shares.
         let longer = sampled(100.0, &[("run parse", 300), ("run write", 340)]);
         assert_eq!(frames_that_differ(&longer, &one), []);
     }
 
-    /// 1,000 requests a second that allocate so much each; so many samples of a MiB by stack.
+    /// A run of 1,000 requests per second that allocate `bytes_per_request` each; `stacks` have samples of one MiB.
     fn explained(bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
         with_allocation(run("it", "load", 1_000.0, 10.0), bytes_per_request, stacks)
     }

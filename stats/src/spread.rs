@@ -1,22 +1,22 @@
-//! How far the runs of one variant differ from each other.
+//! How much the runs of one variant differ from each other.
 
 use super::runs::{complete, figures, mean};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// Run-to-run spread of one variant's rate under one load; of a benchmark's score.
+/// Run-to-run spread of one variant's rate, or of a benchmark's score, under one load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spread {
     /// The variant.
     pub variant: String,
     /// The load.
     pub load: String,
-    /// How many complete runs.
+    /// Number of complete runs.
     pub runs: usize,
-    /// (highest - lowest) / mean; zero with one run.
+    /// (highest - lowest) / mean; zero for a single run.
     pub rate: f64,
-    /// What the runs differ in.
+    /// The metric whose spread this is.
     pub metric: Metric,
 }
 

@@ -1,19 +1,19 @@
-//! The samples of two variants as one tree of stacks: per request, with what chance alone makes of a difference.
+//! The samples of two variants as one tree of stacks, per request, with the part of each difference that may be chance.
 
 use std::collections::BTreeMap;
 
-/// A difference of this many standard deviations is none of chance.
+/// A difference of this many standard deviations is not chance.
 const DEVIATIONS: f64 = 3.0;
 
-/// What a variant uses per request, by stack, the bottom frame first.
+/// Amounts that a variant uses per request, by stack, the bottom frame first.
 pub type StackAmounts = BTreeMap<Vec<String>, Amount>;
 
-/// An estimate from samples.
+/// An amount estimated from samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Amount {
-    /// Per request, in the unit of what was sampled.
+    /// The amount per request, in the unit of what was sampled.
     pub value: f64,
-    /// By chance, as samples are drawn.
+    /// The variance of the value that comes from drawing samples.
     pub variance: f64,
 }
 
@@ -24,19 +24,19 @@ impl std::ops::AddAssign for Amount {
     }
 }
 
-/// A frame with all that is above it on the stacks.
+/// A frame with all frames above it on the stacks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StackNode {
-    /// Of the variant.
+    /// Amount of the variant.
     pub own: Amount,
-    /// Of the baseline.
+    /// Amount of the baseline.
     pub baseline: Amount,
-    /// By frame.
+    /// The callees, by frame.
     pub children: BTreeMap<String, StackNode>,
 }
 
 impl StackNode {
-    /// Whether the two differ by more than chance.
+    /// Do variant and baseline differ by more than chance?
     #[must_use]
     pub fn differs(&self) -> bool {
         let variance = self.own.variance + self.baseline.variance;
@@ -44,7 +44,7 @@ impl StackNode {
     }
 }
 
-/// The stacks of both; without a baseline nothing differs.
+/// The stacks of variant and baseline as a tree; without a baseline nothing differs.
 #[must_use]
 pub fn tree(variant: &StackAmounts, baseline: Option<&StackAmounts>) -> StackNode {
     let mut root = StackNode::default();
@@ -64,7 +64,7 @@ fn add(root: &mut StackNode, stacks: &StackAmounts, put: &dyn Fn(&mut StackNode,
     }
 }
 
-/// A frame at the top of stacks and what it uses itself, without what it calls.
+/// A frame at the top of stacks, with the amount that it uses itself, without its callees.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct FrameDifference {
@@ -73,7 +73,7 @@ pub struct FrameDifference {
     pub baseline_value: f64,
 }
 
-/// The frames at the top of stacks in which the two differ by more than chance, the largest difference first.
+/// Frames at the top of stacks in which variant and baseline differ by more than chance, the largest difference first.
 #[must_use]
 pub fn frames_that_differ(variant: &StackAmounts, baseline: &StackAmounts) -> Vec<FrameDifference> {
     let top = |stacks: &StackAmounts| {
@@ -100,7 +100,7 @@ pub fn frames_that_differ(variant: &StackAmounts, baseline: &StackAmounts) -> Ve
 mod tests {
     use super::*;
 
-    /// Each as many samples as it has units: a unit has the variance of one sample.
+    /// Amounts with one sample per unit: a unit has the variance of one sample.
     fn amounts(stacks: &[(&str, f64)]) -> StackAmounts {
         let amount = |value: f64| Amount { value, variance: value };
         stacks

@@ -1,12 +1,12 @@
-//! Does what a server does in a second go nowhere?
+//! Is a server in a steady state, by what it does in each second?
 //!
-//! A figure is level where each second lies near their mean and the straight line through them (least squares) neither rises nor falls
-//! over their length by more than noise would have it. A rate that climbs by 2 % a second is not level however smooth it is; one that
-//! jumps by 3 % from second to second is, because it goes nowhere.
+//! A figure is level if each second lies near the mean of all, and the straight line through them (least squares) rises or falls by no
+//! more than noise explains over their length. A rate that climbs by 2 % per second is not level, however smooth it is; a rate that
+//! jumps by 3 % from second to second is level, because it goes nowhere.
 
 use super::runs::mean;
 
-/// How level something must be, as parts of its mean.
+/// How level a figure must be, as fractions of its mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// How far a second may lie from the mean.
@@ -15,22 +15,22 @@ pub struct Tolerance {
     pub drift: f64,
 }
 
-/// The rate of a closed load.
+/// Tolerance for the rate of a closed load.
 pub const RATE: Tolerance = Tolerance { distance: 0.10, drift: 0.03 };
-/// The CPU of the server, per second where the schedule holds the rate, else per request: garbage collection makes it uneven.
+/// Tolerance for the server's CPU, per second if the schedule holds the rate, else per request; garbage collection makes it uneven.
 pub const CPU: Tolerance = Tolerance { distance: 0.30, drift: 0.10 };
 
-/// CPU per request of a server that uses less than this in a second is mostly the step of the CPU clock.
+/// Below this CPU use, the CPU per request is mostly the step of the CPU clock.
 const LEAST_CPU_CORES: f64 = 0.05;
 
-/// What a server did in one second.
+/// The work of a server in one second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ServedSecond {
     pub rate_per_s: f64,
     pub cpu_cores: f64,
 }
 
-/// Is the server's CPU level? `is_open`: the schedule holds the rate.
+/// Is the server's CPU level? `is_open` tells that the schedule holds the rate.
 #[must_use]
 pub fn is_cpu_level(seconds: &[ServedSecond], is_open: bool) -> bool {
     let of = |figure: fn(&ServedSecond) -> f64| seconds.iter().map(figure).collect::<Vec<f64>>();
@@ -43,7 +43,7 @@ pub fn is_cpu_level(seconds: &[ServedSecond], is_open: bool) -> bool {
         }
 }
 
-/// Does a figure neither jump nor drift?
+/// Is a figure level: does it neither jump nor drift?
 #[must_use]
 pub fn is_level(seconds: &[f64], tolerance: Tolerance) -> bool {
     let Some(mean) = mean(seconds) else { return false };

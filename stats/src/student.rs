@@ -9,15 +9,15 @@ pub(super) fn t_quantile(freedom: f64, probability: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(probability))
 }
 
-/// The probability of being at least so far from zero, on either side. `None`: no number.
+/// The probability of being at least this far from zero, on either side; `None` if `deviation` is not a number.
 pub(super) fn two_sided_tail(freedom: f64, deviation: f64) -> Option<f64> {
     upper_tail(freedom, deviation.abs()).map(|tail| 2.0 * tail)
 }
 
-/// The probability of being at least so far above zero. `None`: no number.
+/// The probability of being at least this far above zero; `None` if `deviation` is not a number.
 pub(super) fn upper_tail(freedom: f64, deviation: f64) -> Option<f64> {
     match deviation {
-        // The library panics where a figure is no number or has no end.
+        // The library panics if a figure is infinite or not a number.
         _ if deviation.is_nan() => None,
         f64::INFINITY => Some(0.0),
         f64::NEG_INFINITY => Some(1.0),
@@ -25,9 +25,9 @@ pub(super) fn upper_tail(freedom: f64, deviation: f64) -> Option<f64> {
     }
 }
 
-/// From so many rounds on they are blocks. Three differences have two degrees of freedom, whose quantiles are so wide that
-/// twice the throughput could not be told; fewer rounds are compared by Welch's t, which is never too sure where
-/// rounds share their noise. The number is fixed before anything is measured.
+/// From this many rounds on, rounds are blocks. Three differences have two degrees of freedom, whose quantiles are so wide that not
+/// even twice the throughput would show; fewer rounds are compared by Welch's t, which is never overconfident if rounds share their
+/// noise. The number is fixed before anything is measured.
 pub(super) const PAIRED_FROM: usize = 4;
 
 /// The mean difference of two variants' figures, one of each per round, and its standard error.
@@ -39,8 +39,8 @@ pub(super) struct MeanDifference {
 }
 
 impl MeanDifference {
-    /// `least` is the variance of each side that rounding alone hides. `None` with fewer than two rounds, or where a figure
-    /// is no number.
+    /// Compares figures of the same rounds. `least` is the variance of each side that rounding alone hides. `None` with fewer than two
+    /// rounds, or if a figure is not a number.
     pub fn of_rounds(variant: &[f64], baseline: &[f64], least: (f64, f64)) -> Option<Self> {
         let differences: Vec<f64> = variant.iter().zip(baseline).map(|(a, b)| a - b).collect();
         let pairs = differences.len() as f64;
@@ -56,13 +56,12 @@ impl MeanDifference {
         Some(Self { mean, error: (a + b).sqrt(), freedom })
     }
 
-    /// Half of the interval that misses the truth with probability `alpha`.
+    /// Half the width of the interval that misses the truth with probability `alpha`.
     pub fn half_width(&self, alpha: f64) -> Option<f64> {
         Some(t_quantile(self.freedom, 1.0 - alpha / 2.0)? * self.error)
     }
 
-    /// The probability of a mean as far from zero or farther where the truth is zero, at whichever of so many interim
-    /// analyses: at most 1.
+    /// The probability of a mean at least this far from zero if the truth is zero, at any of `looks` interim analyses; at most 1.
     pub fn p_value(&self, looks: usize) -> Option<f64> {
         if self.error == 0.0 {
             return Some(if self.mean == 0.0 { 1.0 } else { 0.0 });
@@ -72,7 +71,7 @@ impl MeanDifference {
     }
 }
 
-/// `None` with fewer than two figures, or where one is no number.
+/// The mean and the variance; `None` with fewer than two figures, or if a figure is not a number.
 pub(crate) fn mean_and_variance(figures: &[f64]) -> Option<(f64, f64)> {
     if figures.len() < 2 || figures.iter().any(|figure| !figure.is_finite()) {
         return None;

@@ -1,16 +1,16 @@
-//! The largest percentile that the number of requests carries.
+//! The largest percentile that the number of requests supports.
 
 use super::runs::complete;
 use std::collections::BTreeSet;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 
-/// So many responses at least have to be slower than a percentile: with fewer it is the time of single requests.
+/// At least this many responses must be slower than a percentile; with fewer, it is the time of single requests.
 const FEWEST_BEYOND: f64 = 10.0;
-/// Smaller percentiles are no tails.
+/// Smaller percentiles do not count as tails.
 const LEAST_PERCENT: f64 = 99.0;
 
-/// The largest percentile that every complete run under a load carries; `None`: not even p99, or there is no run.
+/// The largest percentile that every complete run under a load supports; `None` if not even p99 is, or if there is no run.
 #[must_use]
 pub fn largest_percentile(records: &[Record], load: &str) -> Option<Metric> {
     let here = records.iter().filter(|record| record.load == load);
@@ -18,7 +18,7 @@ pub fn largest_percentile(records: &[Record], load: &str) -> Option<Metric> {
     let runs = variants.into_iter().flat_map(|variant| complete(records, variant, load));
     let requests = runs.filter_map(|run| run.measured.as_ref()).map(|measured| measured.requests.ok);
     let fewest = requests.min()? as f64;
-    // The shares are no binary fractions: 10,000 x 0.001 is to be ten.
+    // The shares are no binary fractions, but 10,000 x 0.001 must count as ten.
     let is_carried = |percent: f64| fewest * (100.0 - percent) / 100.0 >= FEWEST_BEYOND - 1e-9;
     let percentiles = Metric::ALL.into_iter().filter_map(|it| Some((it.percent()?, it)));
     let tails = percentiles.filter(|&(percent, _)| percent >= LEAST_PERCENT && is_carried(percent));

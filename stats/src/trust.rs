@@ -1,4 +1,4 @@
-//! May the figures be believed? If not, why not.
+//! May the figures be believed? If not, why not?
 
 use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;
@@ -20,23 +20,23 @@ use threadcount_model::record::Record;
 use threadcount_model::record::capacity::SearchEnd;
 use threadcount_model::record::resource_limits::SharedGroup;
 
-/// Runs of one variant that differ by more than this disturb each other, or something disturbs them.
+/// If the runs of one variant differ by more than this, they disturb each other, or something disturbs them.
 const WIDE_SPREAD: f64 = 0.10;
-/// Less than this much was answered: the server falls behind (what is in flight at the end is always missing).
+/// If a smaller share was answered, the server falls behind (what is in flight at the end is always missing).
 const COMPLETED_OF_ASKED: f64 = 0.95;
-/// More responses than this, by those that are as expected, that say that the request was wrong: it is.
+/// The request was wrong if the responses that tell so exceed this share of the expected responses.
 const MISTAKES_OF_OK: f64 = 0.01;
-/// A request without a response for this part of the window, and for so many times as long as any response took, hangs.
+/// A request hangs if it has had no response for this part of the window, and for this many times the longest response.
 const SILENT_PART: f64 = 0.5;
 const MUCH_SLOWER: f64 = 10.0;
 
-/// What is doubtful about the runs, the most important first, and whether the figures may be believed all the same.
+/// Doubts about the runs, the most important first, and whether the figures may be believed all the same.
 ///
 /// Failed runs, a load generator that was the bottleneck, unexpected failures, requests that hang, overflowing accept queues and a
-/// machine that is busy with something else end the trust: such figures are not the server's. What the user interrupted or
-/// what never ran takes nothing from the runs that were complete; without any there is nothing to trust. A run with interference that
-/// is left out, a missed rate, a warm-up without a steady state, a wide spread and too few runs are said as well, and do
-/// not end it: the figures are true, and the intervals (or their absence) already say how little they prove.
+/// machine that is busy with something else end the trust: such figures are not the server's. Runs that the user interrupted, or that
+/// never ran, take nothing from the complete runs, but without any complete run there is nothing to trust. A run that is left out
+/// because of interference, a missed rate, a warm-up without a steady state, a wide spread and too few runs are reported too, but do
+/// not end the trust: the figures are true, and the intervals (or their absence) already show how little they prove.
 #[must_use]
 pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) {
     let doubts = doubts(experiment, records);
@@ -44,11 +44,11 @@ pub fn trust(experiment: &Experiment, records: &[Record]) -> (bool, Vec<Doubt>) 
     (trusted, grouped(doubts))
 }
 
-/// Everything that is doubtful about the runs, one by one, the most important first.
+/// All doubts about the runs, one by one, the most important first.
 #[must_use]
 pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let mut doubts = failed_runs(experiment, records);
-    // Of a failed run no figure counts, and what else was seen in it is its failure's.
+    // No figure of a failed run counts, and anything else seen in it belongs to its failure.
     for record in records.iter().filter(|record| record.failure.is_none()) {
         let may_lose = may_lose(experiment, record, None);
         doubts.extend(serious_doubts(record, records, may_lose));
@@ -68,8 +68,7 @@ pub fn doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     doubts
 }
 
-/// What ends the trust in one run that was measured.
-/// `may_lose`: requests that fail are what is measured.
+/// Doubts about one measured run that end the trust. `may_lose` tells that failing requests are what is measured.
 fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Doubt> {
     let load = record.measured.as_ref();
     let reasons = [
@@ -83,8 +82,8 @@ fn serious_doubts(record: &Record, records: &[Record], may_lose: bool) -> Vec<Do
     reasons.into_iter().flatten().map(about(record)).collect()
 }
 
-/// Why nothing may be concluded from the figures of this variant under this load, the most important reason; `None`: it
-/// may. That somebody else's tool was the bottleneck of its own figures is what these figures are there to show.
+/// The most important reason why nothing may be concluded from this variant's figures under this load; `None` if conclusions may be
+/// drawn. If an external load tool was its own bottleneck, its figures are there to show exactly that.
 #[must_use]
 pub fn doubt_about(
     experiment: &Experiment,
@@ -106,7 +105,7 @@ pub fn doubt_about(
     grouped(doubts.collect()).into_iter().next()
 }
 
-/// Why nothing may be concluded from the server's CPU in particular: a compiler was busy in one of the runs that count.
+/// The reason why nothing may be concluded from the server's CPU in particular: a compiler was busy in one of the runs that count.
 #[must_use]
 pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<Doubt> {
     let busy = complete(records, variant, load).into_iter().filter_map(|record| {
@@ -115,8 +114,8 @@ pub fn doubt_about_cpu(variant: &str, load: &str, records: &[Record]) -> Option<
     grouped(busy.collect()).into_iter().next()
 }
 
-/// Where losses are expected, as in an overload, requests that fail and a rate that is not reached are what is measured; but not where nothing
-/// succeeds or requests are wrong, and not by figures of the requests that did not fail. `None`: the page as a whole.
+/// Are failing requests and a missed rate what is measured, because losses are expected, as in an overload? Not if nothing succeeds or
+/// requests are wrong, and not for figures of the requests that did not fail. With `metric` `None`, asks for the page as a whole.
 fn may_lose(experiment: &Experiment, record: &Record, metric: Option<Metric>) -> bool {
     let Some(load) = experiment.load(&record.load).filter(|load| load.workload.expects_losses()) else {
         return false;
@@ -132,7 +131,7 @@ fn expects_losses(experiment: &Experiment, record: &Record) -> bool {
     experiment.load(&record.load).is_some_and(|load| load.workload.expects_losses())
 }
 
-/// Unexpected responses that say that the request was wrong: neither an overload nor a stall makes them.
+/// Number of unexpected responses that mean that the request was wrong: neither an overload nor a stall produces them.
 fn mistakes(load: &LoadSpec, measured: &LoadReport) -> u64 {
     let is_mistake = |status: u16| {
         let says_so = (400..500).contains(&status) && ![408, 429].contains(&status);
@@ -141,7 +140,7 @@ fn mistakes(load: &LoadSpec, measured: &LoadReport) -> u64 {
     measured.status.iter().filter(|&(&status, _)| is_mistake(status)).map(|(_, count)| count).sum()
 }
 
-/// A reason as a doubt about one run.
+/// Makes a reason a doubt about one run.
 fn about(record: &Record) -> impl Fn(DoubtReason) -> Doubt {
     let (variant, load) = (record.variant.clone(), record.load.clone());
     move |reason| Doubt { variant: variant.clone(), load: load.clone(), runs: 1, reason }
@@ -191,7 +190,7 @@ fn failures(load: &LoadReport) -> Option<DoubtReason> {
     })
 }
 
-/// A part of the server hangs, and the rest of it responds: a closed loop then has fewer clients than it says.
+/// Does part of the server hang while the rest responds? A closed loop then has fewer clients than it should.
 fn no_response(load: &LoadReport) -> Option<DoubtReason> {
     let oldest_s = load.unfinished_age_ms?.max / 1e3;
     let longest_s = load.response_time_ms?.max / 1e3;
@@ -204,8 +203,8 @@ fn overflows(record: &Record) -> Option<DoubtReason> {
     (overflows > 0).then_some(DoubtReason::AcceptQueueOverflow { overflows })
 }
 
-/// A run with interference: the figures leave it out where enough others stay, and rest on it where not. That ends the trust,
-/// unless everybody had room: then what the neighbour did is in the noise of the rounds, and so in the intervals.
+/// Interference in a run: the figures leave the run out if enough others remain, and rest on it if not. That ends the trust, unless
+/// everybody had room: then the neighbour's effect is in the noise of the rounds, and so in the intervals.
 fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
     let by = disturbance(record)?;
     let counted = complete(records, &record.variant, &record.load);
@@ -218,7 +217,7 @@ fn interference(record: &Record, records: &[Record]) -> Option<DoubtReason> {
     })
 }
 
-/// Cores of their own keep a server and a load generator apart in one group too.
+/// A server and a load generator with cores of their own are kept apart even in one group.
 fn shared_group(record: &Record) -> Option<DoubtReason> {
     let (limits, cost) = (record.resource_limits.as_ref()?, record.cost?);
     let group = limits.shared_group?;
@@ -246,7 +245,7 @@ fn missed_rate(load: &LoadReport) -> Option<DoubtReason> {
     })
 }
 
-/// Runs that differ a lot, and single ones.
+/// Doubts about runs that differ a lot, and about single runs.
 fn spread_doubts(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     let reason = |spread: &Spread| match spread.runs {
         0 | 1 => Some(DoubtReason::SingleRun),

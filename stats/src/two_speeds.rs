@@ -1,31 +1,31 @@
 //! Do the runs of a variant have two speeds?
 //!
-//! Fresh JVMs of one program may settle at different speeds for as long as they live (Barrett et al., "Virtual machine
-//! warmup blows hot and cold", OOPSLA 2017). A mean hides that. The sign is a gap: the largest space between neighbouring
-//! runs against all the others together. The same runs have to be slower beside the other variant's of their rounds: a slow
-//! round is slow for both. Where the other variant has two speeds as well, only the rounds of its faster one are asked.
+//! Fresh JVMs of one program may settle at different speeds for as long as they live (Barrett et al., "Virtual machine warmup blows hot
+//! and cold", OOPSLA 2017), which a mean hides. The sign is a gap: the largest space between neighbouring runs compared with all others
+//! together. The slower runs must also be slower relative to the other variant's runs in the same rounds, because a slow round is slow
+//! for both. If the other variant has two speeds too, only the rounds of its faster speed count.
 
 use threadcount_model::comparison::TwoSpeeds;
 
-/// Fewer runs do not show two speeds.
+/// Fewer runs cannot show two speeds.
 const FEWEST_RUNS: usize = 5;
-/// Speeds that are nearer to each other are not two.
+/// Two speeds must differ by at least this much.
 const LEAST_GAP: f64 = 0.03;
-/// How often the gap has to be as wide as all the others together, by the number of runs: of 20,000 simulated
-/// variants with normal noise at most 1 % had such a gap.
+/// How many times as wide as all other gaps together the gap must be, by the number of runs: in 20,000 simulated variants with normal
+/// noise at most 1 % had such a gap.
 const WIDTHS: [f64; 4] = [5.5, 3.3, 2.4, 1.9];
 const WIDTH: f64 = 1.5;
 
-/// Whether more of the figure is faster.
+/// The direction in which a figure is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Faster {
-    /// A rate.
+    /// A higher figure is faster, as for a rate.
     Higher,
-    /// A time.
+    /// A lower figure is faster, as for a time.
     Lower,
 }
 
-/// The two speeds of a variant, if it has them: its figures, and those of another variant in the same rounds.
+/// The two speeds of a variant, if it has them, from its figures and those of another variant in the same rounds.
 pub(super) fn two_speeds(name: &str, own: &[f64], other: &[f64], faster: Faster) -> Option<TwoSpeeds> {
     let sign = if faster == Faster::Higher { 1.0 } else { -1.0 };
     let logs = |figures: &[f64]| figures.iter().map(|figure| sign * figure.ln()).collect::<Vec<f64>>();
@@ -57,8 +57,8 @@ pub(super) fn two_speeds(name: &str, own: &[f64], other: &[f64], faster: Faster)
     })
 }
 
-/// Are these runs slower beside their partners too: in all rounds, or, where the partners have two speeds themselves, in those
-/// whose partner is of the faster one? Where both are slow it may be the round.
+/// Are these runs slower than their partners too? In all rounds, or, if the partners have two speeds themselves, in the rounds whose
+/// partner has the faster speed: if both are slow, the round may be the reason.
 fn are_slower_than_partners(own: &[f64], other: &[f64], slower: &[bool]) -> bool {
     let shows = |rounds: &[usize]| {
         let against: Vec<f64> = rounds.iter().map(|&round| own[round] - other[round]).collect();
@@ -73,14 +73,14 @@ fn are_slower_than_partners(own: &[f64], other: &[f64], slower: &[bool]) -> bool
         })
 }
 
-/// By how much the fastest of these runs is slower than the slowest of the others; negative where they overlap.
+/// The gap between the fastest of these runs and the slowest of the others; negative if they overlap.
 fn gap_between(speeds: &[f64], slower: &[bool]) -> f64 {
     let of =
         |which: bool| speeds.iter().zip(slower).filter(move |(_, slow)| **slow == which).map(|(it, _)| *it);
     of(false).fold(f64::INFINITY, f64::min) - of(true).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Which of the runs lie below a wide gap; `None`: there is none.
+/// Marks the runs that lie below a wide gap; `None` if there is no such gap.
 fn slower_runs(speeds: &[f64]) -> Option<Vec<bool>> {
     if speeds.len() < FEWEST_RUNS || speeds.iter().any(|speed| !speed.is_finite()) {
         return None;
@@ -167,7 +167,7 @@ mod tests {
         for _ in 0..1_000 {
             let shape = Shape::TwoSpeeds { noise: 0.003, slower: 0.1 };
             let [own, other] = [(); 2].map(|()| noise.runs(100.0, shape, 10));
-            // Runs of the faster speed are 2 % above 100, those of the slower one 8 % below.
+            // Runs of the faster speed are 2 % above 100, runs of the slower speed 8 % below.
             let is_slow = |run: &f64| *run < 97.0;
             let shows = own.iter().zip(&other).any(|(own, other)| is_slow(own) && !is_slow(other));
             if shows && !own.iter().all(is_slow) {

@@ -1,4 +1,4 @@
-//! Variants that are compared, of which one was warm when measuring began and the other was not.
+//! Compared variants of which one was warm when measuring began and the other was not.
 
 use super::runs::complete;
 use super::warmth::was_warm;
@@ -10,13 +10,13 @@ use threadcount_model::record::Record;
 /// How a variant's warm-ups under a load ended.
 struct WarmUps<'a> {
     variant: &'a str,
-    /// Runs whose warm-up was long enough to tell.
+    /// Number of runs whose warm-up was long enough to tell.
     judged: usize,
     warm: usize,
 }
 
 impl WarmUps<'_> {
-    /// In more than half of its runs; `None`: not known, or neither.
+    /// Was more than half of the judged runs warm? `None` if unknown, or exactly half.
     fn is_warm(&self) -> Option<bool> {
         match (2 * self.warm).cmp(&self.judged) {
             _ if self.judged == 0 => None,
@@ -26,7 +26,7 @@ impl WarmUps<'_> {
     }
 }
 
-/// A doubt about each variant that was cold beside warm ones that it is compared with.
+/// A doubt about each variant that was cold while variants that it is compared with were warm.
 pub(super) fn unequally_warm(experiment: &Experiment, records: &[Record]) -> Vec<Doubt> {
     experiment.loads.iter().flat_map(|load| under(experiment, load, records)).collect()
 }

@@ -1,24 +1,24 @@
-//! Was a JVM warm when it was measured? What is measured is the window, so the window decides where the warm-up did not: a compiler that
-//! was busy until the warm-up ended may have nothing left to do.
+//! Was a JVM warm when it was measured? Only the window is measured, so it decides if the warm-up did not: a compiler that was busy
+//! until the warm-up ended may have nothing left to do.
 
 use super::compiler::{busy_compiler, is_starved};
 use super::steady::{RATE, ServedSecond, is_cpu_level, is_level};
 use threadcount_model::record::{Record, SteadyBy, WarmUp, WarmUpFigure};
 
-/// Fewer whole seconds tell nothing of a drift.
+/// Fewer whole seconds tell nothing about a drift.
 const FEWEST_SECONDS: usize = 3;
-/// The middle of a whole second is so near to the half.
+/// The middle of a whole second is at most this far from the half.
 const WHOLE: f64 = 0.05;
 
-/// The warm-up reached the steady state, or the measured window passes the same test. `None`: there was no warm-up, or it was too short to
-/// tell.
+/// Did the warm-up reach the steady state, or does the measured window pass the same test? `None` if there was no warm-up, or it was
+/// too short to tell.
 #[must_use]
 pub fn was_warm(record: &Record) -> Option<bool> {
     let warm_up = record.warm_up.as_ref()?;
     Some(warm_up.levelled? || is_window_steady(record, warm_up))
 }
 
-/// Its rate and its CPU are level, and its compiler is quiet. Classes are not counted in it.
+/// Are the window's rate and CPU level, and is the compiler quiet? Classes loaded in the window are not counted.
 fn is_window_steady(record: &Record, warm_up: &WarmUp) -> bool {
     let Some(cost) = &record.cost else { return false };
     let is_open = warm_up.judged_by == SteadyBy::RateAndCpu;
@@ -33,7 +33,7 @@ fn is_window_steady(record: &Record, warm_up: &WarmUp) -> bool {
         && is_cpu_level(&seconds, is_open)
 }
 
-/// Of the measured window, those with a reading of the server's CPU.
+/// The whole seconds of the measured window that have a reading of the server's CPU.
 fn whole_seconds(record: &Record) -> Vec<ServedSecond> {
     let whole = record.load_series.iter().filter(|it| (it.t_s.fract() - 0.5).abs() <= WHOLE);
     let second = whole.filter_map(|load| {

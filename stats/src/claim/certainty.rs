@@ -1,12 +1,11 @@
 //! How sure is it that a claim holds, or does not? By the jackknife over rounds.
 //!
-//! A claim is an expression over means, so its noise has no formula of its own. Leaving out one round at a time, with all
-//! its runs, shows how much the claim hangs on each (Efron & Tibshirani, "An introduction to the bootstrap", 1993, chapter
-//! 11, over blocks as in Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of
-//! Statistics 17, 1989). What a round's runs share counts once, and cancels where the claim compares them. The variances
-//! of several loads add up, and so does their freedom, as Welch and Satterthwaite have it. For a difference of two
-//! variants' means this is exactly the interval of Student's paired t. Fewer than four rounds are no blocks: then single
-//! runs are left out, and it is Welch's.
+//! A claim is an expression over means, so its noise has no formula of its own. Leaving out one round at a time, with all its runs,
+//! shows how much the claim depends on each (Efron & Tibshirani, "An introduction to the bootstrap", 1993, chapter 11, over blocks as
+//! in Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989). What a round's
+//! runs share counts once, and cancels where the claim compares them. The variances of several loads add up, and their degrees of
+//! freedom combine as in Welch and Satterthwaite. For a difference of two variants' means this is exactly the interval of Student's
+//! paired t. Fewer than four rounds are no blocks: then single runs are left out, and the interval is Welch's.
 
 use super::rounds::{ClaimRounds, LeftOut, LoadRounds};
 use super::value;
@@ -17,18 +16,18 @@ use crate::student::t_quantile;
 use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
 
-/// What the intervals say of a claim.
+/// How sure the intervals make it that a claim holds or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Certainty {
-    /// It holds, or does not, wherever in their intervals the figures lie.
+    /// The claim holds, or does not, wherever the figures lie in their intervals.
     Decided(bool),
-    /// It may hold or not, but its two sides are known within 2 %: what it asks lies too near to what is.
+    /// The claim may hold or not, although its two sides are known within 2 %: what it asks is too close to the truth.
     Narrow,
-    /// More runs may decide it.
+    /// More runs may decide the claim.
     Open,
 }
 
-/// What the runs say of a claim under so many analyses.
+/// The certainty of a claim in a session of `analyses` interim analyses.
 pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
     let mut whole = Certainty::Decided(true);
     for comparison in &claim.comparisons {
@@ -58,7 +57,7 @@ fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Ce
     }
 }
 
-/// The comparison as expressions that are all at least zero where it holds.
+/// The comparison as expressions that are all at least zero if it holds.
 fn surpluses(comparison: &Comparison) -> Vec<Expr> {
     let (left, right) = (comparison.left.clone(), comparison.right.clone());
     match comparison.test {
@@ -79,7 +78,7 @@ fn minus(left: Expr, right: Expr) -> Expr {
     Expr::Binary(Box::new(left), Operator::Minus, Box::new(right))
 }
 
-/// Where a surplus lies, and the size of what it is a difference of.
+/// The interval of a surplus, and the size of the terms that it is the difference of.
 struct Known {
     low: f64,
     high: f64,

@@ -1,5 +1,4 @@
-//! The runs that a claim rests on, round by round: of each load those rounds in which every variant that the claim
-//! names under it has a run.
+//! The runs that a claim rests on, round by round: for each load, the rounds in which every variant that the claim names under it has a run.
 
 use crate::blocks::{Block, by_block};
 use crate::runs::{complete, figures, mean};
@@ -11,20 +10,20 @@ use threadcount_model::record::Record;
 /// Fewer rounds have no spread; then all runs count, and nothing is decided.
 const FEWEST_ROUNDS: usize = 2;
 
-/// The runs of a claim.
+/// The runs that a claim rests on, by load.
 pub(in super::super) struct ClaimRounds<'a> {
     loads: Vec<LoadRounds<'a>>,
 }
 
-/// Those under one load.
+/// The runs of a claim under one load.
 pub(super) struct LoadRounds<'a> {
     load: String,
     runs: BTreeMap<String, BTreeMap<Block, &'a Record>>,
-    /// The rounds that all variants have; empty where they are too few.
+    /// The rounds that all variants have in common; empty if they are too few.
     pub rounds: Vec<Block>,
 }
 
-/// What the jackknife leaves out: one round of one load, or the run of one variant in it.
+/// The part that the jackknife leaves out: one round of one load, or the run of one variant in that round.
 #[derive(Clone, Copy)]
 pub(super) struct LeftOut<'a> {
     load: &'a str,
@@ -59,12 +58,12 @@ impl<'a> ClaimRounds<'a> {
         runs.map(|(_, run)| *run).collect()
     }
 
-    /// The mean of a figure over its runs but those of one round.
+    /// The mean of a figure over its runs, without the part that is left out.
     pub(super) fn mean(&self, figure: &Figure, skipped: Option<LeftOut<'_>>) -> Option<f64> {
         mean(&figures(&self.runs(figure, skipped), figure.metric))
     }
 
-    /// Is there an interval? Not where a figure rests on one run, or where its variants have too few rounds in common.
+    /// Do all figures have an interval? Not if a figure rests on one run, or if its variants have too few rounds in common.
     pub(super) fn have_intervals(&self, claim: &Claim) -> bool {
         let has_spread = |figure: &&Figure| figures(&self.runs(figure, None), figure.metric).len() > 1;
         self.loads.iter().all(|load| !load.rounds.is_empty()) && claim.figures().iter().all(has_spread)
@@ -85,8 +84,8 @@ impl<'a> LoadRounds<'a> {
         Self { load, rounds: if rounds.len() < FEWEST_ROUNDS { Vec::new() } else { rounds }, runs }
     }
 
-    /// What is left out in turn, in groups whose noise is independent: the rounds, or where these are too few to be blocks
-    /// the runs of each variant.
+    /// The parts to leave out in turn, in groups whose noise is independent: the rounds, or, if these are too few to be blocks, the
+    /// runs of each variant.
     pub fn groups(&self) -> Vec<Vec<LeftOut<'_>>> {
         let group = |variant| {
             let left_out = |&round| LeftOut { load: &self.load, round, variant };

@@ -5,27 +5,27 @@ use crate::ratio::WIDEST;
 use threadcount_model::comparison::Ratio;
 use threadcount_model::interval::Interval;
 
-/// Which JVMs were in a steady state when they were measured.
+/// Whether the JVMs were in a steady state when they were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warmth {
     AllWarm,
-    /// A fresh one still warmed up.
+    /// A fresh JVM was still warming up.
     FreshCold,
-    /// That of the crossover still warmed up.
+    /// The JVM of the crossover was still warming up.
     OneCold,
 }
 
-/// What fresh JVMs say of the ratio in one JVM.
+/// Whether fresh JVMs confirm the ratio in one JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Agreement {
     /// The ratios differ by no more than their intervals allow, or by less than `LEAST_CHANGE`.
     Agrees,
     Differs(Warmth),
-    /// One of them has no interval, or one that nearly everything lies in.
+    /// One of the ratios has no interval, or one so wide that nearly everything lies in it.
     Unknown,
 }
 
-/// Judges by both intervals.
+/// Judges the agreement by both intervals.
 #[must_use]
 pub fn agreement(one_jvm: &CrossoverRatio, fresh: &Ratio, warmth: Warmth) -> Agreement {
     let half_width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
@@ -54,7 +54,7 @@ mod tests {
         with_widths((one, 0.03), (fresh, half_width))
     }
 
-    /// Ratios with half the widths of their intervals.
+    /// The agreement of two ratios, each given with half the width of its interval.
     fn with_widths((one, one_width): (f64, f64), (fresh, half_width): (f64, f64)) -> Agreement {
         let one = CrossoverRatio {
             ratio: one,

@@ -1,4 +1,4 @@
-//! What the periods of a crossover say of each treatment.
+//! Compares the treatments of a crossover by their periods.
 
 use super::quantile::{BlockTimes, SortedTimes, quantile_ratio};
 use super::{CrossoverRatio, LEAST_BLOCKS, Quotient, carry_over, ratio, trend};
@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, LeftOut, Treatment};
 
-/// A session ends when the throughput is known as well as this ...
+/// A session ends when the throughput is known this precisely ...
 const PRECISE: f64 = 0.03;
-/// ... the median and p99 as well as this: what they are found to be is no reason to end, as chance would choose the moment ...
+/// ... and the median and p99 this precisely, whatever their values: otherwise chance would choose the moment ...
 const PRECISE_TIMES: f64 = 0.1;
-/// ... and not before so many blocks.
+/// ... but not before this many blocks.
 pub(super) const LEAST_TO_END: usize = LEAST_BLOCKS + 2;
-/// A median or a p99 that is known less well than this is worth another minute.
+/// A median or a p99 known less precisely than this is worth another minute.
 const VAGUE_TIMES: f64 = 0.5;
-/// A quantile rests on so many slower responses at least.
+/// A quantile needs at least this many slower responses.
 const LEAST_SLOWER: f64 = 10.0;
-/// More silent periods than chance makes by so many standard deviations are none of it.
+/// Silent periods are not chance if they exceed the expected number by this many standard deviations.
 const SILENT_DEVIATIONS: f64 = 3.0;
-/// Requests that ran over a switch have no time. Where they are more than this part of those that are slower than a quantile, they may
+/// Requests in flight across a switch have no time. If they are more than this share of the requests slower than a quantile, they may
 /// be the slow ones.
 const MOST_UNTIMED: f64 = 0.5;
 
@@ -33,40 +33,40 @@ pub struct TreatmentComparison {
     pub p50: Option<CrossoverRatio>,
     pub p99: Option<CrossoverRatio>,
     pub cpu_per_request: Option<CrossoverRatio>,
-    /// The ratio of the rates later in a period by that earlier in it; `None`: no difference found.
+    /// Ratio of the rates later in a period by that earlier in it; `None` if no difference is found.
     pub carry_over: Option<f64>,
-    /// The ratio of the rates later in the session by that earlier in it; `None`: no difference found.
+    /// Ratio of the rates later in the session by that earlier in it; `None` if no difference is found.
     pub trend: Option<f64>,
 }
 
-/// A treatment over the blocks that count.
+/// Figures of a treatment over the blocks that count.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TreatmentFigures {
     pub treatment: Treatment,
     /// Expected responses.
     pub ok: u64,
     pub failed: u64,
-    /// Of the responses, those to requests that were due before the switch; they are in no response time.
+    /// Responses to requests that were due before the switch; they are in no response time.
     pub overlapping: u64,
     pub periods: usize,
-    /// Those without an expected response, where other periods have several.
+    /// Periods without an expected response, if other periods have several.
     pub silent_periods: usize,
     pub rate_per_s: f64,
-    /// Of all responses; `None`: too few of them, or slow ones may not be among them.
+    /// Median of all responses; `None` if there are too few of them, or slow ones may be missing.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub cpu_us_per_request: Option<f64>,
 }
 
-/// What a crossover found: `threadcount/crossover/1`.
+/// The result of a crossover: `threadcount/crossover/1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverDocument {
     /// [`SCHEMA`].
     pub schema: String,
     pub crossover: Crossover,
-    /// One per treatment.
+    /// Figures of each treatment.
     pub figures: Vec<TreatmentFigures>,
-    /// Each treatment but the first against the first.
+    /// Each treatment but the first, compared with the first.
     pub comparisons: Vec<TreatmentComparison>,
 }
 
@@ -80,7 +80,7 @@ impl From<Crossover> for CrossoverDocument {
     }
 }
 
-/// Each treatment but the first against the first.
+/// Compares each treatment but the first with the first.
 #[must_use]
 pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
     let all = treated(crossover);
@@ -91,12 +91,12 @@ pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
     compared
 }
 
-/// Parts of the 5 % chance of a false word: of the throughput, of the median and p99, and of the CPU per request. Under a rate, response
-/// times are the answer.
+/// Parts of the 5 % chance of a false verdict: for the throughput, for the median and p99, and for the CPU per request. Under an open
+/// load, response times are the answer.
 const CLOSED_SHARES: [f64; 3] = [0.5, 0.3, 0.2];
 const OPEN_SHARES: [f64; 3] = [0.3, 0.5, 0.2];
 
-/// Withholds each word that all figures together do not allow.
+/// Withholds each verdict that all figures together do not allow.
 fn withhold(compared: &mut [TreatmentComparison], is_open: bool) {
     let [rate, times, cpu] = if is_open { OPEN_SHARES } else { CLOSED_SHARES };
     let treatments = compared.len().max(1) as f64;
@@ -137,7 +137,7 @@ pub fn is_decided(comparisons: &[TreatmentComparison], treatments: usize) -> boo
         })
 }
 
-/// Is an interval so wide that another minute is worth it? What the ratio is found to be is no reason to go on, as it is none to end.
+/// Is an interval so wide that another minute is worth it? The ratio's value is no reason to go on, just as it is none to end.
 #[must_use]
 pub fn is_vague(comparisons: &[TreatmentComparison]) -> bool {
     comparisons.iter().any(|it| {
@@ -159,11 +159,11 @@ struct Treated<'p> {
     treatment: Treatment,
     blocks: Vec<Vec<&'p CrossoverPeriod>>,
     times: SortedTimes,
-    /// Responses of a period on average, of the kind that has most.
+    /// Mean number of responses in a period of the treatment that has most.
     most_per_period: f64,
 }
 
-/// Of blocks in which each treatment has two periods that count.
+/// The treatments, over the blocks in which each treatment has two periods that count.
 fn treated(crossover: &Crossover) -> Vec<Treated<'_>> {
     let complete = complete_blocks(crossover);
     let of = |&treatment: &Treatment| {
@@ -203,7 +203,7 @@ impl Treated<'_> {
         })
     }
 
-    /// `None`: no block is complete.
+    /// `None` if no block is complete.
     fn figures(&self) -> Option<TreatmentFigures> {
         let quantile = |quantile| self.times.quantile_ms(quantile, None).filter(|_| self.knows(quantile));
         (!self.blocks.is_empty()).then(|| TreatmentFigures {
@@ -220,7 +220,7 @@ impl Treated<'_> {
         })
     }
 
-    /// Whether enough responses are slower, and slow ones were seen.
+    /// Are enough responses slower than this quantile, and were the slow ones seen?
     fn knows(&self, quantile: f64) -> bool {
         let (ok, untimed) = (self.count(|it| it.ok) as f64, self.count(|it| it.overlapping) as f64);
         let slower = (1.0 - quantile) * (ok - untimed);
@@ -229,7 +229,7 @@ impl Treated<'_> {
             && untimed <= MOST_UNTIMED * (1.0 - quantile) * ok
     }
 
-    /// Those without a response; none where chance makes as many, as it does at a low rate.
+    /// Number of periods without a response; 0 if chance makes as many, as it does at a low rate.
     fn silent_periods(&self) -> usize {
         let silent = self.periods().filter(|it| it.ok == 0).count();
         let by_chance = self.periods().count() as f64 * (-self.most_per_period).exp();
@@ -249,13 +249,13 @@ impl Treated<'_> {
         self.blocks.iter().map(|block| block.iter().map(|it| figure(it)).sum()).collect()
     }
 
-    /// Responses by seconds.
+    /// Responses by seconds, for each block.
     fn rates(&self) -> Vec<Quotient> {
         let (of, by) = (self.by_block(|it| it.ok as f64), self.by_block(|it| it.counted_s));
         of.into_iter().zip(by).map(|(of, by)| Quotient { of, by }).collect()
     }
 
-    /// CPU by responses; `None`: not known of each period with a response.
+    /// CPU by responses, for each block; `None` if it is unknown for a period with responses.
     fn cpu(&self) -> Option<Vec<Quotient>> {
         let is_known = self.periods().all(|it| it.ok == 0 || it.cpu_us_per_request.is_some());
         let of = self.by_block(|it| it.cpu_us_per_request.unwrap_or_default() * it.ok as f64);
@@ -269,7 +269,7 @@ fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     blocks_of(crossover, |it| it.left_out.is_none())
 }
 
-/// The same, with those that lost CPU unevenly.
+/// The same, including blocks that lost CPU unevenly.
 pub(super) fn blocks_with_lost_cpu(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     blocks_of(crossover, |it| matches!(it.left_out, None | Some(LeftOut::LostCpu)))
 }
@@ -318,7 +318,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Blocks of two treatments, of which virtual threads have `ratio` times the rate.
+    /// A crossover of two treatments, in which virtual threads have `ratio` times the rate.
     pub(in crate::crossover) fn crossover(blocks: u32, ratio: f64) -> Crossover {
         let of = |block: u32| {
             let base = 1_000.0 * (1.0 + 0.01 * f64::from(block % 3));
@@ -374,7 +374,7 @@ pub(super) mod tests {
 
     #[test]
     fn one_of_several_figures_that_is_different_by_chance_has_no_word() {
-        // The interval of the CPU per request leaves 1 out, as that of one figure in twenty does.
+        // The interval of the CPU per request excludes 1, as that of one figure in twenty does.
         let mut by_chance = crossover(9, 1.0);
         let noise = [0.026, -0.004, 0.036, 0.016, -0.014, 0.036, 0.026, 0.001, 0.021];
         for period in by_chance.periods.iter_mut().filter(|it| it.treatment == VIRTUAL) {

@@ -1,13 +1,13 @@
-//! The interval of a ratio that is made of all blocks together: of a throughput, of a cost per request, of a quantile.
+//! The interval of a ratio over all blocks together: of a throughput, of a cost per request, or of a quantile.
 //!
 //! A mean of the blocks' own ratios would let one bad second of ten count as a tenth of the blocks. Leaving out one block at a time
-//! gives pseudo-values (Tukey; Efron, "The jackknife, the bootstrap and other resampling plans", 1982), which are judged as ratios of
-//! blocks are.
+//! gives pseudo-values (Tukey; Efron, "The jackknife, the bootstrap and other resampling plans", 1982), which are judged like ratios of
+//! single blocks.
 
 use super::{CrossoverRatio, LEAST_BLOCKS, of_differences};
 use threadcount_model::comparison::Verdict;
 
-/// `log_ratio`: the logarithm of the ratio without this block; `None` leaves none out. The result is `None` where there is no such ratio.
+/// `log_ratio` gives the logarithm of the ratio without this block; `None` leaves no block out. Returns `None` if there is no such ratio.
 pub(super) fn jackknife(
     blocks: usize,
     log_ratio: impl Fn(Option<usize>) -> Option<f64>,
@@ -24,7 +24,7 @@ pub(super) fn jackknife(
         p_value: None,
         blocks,
     };
-    // All of it may rest on one block.
+    // Without pseudo-values the ratio may rest on one block, so it has no interval.
     Some(
         pseudo_values
             .filter(|_| blocks >= LEAST_BLOCKS)

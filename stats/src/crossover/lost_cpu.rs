@@ -1,42 +1,42 @@
-//! Blocks of a crossover in which the machine treated the treatments unequally: other processes or the hypervisor took CPU from the periods
-//! of one of them.
+//! Blocks of a crossover in which the machine treated the treatments unequally: other processes or the hypervisor took CPU from the
+//! periods of one of them.
 //!
-//! The rule looks at CPU that neither the server nor its load used, and at no response, so that it cannot choose a ratio. A treatment's
-//! period is compared with the median period of the same treatment: what a treatment always loses is a property of it. More than that
-//! median counts, and less does not: a server that stands still leaves less to lose. A loss that is alike for all treatments of a block
-//! weighs on all of them. A machine whose blocks are all uneven has none that stands out.
+//! The rule looks at CPU that neither the server nor its load used, and at no response, so that it cannot choose a ratio. Each period
+//! is compared with the median period of the same treatment, because what a treatment always loses is a property of it. Only losses
+//! above that median count: a server that stands still leaves less to lose. A loss that is equal for all treatments of a block affects
+//! all of them alike. On a machine whose blocks are all uneven, none stands out.
 
 use super::LEAST_BLOCKS;
 use super::comparison::blocks_with_lost_cpu;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, LostCpu, Treatment};
 
-/// A treatment lost this share of the machine's cores more than another one ...
+/// A block is uneven if a treatment lost this share of the machine's cores more than another one ...
 const UNEVEN: f64 = 0.05;
-/// ... and more than so many standard deviations of the session's blocks, ...
+/// ... and more than this many standard deviations of the session's blocks, ...
 const DEVIATIONS: f64 = 3.0;
-/// ... which the median of what all blocks have estimates, as that of a normal distribution's distances from its centre does.
+/// ... which are estimated by the median of all blocks times this factor, as for a normal distribution's distances from its centre.
 const DEVIATION_BY_MEDIAN: f64 = 1.4826;
 
 /// The blocks that lost CPU unevenly.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct UnevenBlocks {
-    /// Their numbers.
+    /// The numbers of the uneven blocks.
     pub blocks: Vec<u32>,
-    /// Number of blocks, these included.
+    /// Number of all blocks, including the uneven ones.
     pub of_blocks: usize,
-    /// The largest loss of a period of theirs; `None`: there is no such block.
+    /// The largest loss of a period in an uneven block; `None` if there is no such block.
     pub largest: Option<LostCpu>,
 }
 
 impl UnevenBlocks {
-    /// Whether an interval is left without them.
+    /// Do enough blocks remain for an interval?
     #[must_use]
     pub const fn leave_enough(&self) -> bool {
         self.of_blocks - self.blocks.len() >= LEAST_BLOCKS
     }
 }
 
-/// Finds them among the blocks that nothing else leaves out. None, where the loss of a period is not known.
+/// Finds uneven blocks among those that nothing else leaves out; none if the loss of a period is unknown.
 #[must_use]
 pub fn uneven_blocks(crossover: &Crossover) -> UnevenBlocks {
     let blocks = blocks_with_lost_cpu(crossover);
@@ -56,7 +56,7 @@ pub fn uneven_blocks(crossover: &Crossover) -> UnevenBlocks {
     }
 }
 
-/// Whether each block is uneven, given by the cores that its periods lost, on a machine with so many.
+/// Is each block uneven? Given by the cores that its periods lost, on a machine with `cores`.
 pub(super) fn uneven<T: Copy + PartialEq>(blocks: &[Vec<(T, f64)>], cores: f64) -> Vec<bool> {
     let usual = |treatment: T| {
         let all = blocks.iter().flatten().filter(|(of, _)| *of == treatment).map(|(_, lost)| *lost);
@@ -69,7 +69,7 @@ pub(super) fn uneven<T: Copy + PartialEq>(blocks: &[Vec<(T, f64)>], cores: f64) 
     unevenness.into_iter().map(|it| it >= least && it > 0.0).collect()
 }
 
-/// Cores that the treatment with the largest loss lost more than the one with the smallest, in the mean of its periods.
+/// How many more cores the treatment with the largest loss lost than the one with the smallest, as means over its periods.
 fn spread<T: Copy + PartialEq>(block: &[(T, f64)], usual: &[(T, f64)]) -> f64 {
     let above = usual.iter().map(|&(treatment, usual)| {
         let own = block.iter().filter(|(of, _)| *of == treatment).map(|(_, lost)| (lost - usual).max(0.0));
@@ -80,7 +80,7 @@ fn spread<T: Copy + PartialEq>(block: &[(T, f64)], usual: &[(T, f64)]) -> f64 {
     (high - low).max(0.0)
 }
 
-/// 0 of nothing.
+/// The median; 0 if there are no values.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let count = values.len();
@@ -96,7 +96,7 @@ mod tests {
 
     const NONE: [u32; 0] = [];
 
-    /// 14 blocks on two cores; `lost` has the cores that the period at a place of a block lost.
+    /// 14 blocks on two cores; `lost` gives the cores that the period at a place of a block lost.
     fn with_loss(lost: impl Fn(u32, usize) -> f64) -> Crossover {
         let mut made = crossover(14, 0.88);
         for (at, period) in made.periods.iter_mut().enumerate() {

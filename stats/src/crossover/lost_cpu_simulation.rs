@@ -1,5 +1,5 @@
-//! Does the interval keep its promise without the blocks that lost CPU unevenly, and how much narrower is it? The made-up sessions of
-//! [`super::simulation`], whose neighbour is seen as lost CPU, or is not.
+//! Does the interval keep its promise without the blocks that lost CPU unevenly, and how much narrower is it? Uses the simulated
+//! sessions of [`super::simulation`], in which the neighbour shows as lost CPU, or does not.
 
 use super::comparison::{LEAST_TO_END, is_precise};
 use super::lost_cpu::uneven;
@@ -10,18 +10,18 @@ use crate::random::SplitMix64;
 
 const EFFECT: f64 = 0.1;
 const CORES: f64 = 2.0;
-/// Cores that a neighbour takes which costs a period 30 %.
+/// Cores that a neighbour takes in a burst, which costs a period 30 %.
 const BURST: f64 = 0.5;
-/// The kernel counts the machine's CPU by its ticks: cores, in a period of a second.
+/// Error of the lost CPU in cores, for a period of a second: the kernel counts the machine's CPU in ticks.
 const TICKS: f64 = 0.03;
 
-/// What a block measured: the figure of each treatment, and what its periods lost.
+/// The measurements of a block: the figure of each treatment, and the cores that its periods lost.
 struct Block {
     figures: [f64; 2],
     lost: Vec<(usize, f64)>,
 }
 
-/// `seen`: the share of a burst that is seen as lost CPU, under each treatment.
+/// `seen` is the share of a burst that shows as lost CPU, under each treatment.
 fn session(
     weather: Weather,
     blocks: usize,
@@ -43,7 +43,7 @@ fn session(
     periods.chunks(4).map(&mut block).collect()
 }
 
-/// The ratio without uneven blocks; of all, where too few are left and the session is over.
+/// The ratio without uneven blocks; over all blocks if too few remain and the session is over.
 fn without_uneven(blocks: &[Block], is_over: bool) -> CrossoverRatio {
     let lost: Vec<Vec<(usize, f64)>> = blocks.iter().map(|it| it.lost.clone()).collect();
     let are_uneven = uneven(&lost, CORES);
@@ -56,7 +56,7 @@ fn of_all<'b>(blocks: impl Iterator<Item = &'b Block> + Clone) -> CrossoverRatio
     ratio(&of(1), &of(0)).unwrap()
 }
 
-/// Of many sessions: how often the interval holds the truth, and its half-width on average.
+/// How well intervals do over many sessions: how often they contain the truth, and their mean half-width.
 #[derive(Clone, Copy, Debug, Default)]
 struct Promise {
     coverage: f64,
@@ -75,7 +75,7 @@ impl Promise {
     }
 }
 
-/// Sessions of a fixed length without the rule and with it.
+/// Intervals of sessions of a fixed length, without the rule and with it.
 fn promises(weather: Weather, seen: [f64; 2]) -> [Promise; 2] {
     let (mut noise, mut random) = (Noise::new(), SplitMix64(7));
     let mut found = [Promise::default(); 2];

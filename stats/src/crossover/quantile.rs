@@ -1,19 +1,19 @@
-//! A quantile of response times under two treatments: that of all responses of a treatment, as a user meets them, and not a mean of
-//! quantiles of periods. Where one period in ten is slow, the p99 of all is slow, and the mean of ten p99 is not.
+//! A quantile of response times under two treatments, over all responses of a treatment as a user meets them, and not as a mean of
+//! quantiles of periods. If one period in ten is slow, the p99 of all responses is slow, but the mean of ten p99 is not.
 
 use super::CrossoverRatio;
 use super::jackknife::jackknife;
 use threadcount_model::crossover::ResponseTimes;
 
-/// The response times of one block under a treatment: of each of its periods.
+/// The response times of one block under a treatment, one element per period.
 pub type BlockTimes<'b> = Vec<&'b ResponseTimes>;
 
-/// Standard deviations of the share of responses beyond a quantile.
+/// Half-width, in standard deviations, of the range that chance allows for the share of responses beyond a quantile.
 const DEVIATIONS: f64 = 2.0;
 
-/// Response times of all blocks, sorted once for each quantile and each block that is left out.
+/// Response times of all blocks, sorted once for every quantile and every block that is left out.
 pub(super) struct SortedTimes {
-    /// Milliseconds, how many responses they stand for, and the block.
+    /// Response time in milliseconds, the number of responses it stands for, and the index of the block.
     all: Vec<(f64, f64, usize)>,
     weights: Vec<f64>,
 }
@@ -31,8 +31,8 @@ impl SortedTimes {
         Self { all, weights }
     }
 
-    /// The quantiles that chance may take for this one. Where response times have a gap there, leaving out a block need not cross it
-    /// (Woodruff, "Confidence intervals for medians and other position measures", 1952).
+    /// The response times at the quantiles that chance may turn this one into. If response times have a gap there, leaving out a block
+    /// need not cross it (Woodruff, "Confidence intervals for medians and other position measures", 1952).
     fn around_ms(&self, quantile: f64) -> Option<(f64, f64)> {
         let responses = self.weights.iter().sum::<f64>();
         let margin = DEVIATIONS * (quantile * (1.0 - quantile) / responses).sqrt();
@@ -40,7 +40,7 @@ impl SortedTimes {
         Some((at(quantile - margin)?, at(quantile + margin)?))
     }
 
-    /// Without a block; `None` leaves none out. The result is `None` where no response is left.
+    /// The quantile without block `left_out`, `None` leaving no block out. Returns `None` if no response is left.
     pub fn quantile_ms(&self, quantile: f64, left_out: Option<usize>) -> Option<f64> {
         let is_kept = |block: usize| Some(block) != left_out;
         let kept = self.weights.iter().enumerate().filter(|(block, _)| is_kept(*block));
@@ -58,7 +58,7 @@ impl SortedTimes {
     }
 }
 
-/// The ratio of a quantile. `None`: a treatment has no response.
+/// The ratio of a quantile under two treatments; `None` if a treatment has no response.
 #[must_use]
 pub(super) fn quantile_ratio(
     treatment: &SortedTimes,
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_p99_at_a_gap_has_both_of_its_sides_in_its_interval() {
-        // One in a hundred takes 500 ms, a few more of them under the treatment: by chance.
+        // One in a hundred takes 500 ms, by chance a few more under the treatment.
         let block = |slow: usize| times(&[vec![10.0; 6_000 - slow], vec![500.0; slow]].concat());
         let of = |slow: usize| sorted(&vec![block(slow); 8]);
         let found = quantile_ratio(&of(62), &of(58), 0.99).unwrap();

@@ -1,4 +1,4 @@
-//! Does the interval keep its promise? 2,000 made-up sessions of each kind with a known truth, from a fixed seed.
+//! Does the interval keep its promise? 2,000 simulated sessions of each kind with a known truth, from a fixed seed.
 
 use super::comparison::{LEAST_TO_END, is_precise};
 use super::quantile::{SortedTimes, quantile_ratio};
@@ -8,7 +8,7 @@ use crate::random::SplitMix64;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::ResponseTimes;
 
-/// Of one second each.
+/// The ratio of rates measured over one second each.
 pub(super) fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
     let rates = |values: &[f64]| values.iter().map(|&of| Quotient { of, by: 1.0 }).collect::<Vec<_>>();
     super::ratio(&rates(treatment), &rates(baseline))
@@ -17,15 +17,15 @@ pub(super) fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRati
 pub(super) const SESSIONS: u32 = 2_000;
 const NOISE: f64 = 0.04;
 
-/// What weighs on the periods of a session besides noise.
+/// Effects on the periods of a session besides noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Weather {
     Calm,
     /// A straight trend of 40 % over the session.
     Drift,
-    /// A JVM that still gets 60 % faster, ever more slowly.
+    /// A JVM that is still getting 60 % faster, ever more slowly.
     WarmUp,
-    /// Periods that follow each other are alike.
+    /// Consecutive periods are alike.
     Correlated(f64),
     /// A neighbour that takes a quarter of the machine, for three periods on average.
     Bursts,
@@ -33,7 +33,7 @@ pub(super) enum Weather {
 }
 
 impl Weather {
-    /// The logarithm of each period's figure, and whether a neighbour took a part of the machine.
+    /// The logarithm of each period's figure, and whether a neighbour took part of the machine.
     pub(super) fn periods(self, count: usize, noise: &mut Noise) -> Vec<(f64, bool)> {
         let correlation = match self {
             Self::Correlated(correlation) => correlation,
@@ -67,7 +67,7 @@ pub(super) const WEATHERS: [Weather; 8] = [
     Weather::All,
 ];
 
-/// The figures of treatments 0 and 1 in each block, of which 1 is larger by `effect`.
+/// The figures of treatments 0 and 1 in each block; those of treatment 1 are larger by `effect`.
 fn session(
     weather: Weather,
     (treatments, blocks): (usize, usize),
@@ -158,8 +158,8 @@ fn carry_over_and_a_trend_are_reported_of_one_in_fifty_sessions_without_them_at_
     }
 }
 
-/// A block's response times under both treatments: all that a block has in common, and what each has of its own. So many of them wait in a
-/// queue, more or fewer in each block, and take twenty times as long.
+/// A block's response times under both treatments, with a part that the block has in common and a part of each treatment's own. About a
+/// share `queued` of the requests, varying between blocks, waits in a queue and takes twenty times as long.
 fn block_times(common: f64, effect: f64, queued: f64, noise: &mut Noise) -> [ResponseTimes; 2] {
     [0.0, effect].map(|effect| {
         let own = 0.1 * noise.normal();

@@ -1,26 +1,26 @@
-//! From which block on the JVM of a crossover is warm.
+//! The first block at which the JVM of a crossover is warm.
 //!
-//! While it compiles, both kinds of thread get faster, and not by as much: one may be compiled when the other is not yet. What a block
-//! shows of it is the CPU that a request takes, over all kinds.
+//! While the JVM compiles, both kinds of thread get faster, but not equally: one may be compiled before the other. In a block this
+//! shows in the CPU per request, over all kinds of thread.
 
 use super::comparison::{LEAST_TO_END, blocks_with_lost_cpu};
 use threadcount_model::crossover::{Crossover, CrossoverPeriod};
 
-/// So much less CPU per request in the later half of the blocks than in the earlier one, and the JVM still warms up.
+/// The JVM is still warming up if the later half of the blocks needs this much less CPU per request than the earlier half.
 const CHEAPER: f64 = 0.05;
 
-/// When the JVM was warm.
+/// When the JVM became warm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WarmUpEnd {
-    /// At the beginning of this block.
+    /// The JVM was warm at the beginning of this block.
     At(u32),
-    /// Not so early that enough blocks follow.
+    /// The JVM was not warm early enough for enough blocks to follow.
     NotYet,
-    /// Too few blocks, or their CPU is not known.
+    /// There are too few blocks, or their CPU is unknown.
     Unknown,
 }
 
-/// The longest end of the session in which requests get no cheaper begins then.
+/// The beginning of the longest final part of the session in which requests get no cheaper.
 #[must_use]
 pub fn warm_up_end(crossover: &Crossover) -> WarmUpEnd {
     let blocks = blocks_with_lost_cpu(crossover);
@@ -38,7 +38,7 @@ pub fn warm_up_end(crossover: &Crossover) -> WarmUpEnd {
     first.map_or(WarmUpEnd::NotYet, |from| WarmUpEnd::At(costs[from].0))
 }
 
-/// CPU per response; `None`: it is not known, or there is none.
+/// CPU per response of a block, with its number; `None` if the CPU is unknown, or there is no response.
 fn cost(block: &[&CrossoverPeriod]) -> Option<(u32, f64)> {
     let (mut cpu_us, mut ok) = (0.0, 0.0);
     for period in block.iter().filter(|it| it.ok > 0) {

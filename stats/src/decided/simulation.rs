@@ -1,6 +1,6 @@
-//! Does the whole procedure keep its promises: rounds, interim analyses and the rule that ends them? Thousands of
-//! made-up sessions with known truth, from a fixed seed. To look often and to stop at a good moment is the classical way
-//! to find differences that are none; here it must not help.
+//! Does the whole procedure keep its promises: rounds, interim analyses and the rule that ends them? Thousands of simulated sessions
+//! with known truth, from a fixed seed. Looking often and stopping at a good moment is the classical way to find differences that do
+//! not exist; here it must not help.
 
 use super::is_known;
 use crate::noise::{Noise, Shape};
@@ -11,10 +11,10 @@ use threadcount_model::comparison::{Basis, Ratio, Verdict};
 use threadcount_model::metric::Metric;
 
 const SESSIONS: u32 = 1_000;
-/// The chance of a false word that the headline of two variants under one load has on its page.
+/// The chance of a false verdict that the headline of two variants under one load has on its page.
 const CHANCE: f64 = 0.025;
 
-/// The rounds of interim analyses of an experiment with these sizes.
+/// The rounds with interim analyses of an experiment with these sizes.
 fn looks(sizes: &str, quick: bool) -> Vec<u32> {
     let text = format!(
         "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}}}\nloads: \
@@ -31,20 +31,20 @@ fn of_ten() -> Vec<u32> {
     looks("runs: 10", false)
 }
 
-/// Two variants on a machine.
+/// Two simulated variants on one machine.
 #[derive(Clone, Copy, Debug)]
 struct Scenario {
     truth: f64,
     shapes: (Shape, Shape),
-    /// What a whole round is slowed down or sped up by.
+    /// The standard deviation of the noise that all runs of a round share.
     shared: f64,
-    /// The share of single runs that something else on the machine takes CPU from.
+    /// The share of single runs from which something else on the machine takes CPU.
     hit: f64,
     /// The share of runs that fail.
     lost: f64,
-    /// The budget is used up after so many rounds.
+    /// The budget is used up after this many rounds.
     budget_rounds: u32,
-    /// The chance of a false word that its headline has on its page.
+    /// The chance of a false verdict that the headline has on its page.
     chance: f64,
 }
 
@@ -57,7 +57,7 @@ impl Scenario {
         Self::of(truth, (Shape::Normal(noise), Shape::Normal(noise)))
     }
 
-    /// One run's figure, of one that may be repeated up to `repeats` times; `None`: it does not count.
+    /// The figure of one run, which may be repeated up to `repeats` times; `None` if the run does not count.
     fn run(&self, noise: &mut Noise, truth: f64, shape: Shape, repeats: &mut u32) -> Option<f64> {
         let figure = noise.run(truth, shape);
         if noise.uniform() < self.lost {
@@ -66,8 +66,8 @@ impl Scenario {
         if noise.uniform() >= self.hit {
             return Some(figure);
         }
-        // A loop that has a core for part of the run takes half of that from a server on two cores: 10 to 40 % of its
-        // throughput for 0.2 to 0.8 of the run. It is noticed from 15 % of both cores on, 0.3 of the run.
+        // A loop on a core for part of the run takes half a core's worth from a server on two cores: 10 to 40 % of its throughput for
+        // 0.2 to 0.8 of the run. It is noticed from 15 % of both cores on, 0.3 of the run.
         let of_the_run = 0.2 + 0.6 * noise.uniform();
         if of_the_run <= 0.3 {
             return Some(figure * (1.0 - of_the_run / 2.0));
@@ -80,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// The ratio of two variants' figures of the same rounds.
+/// The ratio of two variants' figures in the same rounds.
 fn ratio(figures: &[(f64, f64)], looks: usize) -> Option<Ratio> {
     let (variant, baseline): (Vec<f64>, Vec<f64>) = figures.iter().copied().unzip();
     let estimate = paired(&variant, &baseline, 0.0, looks)?;
@@ -107,10 +107,10 @@ fn ratio(figures: &[(f64, f64)], looks: usize) -> Option<Ratio> {
     })
 }
 
-/// What a session ended with.
+/// The end of a session.
 struct Outcome {
     rounds: u32,
-    /// As on the page: a word only where its chance allows it.
+    /// The verdict on the page: a difference only if its chance allows it.
     verdict: Verdict,
     ratio: Option<Ratio>,
 }
@@ -190,7 +190,7 @@ fn tally(scenario: Scenario, looks: &[u32], rule: Rule) -> Tally {
     tally
 }
 
-/// With `--nocapture`: the figures that docs/measurements/statistics.md holds.
+/// Prints, with `--nocapture`, the figures in docs/measurements/statistics.md.
 fn report(scenario: &Scenario, looks: &[u32], tally: &Tally) {
     let share = |count: u32| 100.0 * f64::from(count) / f64::from(SESSIONS);
     println!(
@@ -239,7 +239,7 @@ fn not_even_who_stops_at_the_first_difference_finds_one_too_often() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// Few runs cannot know of slow ones that are still to come. `unseen_share` says how many there may be.
+/// A few runs cannot show slow runs that are still to come. `unseen_share` tells how many there may be.
 #[test]
 fn who_stops_early_with_rare_slow_runs_against_none_is_a_known_weakness() {
     let tally = tally(Scenario::of(1.0, SHAPES[4]), &by_default(), eager);
@@ -253,7 +253,7 @@ fn the_interval_at_the_end_of_a_session_holds_the_truth_in_nineteen_of_twenty() 
         for (shared, lost) in [(0.0, 0.0), (0.1, 0.2)] {
             let scenario = Scenario { shared, lost, ..Scenario::of(1.3, shapes) };
             let tally = tally(scenario, &by_default(), is_known);
-            // Skewed on one side alone it is a known weakness: three fast runs know nothing of the slow ones.
+            // With skew on one side only this is a known weakness: three fast runs show nothing of the slow ones.
             let at_most = if matches!(shapes, (Shape::Skewed(_), Shape::Normal(_))) { 60 } else { 50 };
             if tally.missed > SESSIONS * at_most / 1_000 {
                 broken.push(format!("{scenario:?} {tally:?}"));
@@ -331,8 +331,8 @@ fn identical_variants_beside_a_busy_loop_that_comes_and_goes_never_differ_and_ar
     }
 }
 
-/// The mean of one variant is that of the other, but one run in five is slower: four in five are faster than the mean, and
-/// sessions that see no slow run believe them.
+/// Both variants have the same mean, but one run in five of one variant is slower: four in five are faster than the mean, and sessions
+/// that see no slow run believe them.
 #[test]
 fn a_second_speed_that_makes_up_for_the_others_is_called_a_difference_in_at_most_one_of_twenty_sessions() {
     let mut broken = Vec::new();

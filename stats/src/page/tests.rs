@@ -1,4 +1,4 @@
-//! A page's words: Holm's procedure by hand, and thousands of made-up pages.
+//! Verdicts of a page: Holm's procedure by hand, and thousands of simulated pages.
 
 use super::*;
 use crate::noise::{Noise, Shape};
@@ -63,7 +63,7 @@ fn the_words_are_those_of_holms_weighted_procedure_by_hand() {
     assert_eq!(page(0.026, 0.9, 0.9, 0.9), [false; 4]);
     assert_eq!(page(0.9, 0.007, 0.9, 0.9), [false, true, false, false], "0.05 x 0.15 = 0.0075");
     assert_eq!(page(0.9, 0.008, 0.9, 0.9), [false; 4]);
-    // With the rate rejected 0.15 / 0.5 of 0.05 are left for p50: 0.015, then 0.15 / 0.35 for p99: 0.0214, then all for max.
+    // With the rate rejected, 0.15 / 0.5 of 0.05 are left for p50: 0.015; then 0.15 / 0.35 for p99: 0.0214; then all for max.
     assert_eq!(page(0.001, 0.014, 0.021, 0.049), [true; 4]);
     assert_eq!(page(0.001, 0.016, 0.021, 0.049), [true, false, false, false]);
     assert_eq!(page(0.001, 0.014, 0.022, 0.049), [true, true, false, false]);
@@ -77,7 +77,7 @@ fn a_planned_comparison_keeps_its_share_before_it_is_measured() {
         judge(&three, &mut compared);
         compared[0].ratios[0].verdict
     };
-    // No other figure is there: the headline's half is all there is, in two equal parts.
+    // There is no other figure: the headline's half is all there is, in two equal parts.
     assert_eq!((judged(0.024), judged(0.026)), (Verdict::Lower, Verdict::NotEnoughRuns));
     let chance = chance_of_a_headline(&three);
     assert!((chance - 0.0125).abs() < 1e-12, "{chance}: and half of it whatever else is measured");
@@ -111,12 +111,12 @@ fn a_figure_that_cannot_have_a_word_takes_no_weight_from_those_that_can() {
         compared[0].ratios[1].verdict
     };
     use Verdict::{Higher, NotEnoughRuns};
-    // Measured, without a p-value: the median has all three tenths of the tables, of 0.8 or of all.
+    // The comparison was measured but has no p-value: the median gets all three tenths of the tables, of 0.8 or of 1.
     assert_eq!(judged(0.018, None, None), Higher, "0.05 x 0.3 / 0.8 = 0.0187");
     assert_eq!(judged(0.019, None, None), NotEnoughRuns);
     assert_eq!(judged(0.0149, None, Some(0.9)), Higher, "0.05 x 0.3 = 0.015");
     assert_eq!(judged(0.0151, None, Some(0.9)), NotEnoughRuns);
-    // One that was not found different could have had a word.
+    // A figure that was not found to differ could have had a verdict.
     assert_eq!(judged(0.0074, Some(0.9), Some(0.9)), Higher, "0.05 x 0.15 = 0.0075");
     assert_eq!(judged(0.0076, Some(0.9), Some(0.9)), NotEnoughRuns);
 }
@@ -135,8 +135,8 @@ fn no_difference_stays_and_what_has_no_interval_has_no_word() {
     assert_eq!(verdicts, [Verdict::NoDifference, Verdict::NotEnoughRuns]);
 }
 
-/// How many of the pages hold a word: 24 metrics of each of three variants against a fourth, in so many rounds, with noise
-/// that metrics of one run share.
+/// Number of pages with a verdict before and after Holm's procedure: 24 metrics of each of three variants against a fourth, in `rounds`
+/// rounds, with noise that the metrics of a run share.
 fn pages_with_a_word(rounds: usize, shared: f64, shape: Shape) -> (u32, u32) {
     let four = experiment("a: {}, b: {}, c: {}, d: {}", "{clients: 4, duration: 1s}");
     let metrics = &Metric::ALL[..24];
@@ -168,7 +168,7 @@ fn pages_with_a_word(rounds: usize, shared: f64, shape: Shape) -> (u32, u32) {
 
 #[test]
 fn of_pages_with_72_figures_without_a_difference_at_most_one_in_twenty_holds_a_word() {
-    // Three standard deviations of the binomial distribution: the figures are independent, and Holm uses all of the 5 %.
+    // 5 % and three standard deviations of the binomial distribution: the figures are independent, and Holm uses all of the 5 %.
     let at_most = (0.05 * f64::from(PAGES) + 3.0 * (0.05 * 0.95 * f64::from(PAGES)).sqrt()) as u32;
     for (rounds, shared) in [(3, 0.0), (5, 0.0), (5, 0.03), (15, 0.0)] {
         let (before, with_a_word) = pages_with_a_word(rounds, shared, Shape::Normal(0.03));
@@ -179,7 +179,7 @@ fn of_pages_with_72_figures_without_a_difference_at_most_one_in_twenty_holds_a_w
     assert!(with_a_word <= at_most, "skewed: {with_a_word}");
 }
 
-/// Holm's procedure over two variants' ratios in two sessions, those of the rates and of one more figure each.
+/// Applies Holm's procedure to two variants' ratios in two sessions: the rate and one more figure of each.
 fn words_of_sessions(p_values: [f64; 4]) -> Vec<bool> {
     let load = two().loads[0].workload;
     let of = |rate, p50| {

@@ -1,19 +1,19 @@
 //! The studentised bootstrap over runs (Efron & Tibshirani, "An introduction to the bootstrap", 1993, section 12.5).
 //!
-//! As many runs as there are drawn from the runs there are, again and again: how far does the difference of such a
-//! draw lie from the true difference of what it was drawn from, in its own standard errors? Unlike the percentile
-//! bootstrap, which forgets that small draws underestimate the variance, this keeps its promise with few runs, and it
-//! follows noise that is skewed: a run can be much slower than the others, but hardly much faster.
+//! As many runs as there are on a side are drawn from them, again and again: how far, in its own standard errors, does the difference
+//! in such a draw lie from the true difference in what it was drawn from? Unlike the percentile bootstrap, which forgets that small
+//! draws underestimate the variance, this keeps its promise with few runs, and it follows skewed noise: a run can be much slower than
+//! the others, but hardly much faster.
 
 use super::side::Side;
 use crate::random::SplitMix64;
 
-/// One less than a thousand, so that the quantiles that are asked for are draws and not between two of them.
+/// Number of draws: one less than a thousand, so that the quantiles needed are draws and do not lie between two of them.
 const DRAWS: usize = 999;
-/// Fixed: one result always gives the same interval.
+/// The seed is fixed, so that a result always gives the same interval.
 const SEED: u64 = 20_240_205;
 
-/// The deviations, in standard errors, that lie below all but `alpha`/2 and above all but `alpha`/2 of the draws.
+/// The deviations, in standard errors, below and above which `alpha`/2 of the draws lie.
 pub(super) fn deviations(variant: &Side, baseline: &Side, alpha: f64) -> (f64, f64) {
     let mut random = SplitMix64(SEED);
     let mut deviations: Vec<f64> = (0..DRAWS)
@@ -28,7 +28,7 @@ pub(super) fn deviations(variant: &Side, baseline: &Side, alpha: f64) -> (f64, f
     (deviations[place - 1], deviations[DRAWS - place])
 }
 
-/// Mean, from the mean of all, and squared standard error of as many runs as there are, drawn from them.
+/// The mean, relative to the mean of all runs, and the squared standard error of as many runs as there are, drawn from them.
 fn drawn(side: &Side, random: &mut SplitMix64) -> (f64, f64) {
     let runs = side.deviations.len();
     let (mut sum, mut squares) = (0.0, 0.0);

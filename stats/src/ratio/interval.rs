@@ -1,17 +1,16 @@
-//! The interval of a ratio: Welch's for few runs; for more, a studentised bootstrap over the runs too, and of the two
-//! the wider on each side.
+//! The interval of a ratio: Welch's for few runs; for more runs the wider one, on each side, of Welch's and a studentised bootstrap
+//! over the runs.
 
 use super::bootstrap;
 use super::side::Side;
 use crate::student::{t_quantile, two_sided_tail, upper_tail};
 use threadcount_model::interval::Interval;
 
-/// With so many runs on each side the bootstrap sees noise that is skewed. With fewer there are too few different
-/// draws: of 3 runs only 10. Where the noise is normal, Welch's interval is the truer one, so neither is used alone
-/// (`ratio/simulation.rs`).
+/// From this many runs on each side, the bootstrap sees skewed noise. With fewer there are too few different draws: only 10 of 3 runs.
+/// If the noise is normal, Welch's interval is truer, so neither is used alone (`ratio/simulation.rs`).
 pub(super) const BOOTSTRAP_FROM: usize = 8;
 
-/// The interval that misses the ratio with probability `alpha`, called one of this `confidence`.
+/// The interval that misses the ratio with probability `alpha`, labelled with this `confidence`.
 pub(super) fn interval(variant: &Side, baseline: &Side, alpha: f64, confidence: f64) -> Option<Interval> {
     let (below, above) = reach(variant, baseline, alpha)?;
     let centre = variant.mean - baseline.mean;
@@ -20,9 +19,8 @@ pub(super) fn interval(variant: &Side, baseline: &Side, alpha: f64, confidence: 
     (low.is_finite() && high.is_finite()).then_some(Interval { low, high, confidence })
 }
 
-/// The probability of a ratio as far from 1 or farther where there is no difference: below `alpha` exactly where the interval
-/// leaves out 1. Draws are too few to show smaller probabilities; there the tail is taken to be Student's, as much wider as at
-/// `alpha`.
+/// The probability of a ratio at least this far from 1 if there is no difference: below `alpha` exactly if the interval excludes 1.
+/// There are too few draws to show smaller probabilities; there the tail is taken to be Student's, widened as much as at `alpha`.
 pub(super) fn p_value(variant: &Side, baseline: &Side, alpha: f64) -> Option<f64> {
     let freedom = freedom(variant, baseline);
     let (below, above) = reach(variant, baseline, alpha)?;
@@ -31,8 +29,8 @@ pub(super) fn p_value(variant: &Side, baseline: &Side, alpha: f64) -> Option<f64
     two_sided_tail(freedom, deviation * t_quantile(freedom, 1.0 - alpha / 2.0)? / reach)
 }
 
-/// The probability of a ratio as far above `limit` or farther where the limit is the truth: below `alpha` exactly where the
-/// interval of 1 - 2 `alpha` lies above it. Draws are too few to show smaller probabilities, see [`p_value`].
+/// The probability of a ratio at least this far above `limit` if the limit is the truth: below `alpha` exactly if the interval of 1 - 2
+/// `alpha` lies above it. There are too few draws to show smaller probabilities, see [`p_value`].
 pub(super) fn p_value_above(variant: &Side, baseline: &Side, limit: f64, alpha: f64) -> Option<f64> {
     let freedom = freedom(variant, baseline);
     let (below, above) = reach(variant, baseline, 2.0 * alpha)?;
@@ -52,7 +50,7 @@ fn reach(variant: &Side, baseline: &Side, alpha: f64) -> Option<(f64, f64)> {
     Some((drawn.0.min(-student), drawn.1.max(student)))
 }
 
-/// That of Welch and Satterthwaite.
+/// The degrees of freedom by Welch and Satterthwaite.
 fn freedom(variant: &Side, baseline: &Side) -> f64 {
     let share = |side: &Side| side.error.powi(2) / (side.runs() as f64 - 1.0);
     (variant.error + baseline.error).powi(2) / (share(variant) + share(baseline))

@@ -5,7 +5,7 @@ use super::RELATIVE_STEP;
 /// One side's figures on the logarithmic scale.
 #[derive(Clone, Debug)]
 pub(super) struct Side {
-    /// The logarithms, less their mean.
+    /// The logarithms, minus their mean.
     pub deviations: Vec<f64>,
     pub mean: f64,
     /// The squared standard error of the mean.
@@ -15,7 +15,7 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// `None` with fewer than two runs or a figure that has no logarithm.
+    /// The figures' logarithms; `None` with fewer than two runs, or a figure that has no logarithm.
     pub fn of(figures: &[f64], step: f64) -> Option<Self> {
         if figures.len() < 2 || figures.iter().any(|&figure| figure <= 0.0 || !figure.is_finite()) {
             return None;
@@ -34,9 +34,9 @@ impl Side {
     }
 }
 
-/// The variance that rounding alone hides, relative to the figure: that of a uniform distribution as wide as the
-/// step, its square by twelve (Sheppard). Without it, runs that happen to agree to the last digit would claim to know
-/// the figure exactly.
+/// The variance that rounding alone hides, relative to the figure: that of a uniform distribution as wide as the step, which is the
+/// step's square divided by twelve (Sheppard). Without it, runs that happen to agree to the last digit would claim to know the figure
+/// exactly.
 pub(super) fn rounding_variance(figure: f64, step: f64) -> f64 {
     (RELATIVE_STEP.powi(2) + (step / figure).powi(2)) / 12.0
 }

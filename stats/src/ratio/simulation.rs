@@ -1,5 +1,5 @@
-//! Do the intervals of a single analysis keep their promises? Thousands of made-up experiments with known truth, from a
-//! fixed seed. Whole sessions are in `stats/decided/simulation.rs`.
+//! Do the intervals of a single analysis keep their promises? Thousands of simulated experiments with known truth, from a fixed seed.
+//! Whole sessions are in `stats/decided/simulation.rs`.
 
 use super::interval::BOOTSTRAP_FROM;
 use super::{Estimate, paired, unpaired};
@@ -9,10 +9,10 @@ use threadcount_model::comparison::Verdict;
 const EXPERIMENTS: u32 = 2_000;
 
 type Method = fn(&[f64], &[f64], f64) -> Option<Estimate>;
-/// Rounds of one session, and runs of two sessions.
+/// The methods for rounds of one session and for runs of two sessions.
 const METHODS: [Method; 2] = [|variant, baseline, step| paired(variant, baseline, step, 1), unpaired];
 
-/// How many of the experiments find a difference: (higher, lower, none).
+/// Number of experiments that find a difference: (higher, lower, none).
 fn found(
     method: Method,
     truth: f64,
@@ -119,7 +119,7 @@ fn a_difference_is_not_called_smaller_than_it_is() {
     assert!(too_small <= EXPERIMENTS / 40, "{too_small}");
 }
 
-/// In how many of the experiments the interval misses the truth, on which side.
+/// Number of experiments whose interval misses the truth: (too low, too high).
 fn missed(variant: Shape, baseline: Shape, runs: usize) -> (u32, u32) {
     let mut noise = Noise::new();
     let mut missed = (0, 0);

@@ -6,10 +6,10 @@ use crate::hung_requests::{HungRequests, TimeInFlight};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
 
-/// With more than this share of the requests, or of their time, in failures the threads found are not those of the requests whose times are known.
+/// If more than this share of the requests, or of their time, fails, the sampled threads are not those of the requests with known times.
 const MOST_FAILED: f64 = 0.01;
 
-/// So many times the requests in flight of the load, and half a thread more: no noise of samples, and the threads are not all ours.
+/// With more request threads than this multiple of the load's requests in flight, plus half a thread, some threads serve somebody else.
 const OTHERS_TOO: f64 = 1.3;
 const NOISE_THREADS: f64 = 0.5;
 
@@ -18,13 +18,13 @@ pub(super) struct Observed<'a> {
     pub record: &'a Record,
     pub profile: &'a WaitProfile,
     pub service_time_ms: f64,
-    /// From a random moment to the end of a request that is in flight then.
+    /// Mean time from a random moment to the end of a request that is in flight then.
     pub residual_ms: f64,
     pub rate_per_s: f64,
-    /// Those completed, without what had passed of their time when the window began, and of those unfinished at the end the part
-    /// that had passed: what threads sampled in the window worked for.
+    /// Completed requests, without their time before the window, plus the part of unfinished requests that had passed at its end: the
+    /// requests per second that the threads sampled in the window worked for.
     pub flow_per_s: f64,
-    /// Of its time, in which the JVM stopped all threads, the sampler too.
+    /// Share of the window in which the JVM stopped all threads, including the sampler.
     pub stopped_share: f64,
     pub hung: Option<HungRequests>,
 }
@@ -93,8 +93,8 @@ impl<'a> Observed<'a> {
         self.flow_per_s * self.service_time_ms / 1_000.0
     }
 
-    /// Its groups as milliseconds per request, after the samples of the runs before. No sample falls into a safepoint: there a thread
-    /// that waits goes on waiting, and one that runs does not run.
+    /// Adds the run's groups as milliseconds per request, after the samples of earlier runs. No sample falls into a safepoint: there a
+    /// waiting thread goes on waiting, and a running thread does not run.
     pub fn add_to(&self, series: &mut Vec<Series>, counted: ThreadRole, before: usize, samples: usize) {
         let stopped = ThreadActivity { state: ThreadState::Safepoint, ..ThreadActivity::default() };
         for group in self.profile.groups.iter().filter(|group| group.role <= counted) {

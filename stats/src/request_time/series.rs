@@ -1,4 +1,4 @@
-//! What threads do, sample by sample.
+//! An activity of threads, sample by sample.
 
 use super::time_share;
 use crate::resampled::Samples;
@@ -6,7 +6,7 @@ use threadcount_model::interval::Interval;
 use threadcount_model::record::wait_profile::ThreadActivity;
 use threadcount_model::request_time::RequestTimePart;
 
-/// One thing that threads do, sample by sample.
+/// An activity of threads: the number of threads and the milliseconds per request in each sample.
 pub(super) struct Series {
     activity: ThreadActivity,
     pub threads: Vec<f64>,
@@ -18,7 +18,7 @@ impl Series {
         Self { activity: activity.clone(), threads: vec![0.0; samples], ms: vec![0.0; samples] }
     }
 
-    /// The one of an activity; a new one where there is none. Who holds it and whom it reads from is kept where all agree.
+    /// The series of an activity, added if missing. The holder and the peer that is read from are kept only if all runs agree on them.
     pub fn of<'a>(all: &'a mut Vec<Self>, activity: &ThreadActivity, samples: usize) -> &'a mut Self {
         let place = all.iter().position(|it| it.is_of(activity)).unwrap_or_else(|| {
             all.push(Self::new(activity, samples));
@@ -30,7 +30,7 @@ impl Series {
         &mut all[place]
     }
 
-    /// Who holds it and whom it reads from may differ from run to run.
+    /// Is this the same activity? The holder and the peer that is read from may differ from run to run.
     pub fn is_of(&self, other: &ThreadActivity) -> bool {
         let mine = &self.activity;
         let same_place = (&mine.application, &mine.library) == (&other.application, &other.library);
@@ -41,7 +41,7 @@ impl Series {
 
     pub fn part(&self, samples: &Samples) -> RequestTimePart {
         let mut time = time_share(&self.ms, samples);
-        // Widened, it may reach below what is possible.
+        // A widened interval may reach below what is possible.
         time.interval = time.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
         RequestTimePart { activity: self.activity.clone(), threads: samples.mean(&self.threads), time }
     }

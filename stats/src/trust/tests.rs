@@ -369,7 +369,7 @@ fn a_compiler_that_is_busy_while_measuring_doubts_cpu_per_request_and_nothing_el
     assert!(sentences.contains("CPU per request"), "{sentences}");
     let (_, doubts) = trust(&experiment(), &records);
     assert!(doubts.iter().all(|it| matches!(it.reason, DoubtReason::CompilerBusy { .. })), "{doubts:?}");
-    // Look-alikes: within its share; no JVM; a load that measures a cold server on purpose.
+    // Look-alikes: a compiler within its share; no JVM; a load that measures a cold server on purpose.
     for silent in [measured(Some(0.04), warmed.clone()), measured(None, warmed), measured(Some(0.5), None)] {
         assert_eq!(judged(&silent), (true, String::new()));
     }
