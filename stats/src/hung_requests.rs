@@ -72,7 +72,7 @@ mod tests {
         TimeInFlight::of(&load, ok.1).hung(&load)
     }
 
-    /// Of 100 clients `clients` hang, for 2 s when the window begins and for 8 s when it ends; the others' requests take 10 ms.
+    /// 100 clients, `clients` of which hang: for 2 s when the window begins and for 8 s when it ends; the others' requests take 10 ms.
     fn clients_hang(clients: u64) -> Option<HungRequests> {
         let mean_ms = |hung_ms: f64| (clients as f64 * hung_ms + (100 - clients) as f64 * 5.0) / 100.0;
         hung(((100 - clients) * 600, 10.0), (100, mean_ms(2_000.0)), (100, mean_ms(8_000.0)))

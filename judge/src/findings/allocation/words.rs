@@ -1,4 +1,3 @@
-
 use super::{AllocatingPlace, AllocationDifference, ProcessorsMadeAnew};
 use crate::finding::RunsShowing;
 use crate::words::figure::known;

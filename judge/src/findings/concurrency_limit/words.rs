@@ -1,4 +1,3 @@
-
 use super::{ConcurrencyLimit, LimitedThreads, WaitingThreads, is_full};
 use crate::finding::RunsShowing;
 use crate::words::activity::what;

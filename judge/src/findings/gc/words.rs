@@ -1,4 +1,3 @@
-
 use super::GcPauses;
 use crate::finding::RunsShowing;
 use crate::findings::allocation::fewer_allocations;

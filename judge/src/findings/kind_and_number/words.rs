@@ -1,4 +1,3 @@
-
 use super::KindAndNumber;
 use crate::evidence::in_flight::Arrivals;
 use crate::finding::RunsShowing;

@@ -1,4 +1,3 @@
-
 use super::KindOrSize;
 use crate::finding::RunsShowing;
 use crate::words::figure::known;

@@ -1,4 +1,3 @@
-
 use super::{PinEvidence, PinFigures, PinnedCarriers};
 use crate::finding::RunsShowing;
 use crate::words::figure::known;

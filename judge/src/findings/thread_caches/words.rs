@@ -1,4 +1,3 @@
-
 use super::{ThreadCache, ThreadCaches};
 use crate::finding::RunsShowing;
 use crate::words::figure::known;

@@ -1,4 +1,3 @@
-
 use super::UnfairWaits;
 use crate::finding::RunsShowing;
 use crate::words::figure::known;

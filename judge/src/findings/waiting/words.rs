@@ -1,4 +1,3 @@
-
 use super::WaitingPlace;
 use crate::evidence::connection_pools::full_pool;
 use crate::finding::RunsShowing;
