@@ -38,7 +38,7 @@ pub struct RunsShowing {
 }
 
 impl RunsShowing {
-    pub(crate) const fn of(showing: usize, complete: usize) -> Self {
+    pub(crate) const fn new(showing: usize, complete: usize) -> Self {
         Self { showing: showing as u32, complete: complete as u32 }
     }
 }

@@ -138,9 +138,9 @@ impl ResultDocument {
             |name: &str| self.experiment.load(name).is_some_and(|load| load.workload.expects_losses());
         let complete =
             self.records.iter().filter(|record| is_complete(record) && !expects_losses(&record.load));
-        let of = |record: &'_ Record| record.measured.as_ref().map(|load| load.requests.ok > 0);
+        let has_success = |record: &'_ Record| record.measured.as_ref().map(|load| load.requests.ok > 0);
         let (with, without): (Vec<_>, Vec<_>) = complete
-            .filter_map(|record| Some((record.variant.as_str(), record.load.as_str(), of(record)?)))
+            .filter_map(|record| Some((record.variant.as_str(), record.load.as_str(), has_success(record)?)))
             .partition(|&(_, _, is_success)| is_success);
         let pair = |(variant, load, _)| (variant, load);
         let with: BTreeSet<_> = with.into_iter().map(pair).collect();

@@ -283,13 +283,13 @@ mod tests {
             };
             both.map(run).collect()
         };
-        let of = |cpu_cores: f64| {
+        let judged = |cpu_cores: f64| {
             let compared = compare(&experiment(), &records(cpu_cores));
             let ratio = rate(&compared[0]);
             (ratio.ratio.round(), ratio.interval.is_some(), ratio.verdict)
         };
-        assert_eq!(of(0.3), (2.0, true, Verdict::Higher));
-        assert_eq!(of(1.4), (2.0, false, Verdict::NotEnoughRuns));
+        assert_eq!(judged(0.3), (2.0, true, Verdict::Higher));
+        assert_eq!(judged(1.4), (2.0, false, Verdict::NotEnoughRuns));
     }
 
     fn experiment() -> Experiment {

@@ -121,12 +121,12 @@ pub fn trend(ratios: &[f64]) -> Option<f64> {
     let half = ratios.len() / 2;
     let (earlier, later) = (&ratios[..half], &ratios[ratios.len() - half..]);
     // Blocks of the two halves are not paired, so the spread of each half counts.
-    let of = |half: &[f64]| {
+    let mean_and_error = |half: &[f64]| {
         let logs: Vec<f64> = half.iter().map(|it| it.ln()).collect();
         let (mean, variance) = mean_and_variance(&logs)?;
         Some((mean, variance / logs.len() as f64))
     };
-    let ((early, early_error), (late, late_error)) = (of(earlier)?, of(later)?);
+    let ((early, early_error), (late, late_error)) = (mean_and_error(earlier)?, mean_and_error(later)?);
     let error = (early_error + late_error).sqrt();
     let p_value = two_sided_tail(2.0 * (half as f64 - 1.0), (late - early) / error)?;
     (p_value < CHANGE_P && (late - early).abs() >= LEAST_CHANGE.ln_1p()).then(|| (late - early).exp())

@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn an_undecided_ratio_says_how_many_more_runs_it_wants() {
-        let of = |low: f64, high: f64, runs, verdict| Ratio {
+        let ratio_of = |low: f64, high: f64, runs, verdict| Ratio {
             metric: Metric::Rate,
             variant_value: 1.0,
             baseline_value: 1.0,
@@ -327,7 +327,7 @@ mod tests {
         };
         // Half as wide: t / sqrt n has to fall from 2.776445 / sqrt 3 = 1.603 (Welch) to 0.8015; for pairs 2.364624 / sqrt 8 = 0.836 is
         // not enough, but 2.306004 / sqrt 9 = 0.769 is.
-        let twice_too_wide = of(1.1_f64.powi(-2), 1.1_f64.powi(2), 3, Verdict::NotEnoughRuns);
+        let twice_too_wide = ratio_of(1.1_f64.powi(-2), 1.1_f64.powi(2), 3, Verdict::NotEnoughRuns);
         assert_eq!(more_runs(&twice_too_wide), Some(6));
         let withheld = Basis { withheld: true, ..Basis::default() };
         assert_eq!(
@@ -335,8 +335,8 @@ mod tests {
             None,
             "it has shown its difference"
         );
-        assert_eq!(more_runs(&of(0.99, 1.01, 3, Verdict::NoDifference)), None);
-        assert_eq!(more_runs(&of(1e-9, 1e9, 3, Verdict::NotEnoughRuns)), Some(MOST_RUNS - 3));
+        assert_eq!(more_runs(&ratio_of(0.99, 1.01, 3, Verdict::NoDifference)), None);
+        assert_eq!(more_runs(&ratio_of(1e-9, 1e9, 3, Verdict::NotEnoughRuns)), Some(MOST_RUNS - 3));
     }
 
     #[test]

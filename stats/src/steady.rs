@@ -33,13 +33,13 @@ pub struct ServedSecond {
 /// Is the server's CPU level? `is_open` tells that the schedule holds the rate.
 #[must_use]
 pub fn is_cpu_level(seconds: &[ServedSecond], is_open: bool) -> bool {
-    let of = |figure: fn(&ServedSecond) -> f64| seconds.iter().map(figure).collect::<Vec<f64>>();
-    let cpu_cores = of(|it| it.cpu_cores);
+    let figures = |figure: fn(&ServedSecond) -> f64| seconds.iter().map(figure).collect::<Vec<f64>>();
+    let cpu_cores = figures(|it| it.cpu_cores);
     let is_busy = mean(&cpu_cores) >= Some(LEAST_CPU_CORES);
     !is_busy
         || match is_open {
             true => is_level(&cpu_cores, CPU),
-            false => is_level(&of(|it| it.cpu_cores / it.rate_per_s.max(1.0)), CPU),
+            false => is_level(&figures(|it| it.cpu_cores / it.rate_per_s.max(1.0)), CPU),
         }
 }
 

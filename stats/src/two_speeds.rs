@@ -75,9 +75,9 @@ fn are_slower_than_partners(own: &[f64], other: &[f64], slower: &[bool]) -> bool
 
 /// The gap between the fastest of these runs and the slowest of the others; negative if they overlap.
 fn gap_between(speeds: &[f64], slower: &[bool]) -> f64 {
-    let of =
+    let speeds_of =
         |which: bool| speeds.iter().zip(slower).filter(move |(_, slow)| **slow == which).map(|(it, _)| *it);
-    of(false).fold(f64::INFINITY, f64::min) - of(true).fold(f64::NEG_INFINITY, f64::max)
+    speeds_of(false).fold(f64::INFINITY, f64::min) - speeds_of(true).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// Marks the runs that lie below a wide gap; `None` if there is no such gap.

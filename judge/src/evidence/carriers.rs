@@ -20,7 +20,7 @@ pub(crate) struct Carriers {
 
 impl Carriers {
     /// `None` if there are too few readings.
-    pub fn of(jvm: &JvmReadings) -> Option<Self> {
+    pub fn from_readings(jvm: &JvmReadings) -> Option<Self> {
         let readings = &jvm.carriers;
         if (readings.len() as u32) < FEWEST_READINGS {
             return None;
@@ -63,12 +63,12 @@ mod tests {
         ];
         let jvm = JvmReadings { carriers: readings.to_vec(), ..JvmReadings::default() };
         let expected = Carriers { parallelism: 2.0, full: 0.8, held: 0.6, queued: 32.0 };
-        assert_eq!(Carriers::of(&jvm), Some(expected));
+        assert_eq!(Carriers::from_readings(&jvm), Some(expected));
     }
 
     #[test]
     fn three_readings_show_nothing() {
         let jvm = JvmReadings { carriers: vec![carriers(2, 0, 40); 3], ..JvmReadings::default() };
-        assert_eq!(Carriers::of(&jvm), None);
+        assert_eq!(Carriers::from_readings(&jvm), None);
     }
 }

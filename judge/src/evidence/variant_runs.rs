@@ -210,14 +210,14 @@ impl<'a> VariantRuns<'a> {
         let held: Vec<RunFigures> =
             self.runs.iter().filter_map(|run| RunFigures::of(run)).filter(holds).collect();
         (2 * held.len() > self.runs.len())
-            .then(|| (RunFigures::mean(&held), RunsShowing::of(held.len(), self.runs.len())))
+            .then(|| (RunFigures::mean(&held), RunsShowing::new(held.len(), self.runs.len())))
     }
 
     /// Everything that `find` finds, and in how many runs, if it finds something in more than half of the complete runs.
     #[must_use]
     pub fn in_most<T>(&self, find: impl Fn(&Record) -> Option<T>) -> Option<(Vec<T>, RunsShowing)> {
         let found: Vec<T> = self.runs.iter().filter_map(|run| find(run)).collect();
-        let runs = RunsShowing::of(found.len(), self.runs.len());
+        let runs = RunsShowing::new(found.len(), self.runs.len());
         (2 * found.len() > self.runs.len()).then_some((found, runs))
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         syn_retransmits: sum(|network| network.syn_retransmits),
         clients: runs_of_variant.clients(),
     };
-    let runs = RunsShowing::of(overflowed.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::new(overflowed.len(), runs_of_variant.runs.len());
     Some(runs_of_variant.finding(Fact::AcceptQueue(overflow), runs))
 }
 

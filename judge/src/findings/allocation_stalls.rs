@@ -38,7 +38,7 @@ struct Stalls {
 }
 
 impl Stalls {
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let stalls = record.jvm_log.as_ref()?.allocation_stalls;
         let load = record.measured.as_ref()?;
         let times = load.response_time_ms?;
@@ -56,7 +56,7 @@ impl Stalls {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(Stalls::of)?;
+    let (found, runs) = runs_of_variant.in_most(Stalls::from_record)?;
     let mean = |figure: fn(&Stalls) -> f64| mean_of(found.iter().map(figure));
     let stalls = AllocationStalls {
         stalls_per_run: mean(|it| it.count)?,

@@ -55,7 +55,7 @@ struct RunWithoutProgress {
 }
 
 impl RunWithoutProgress {
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let server_cpu_cores = record.observed_cost()?.cpu_cores;
         let jvm = record.jvm.as_ref()?;
         let yields = |site: &&SiteTotal| site.reason == Some(SiteReason::Yield);
@@ -64,7 +64,7 @@ impl RunWithoutProgress {
             without_work: share(&jvm.thread_samples, |_| true),
             yields: share(&jvm.thread_samples, yields),
             site: jvm.thread_samples.without_progress.iter().find(yields)?.clone(),
-            carriers: Carriers::of(jvm),
+            carriers: Carriers::from_readings(jvm),
             server_cpu_cores,
             rate_per_s: record.observed_window().map(|(load, _)| load.rate_per_s.completed),
         };
@@ -82,13 +82,13 @@ fn share(samples: &ThreadSamples, which: impl Fn(&&SiteTotal) -> bool) -> f64 {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::of)?;
+    let (found, runs) = runs_of_variant.observed().in_most(RunWithoutProgress::from_record)?;
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
 /// Finds threads that yield in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[RunWithoutProgress::of(record)?])
+    fact(&[RunWithoutProgress::from_record(record)?])
 }
 
 fn fact(found: &[RunWithoutProgress]) -> Option<Fact> {

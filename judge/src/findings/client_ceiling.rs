@@ -167,11 +167,11 @@ mod tests {
 
     #[test]
     fn where_a_limit_of_the_server_is_named_the_clients_are_not_it() {
-        let of = |rule: Fact| Finding { variant: None, load: None, runs: None, fact: rule };
+        let finding = |rule: Fact| Finding { variant: None, load: None, runs: None, fact: rule };
         let overflow = AcceptQueueOverflow { overflows: 1, syn_retransmits: 1, clients: 20 };
-        assert!(is_refuted(&[of(Fact::AcceptQueue(overflow))]));
+        assert!(is_refuted(&[finding(Fact::AcceptQueue(overflow))]));
         let files = ResourceLimit::ServerFiles { open: 9, at_most: 10 };
-        assert!(!is_refuted(&[of(Fact::Limits(files))]), "a limit that is near slows nothing down");
+        assert!(!is_refuted(&[finding(Fact::Limits(files))]), "a limit that is near slows nothing down");
     }
 
     #[test]

@@ -71,7 +71,7 @@ fn of_pair(one: &VariantRuns<'_>, other: &VariantRuns<'_>) -> Option<Finding> {
         interval,
     };
     let runs = one.runs.len().min(other.runs.len());
-    (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), RunsShowing::of(runs, runs)))
+    (share.min(other_share) >= MOST).then(|| one.finding(Fact::CpuBound(fact), RunsShowing::new(runs, runs)))
 }
 
 /// Share of the time on the CPU or ready for it; `None` for threads of an unknown server, which may be jobs of the application.

@@ -72,7 +72,7 @@ fn waits(record: &Record) -> Option<CarrierFileIo> {
     let jvm = record.jvm.as_ref()?;
     let site = jvm.file_io.first()?.clone();
     let waiting_carriers = waiting_carriers(record)?;
-    let readings = Carriers::of(jvm);
+    let readings = Carriers::from_readings(jvm);
     let carriers = readings.map_or_else(
         || f64::from(record.observed_cost().map_or(0, |it| it.machine_cores)),
         |it| it.parallelism,

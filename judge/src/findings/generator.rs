@@ -55,7 +55,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         cpu_us_per_request: load.generator.cpu_us_per_request,
         send_lag_p99_ms: load.generator.send_lag_ms.map(|lag| lag.p99),
     };
-    let runs = RunsShowing::of(limited.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::new(limited.len(), runs_of_variant.runs.len());
     Some(runs_of_variant.finding(Fact::Generator(bottleneck), runs))
 }
 

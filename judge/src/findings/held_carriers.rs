@@ -45,7 +45,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let observed = runs_of_variant.observed();
     let found: Vec<HeldCarriers> = observed.runs.iter().filter_map(|run| held(run)).collect();
     // Long holds are rare, so not every window needs to show one.
-    let runs = RunsShowing::of(found.len(), observed.runs.len());
+    let runs = RunsShowing::new(found.len(), observed.runs.len());
     let by_delay =
         |a: &HeldCarriers, b: &HeldCarriers| a.virtual_delay.p99_ms.total_cmp(&b.virtual_delay.p99_ms);
     let worst = found.into_iter().max_by(by_delay)?;

@@ -26,7 +26,7 @@ const NEAR: f64 = 0.9;
 /// Finds a reached limit. One run is enough, because a limit is no matter of chance.
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let found: Vec<ResourceLimit> = runs_of_variant.runs.iter().filter_map(|run| reached(run)).collect();
-    let runs = RunsShowing::of(found.len(), runs_of_variant.runs.len());
+    let runs = RunsShowing::new(found.len(), runs_of_variant.runs.len());
     let first = found.into_iter().next()?;
     Some(runs_of_variant.finding(Fact::Limits(first), runs))
 }

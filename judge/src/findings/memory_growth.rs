@@ -50,7 +50,7 @@ struct GrownMemory {
 }
 
 impl GrownMemory {
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let seconds = record.measured.as_ref()?.elapsed_s;
         if seconds < SHORTEST_WINDOW_S {
             return None;
@@ -101,7 +101,7 @@ fn lowest(series: &[(f64, f64)], part: usize, seconds: f64) -> Option<f64> {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (grown, runs) = runs_of_variant.in_most(GrownMemory::of)?;
+    let (grown, runs) = runs_of_variant.in_most(GrownMemory::from_record)?;
     let memory = grown.first()?.memory;
     let mean =
         |figure: fn(&GrownMemory) -> f64| mean_of(grown.iter().filter(|it| it.memory == memory).map(figure));

@@ -245,16 +245,17 @@ mod tests {
 
     #[test]
     fn a_pool_whose_threads_wait_for_a_smaller_pool_is_not_to_be_larger() {
-        let of =
+        let found_waiting =
             |state, threads| found(find, "clients: 400", sampled(platform(), state, threads)).expect("full");
-        let behind = of(ThreadState::Pool, 190.0);
+        let behind = found_waiting(ThreadState::Pool, 190.0);
         assert_eq!(
             sentence(&behind),
             "all 200 pool threads are busy: 200 / 50.2 ms = 3,984/s at most. Most of them are waiting for a HikariCP \
              connection, and more threads would wait as well"
         );
         assert_eq!(words(&behind).advice, None);
-        for look_alike in [of(ThreadState::Socket, 190.0), of(ThreadState::Pool, 20.0)] {
+        for look_alike in [found_waiting(ThreadState::Socket, 190.0), found_waiting(ThreadState::Pool, 20.0)]
+        {
             assert!(advice(&look_alike).contains("maxThreads"), "{look_alike:?}");
         }
     }

@@ -104,7 +104,7 @@ fn saves(limited: &VariantRuns<'_>, unlimited: &VariantRuns<'_>) -> Option<(Boun
         behind_ms: mean(&|(one, _)| Metric::TimeBehind.of(one)),
         unlimited_behind_ms: mean(&|(_, other)| Metric::TimeBehind.of(other)),
     };
-    (2 * shown.len() > rounds.len()).then(|| (effect, RunsShowing::of(shown.len(), rounds.len())))
+    (2 * shown.len() > rounds.len()).then(|| (effect, RunsShowing::new(shown.len(), rounds.len())))
 }
 
 fn costs_nothing(
@@ -121,7 +121,7 @@ fn costs_nothing(
     let answer = sides.ratio(limited.load.interim_analyses().len())?;
     let interval = answer.interval.filter(is_alike)?;
     let runs = limited.runs.len().min(unlimited.runs.len());
-    Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, RunsShowing::of(runs, runs)))
+    Some((BoundEffect::CostsNothing { metric, ratio: answer.ratio, interval }, RunsShowing::new(runs, runs)))
 }
 
 impl Words for RequestBound {

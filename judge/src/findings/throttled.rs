@@ -37,7 +37,7 @@ struct ThrottledRun {
 }
 
 impl ThrottledRun {
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let limits = record.resource_limits.as_ref()?;
         let throttling = limits.throttling.filter(|throttling| throttling.share >= OFTEN)?;
         Some(Self {
@@ -49,13 +49,13 @@ impl ThrottledRun {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.in_most(ThrottledRun::of)?;
+    let (found, runs) = runs_of_variant.in_most(ThrottledRun::from_record)?;
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
 /// Finds throttling in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[ThrottledRun::of(record)?])
+    fact(&[ThrottledRun::from_record(record)?])
 }
 
 fn fact(found: &[ThrottledRun]) -> Option<Fact> {

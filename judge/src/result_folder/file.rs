@@ -31,7 +31,7 @@ pub fn remove_abandoned(folder: &Path, names: &[&str]) {
 pub struct Room<'f>(&'f Path);
 
 impl<'f> Room<'f> {
-    pub const fn of(folder: &'f Path) -> Self {
+    pub const fn in_folder(folder: &'f Path) -> Self {
         Self(folder)
     }
 
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn the_room_grows_with_the_result_and_is_given_back() {
         let folder = tempfile::tempdir().unwrap();
-        let room = Room::of(folder.path());
+        let room = Room::in_folder(folder.path());
         let size = || fs::metadata(folder.path().join(ROOM_FILE)).map(|it| it.len());
         room.set_aside(10).unwrap();
         assert_eq!(size().unwrap(), LEAST_ROOM_BYTES as u64);

@@ -140,13 +140,13 @@ impl ResultFolder {
     /// [`FolderError::Write`].
     pub fn set_room_aside(&self) -> Result<(), FolderError> {
         let size = fs::metadata(self.path.join(RESULT_FILE)).map_or(0, |it| it.len());
-        let room = Room::of(&self.path).set_aside(size as usize);
+        let room = Room::in_folder(&self.path).set_aside(size as usize);
         room.map_err(|why| FolderError::Write { path: self.path.clone(), why })
     }
 
     /// Gives the room that was set aside to the reports.
     pub fn give_room(&self) {
-        Room::of(&self.path).give();
+        Room::in_folder(&self.path).give();
     }
 
     /// Reads `result.json` of a folder, the file itself, or the latest result in a folder of results.

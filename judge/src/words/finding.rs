@@ -101,15 +101,15 @@ mod tests {
             to_bytes: 3e8,
             window_s: 10.0,
         };
-        let said = |fact: Fact, showing, complete| {
+        let sentence_of = |fact: Fact, showing, complete| {
             words(&finding(fact, Some(RunsShowing { showing, complete }))).sentence
         };
-        let all = said(Fact::MemoryGrowth(grown), 3, 3);
-        assert_eq!(said(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
-        assert_eq!(said(Fact::MemoryGrowth(grown), 2, 3), format!("{all} (in 2 of 3 runs)"));
+        let all = sentence_of(Fact::MemoryGrowth(grown), 3, 3);
+        assert_eq!(sentence_of(Fact::MemoryGrowth(grown), 1, 1), format!("{all} (1 run)"));
+        assert_eq!(sentence_of(Fact::MemoryGrowth(grown), 2, 3), format!("{all} (in 2 of 3 runs)"));
         // The sentence of this finding already tells the number of runs.
         let queue = Fact::AcceptQueue(AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 200 });
-        let queue = said(queue, 2, 3);
+        let queue = sentence_of(queue, 2, 3);
         assert_eq!(queue.matches("in 2 of 3 runs").count(), 1, "{queue}");
     }
 

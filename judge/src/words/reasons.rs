@@ -332,12 +332,12 @@ mod tests {
 
     #[test]
     fn another_session_or_the_busiest_process_is_named_where_one_ran() {
-        let said = |session, busiest| {
+        let sentences = |session, busiest| {
             let by = Interference::OtherProcesses { cores: 0.9, of_cores: 2, session, busiest };
             (interference(&by), in_short(&DoubtReason::Interference { by, kept: false }).into_owned())
         };
         let busiest = |cores| Some(BusiestProcess { name: "postgres".to_owned(), pid: 4711, cores });
-        let (long, short) = said(Some(4242), busiest(0.5));
+        let (long, short) = sentences(Some(4242), busiest(0.5));
         let used = "other processes used 0.90 of 2 cores";
         assert_eq!(
             long,
@@ -347,10 +347,10 @@ mod tests {
         );
         assert_eq!(short, "another threadcount session, process 4242, used the same cores");
         let alone = (format!("{used}; stop them and measure again"), "a run with interference".to_owned());
-        assert_eq!(said(None, None), alone);
+        assert_eq!(sentences(None, None), alone);
         let named = format!("{used}, 0.50 of it `postgres` (process 4711); stop them and measure again");
-        assert_eq!(said(None, busiest(0.5)).0, named);
+        assert_eq!(sentences(None, busiest(0.5)).0, named);
         let more = "its children had used some before";
-        assert!(said(None, busiest(1.2)).0.contains("0.90 of it `postgres`"), "{more}");
+        assert!(sentences(None, busiest(1.2)).0.contains("0.90 of it `postgres`"), "{more}");
     }
 }

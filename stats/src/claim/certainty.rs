@@ -126,10 +126,10 @@ mod tests {
     fn judged(claim: &str, a: &[f64], b: &[f64], analyses: usize) -> Certainty {
         let names = Names { variants: vec!["a", "b"], loads: vec!["c4"] };
         let claim = parse(claim, &names).expect("a claim");
-        let of = |variant: &'static str, rates: &[f64]| {
+        let runs = |variant: &'static str, rates: &[f64]| {
             rates.iter().map(|&rate| run(variant, "c4", rate, 5.0)).collect::<Vec<_>>()
         };
-        certainty(&claim, &ClaimRounds::of(&claim, &[of("a", a), of("b", b)].concat()), analyses)
+        certainty(&claim, &ClaimRounds::of(&claim, &[runs("a", a), runs("b", b)].concat()), analyses)
     }
 
     #[test]

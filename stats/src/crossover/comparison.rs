@@ -166,14 +166,14 @@ struct Treated<'p> {
 /// The treatments, over the blocks in which each treatment has two periods that count.
 fn treated(crossover: &Crossover) -> Vec<Treated<'_>> {
     let complete = complete_blocks(crossover);
-    let of = |&treatment: &Treatment| {
+    let periods_of = |&treatment: &Treatment| {
         let own = complete.iter().map(|block| block.iter().copied().filter(|it| it.treatment == treatment));
         let blocks: Vec<Vec<&CrossoverPeriod>> = own.map(Iterator::collect).collect();
         let times: Vec<BlockTimes<'_>> =
             blocks.iter().map(|block| block.iter().map(|it| &it.response_times).collect()).collect();
         Treated { treatment, times: SortedTimes::of(&times), blocks, most_per_period: 0.0 }
     };
-    let mut all: Vec<Treated<'_>> = crossover.treatments.iter().map(of).collect();
+    let mut all: Vec<Treated<'_>> = crossover.treatments.iter().map(periods_of).collect();
     let per_period = |it: &Treated<'_>| it.count(|it| it.ok) as f64 / it.periods().count().max(1) as f64;
     let most_per_period = all.iter().map(per_period).fold(0.0, f64::max);
     all.iter_mut().for_each(|it| it.most_per_period = most_per_period);

@@ -52,8 +52,8 @@ fn without_uneven(blocks: &[Block], is_over: bool) -> CrossoverRatio {
 }
 
 fn of_all<'b>(blocks: impl Iterator<Item = &'b Block> + Clone) -> CrossoverRatio {
-    let of = |treatment: usize| blocks.clone().map(|it| it.figures[treatment]).collect::<Vec<f64>>();
-    ratio(&of(1), &of(0)).unwrap()
+    let figures = |treatment: usize| blocks.clone().map(|it| it.figures[treatment]).collect::<Vec<f64>>();
+    ratio(&figures(1), &figures(0)).unwrap()
 }
 
 /// How well intervals do over many sessions: how often they contain the truth, and their mean half-width.

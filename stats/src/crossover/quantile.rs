@@ -66,8 +66,8 @@ pub(super) fn quantile_ratio(
     quantile: f64,
 ) -> Option<CrossoverRatio> {
     let found = jackknife(treatment.weights.len().min(baseline.weights.len()), |left_out| {
-        let of = |times: &SortedTimes| times.quantile_ms(quantile, left_out);
-        Some((of(treatment)? / of(baseline)?).ln())
+        let quantile_ms = |times: &SortedTimes| times.quantile_ms(quantile, left_out);
+        Some((quantile_ms(treatment)? / quantile_ms(baseline)?).ln())
     })?;
     let (treated, untreated) = (treatment.around_ms(quantile)?, baseline.around_ms(quantile)?);
     Some(found.reaching(treated.0 / untreated.1, treated.1 / untreated.0))

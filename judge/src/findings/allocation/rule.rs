@@ -49,7 +49,7 @@ pub(crate) fn find(
         processors: processors(runs_of_variant, here.of_processors(&there, difference)),
     };
     let show = all.iter().filter(|&&bytes| is_much_more(bytes, least_bytes)).count();
-    Some(runs_of_variant.finding(Fact::Allocation(fact), RunsShowing::of(show, all.len())))
+    Some(runs_of_variant.finding(Fact::Allocation(fact), RunsShowing::new(show, all.len())))
 }
 
 /// If requests allocate more than with another variant, the collector's work comes from that, and the heap is not too small.

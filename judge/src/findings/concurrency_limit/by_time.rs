@@ -83,12 +83,12 @@ pub(super) fn limit(record: &Record, profile: &WaitProfile, demand: Demand) -> O
 
 /// The groups of request threads; for an unknown server, application threads if they are about as many as the requests that wait.
 fn waiting_on_threads(profile: &WaitProfile, others: f64) -> Vec<&WaitGroup> {
-    let of = |role: ThreadRole| -> Vec<&WaitGroup> {
+    let groups_of = |role: ThreadRole| -> Vec<&WaitGroup> {
         let groups = profile.groups.iter().filter(|group| group.role == role);
         groups.filter(|group| group.activity.state != ThreadState::Select).collect()
     };
     let mean = |groups: &[&WaitGroup]| groups.iter().map(|group| profile.mean_threads(group)).sum::<f64>();
-    let (requests, application) = (of(ThreadRole::Request), of(ThreadRole::Application));
+    let (requests, application) = (groups_of(ThreadRole::Request), groups_of(ThreadRole::Application));
     let is_unknown = mean(&requests) < MOST * others && AS_MANY.contains(&(mean(&application) / others));
     if is_unknown { application } else { requests }
 }
@@ -178,7 +178,7 @@ mod tests {
         unnamed.activity.resource = Some("org.apache.http.concurrent.BasicFuture".to_owned());
         let finding = found(&alone(record(vec![], vec![unnamed]), 25.0, 2.0)).expect("a finding");
         assert_eq!(advice(&finding), "whatever lets in 10 at once at Shop.page:9");
-        let of = |paced| NeighbourConnections {
+        let connections = |paced| NeighbourConnections {
             address: "10.0.0.7:9000".to_owned(),
             readings: 20,
             fewest: 1,
@@ -189,7 +189,7 @@ mod tests {
             ..NeighbourConnections::default()
         };
         let with = |paced| Record {
-            neighbours: vec![of(paced)],
+            neighbours: vec![connections(paced)],
             ..alone(record(vec![], vec![at_a_client(98.0)]), 25.0, 2.0)
         };
         let sentences = |paced| sentence(&found(&with(paced)).expect("a finding"));

@@ -243,14 +243,14 @@ fn steady(family: &ThreadFamily, demand: Demand) -> Option<f64> {
 
 /// Working threads in each sample, in ascending order; without estimates if enough exact counts remain.
 fn counts(family: &ThreadFamily) -> Vec<f64> {
-    let of = |wanted: fn(&FamilySample) -> bool| {
+    let counts = |wanted: fn(&FamilySample) -> bool| {
         let samples = inside(&family.samples);
         let mut working: Vec<f64> = samples.iter().filter(|it| wanted(it)).map(|it| it.working).collect();
         working.sort_by(f64::total_cmp);
         working
     };
-    let counted = of(|it| !it.is_estimate);
-    if counted.len() >= FEWEST_SAMPLES { counted } else { of(|_| true) }
+    let counted = counts(|it| !it.is_estimate);
+    if counted.len() >= FEWEST_SAMPLES { counted } else { counts(|_| true) }
 }
 
 /// The samples without the first and the last one, during which the load may not be complete.

@@ -32,7 +32,7 @@ struct RunPauses {
 }
 
 impl RunPauses {
-    fn of(record: &Record, is_closed: bool) -> Option<Self> {
+    fn from_record(record: &Record, is_closed: bool) -> Option<Self> {
         let all = record.gc_pauses()?;
         let load = record.measured.as_ref()?;
         let total_ms = all.total.total_ms;
@@ -115,7 +115,7 @@ fn could_delay(pause: &Pause, second: f64, max_ms: f64) -> bool {
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let is_closed = runs_of_variant.is_closed();
-    let (found, runs) = runs_of_variant.in_most(|run| RunPauses::of(run, is_closed))?;
+    let (found, runs) = runs_of_variant.in_most(|run| RunPauses::from_record(run, is_closed))?;
     let mean = |figure: fn(&RunPauses) -> f64| mean_of(found.iter().map(figure));
     let slow: Vec<SlowSeconds> = found.iter().filter_map(|it| it.slow).collect();
     let tails: Vec<PauseTail> = found.iter().filter_map(|it| it.tail).collect();

@@ -23,9 +23,9 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
         .map(|variant| VariantRuns::of(variant, load, records))
         .filter_map(|runs| Workers::of(&runs).map(|workers| Measured { runs, workers }))
         .collect();
-    let of = |variant: &Variant| measured.iter().find(|it| it.runs.variant.name == variant.name);
+    let runs_of = |variant: &Variant| measured.iter().find(|it| it.runs.variant.name == variant.name);
     let pairs = experiment.pairs(load).into_iter();
-    let pairs = pairs.filter_map(|pair| Some((of(pair.variant)?, of(pair.other)?)));
+    let pairs = pairs.filter_map(|pair| Some((runs_of(pair.variant)?, runs_of(pair.other)?)));
     let found = pairs.filter_map(|(variant, other)| {
         let (pool, threads) = match (variant.workers.kind, other.workers.kind) {
             (ThreadKind::Platform, ThreadKind::Virtual) => (variant, other),
@@ -45,7 +45,7 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
             arrivals: wanted.in_flight.arrivals,
         });
         let runs = pool.runs.runs.len().min(threads.runs.runs.len());
-        Some(threads.runs.finding(fact, RunsShowing::of(runs, runs)))
+        Some(threads.runs.finding(fact, RunsShowing::new(runs, runs)))
     });
     // Two variants may name each other.
     found.fold(Vec::new(), |mut once, finding| {

@@ -25,7 +25,7 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     if sized.runs.iter().chain(&virtual_one.runs).any(|run| !is_healthy(run)) {
         return None;
     }
-    let of = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
+    let values = |runs_of_variant: &VariantRuns<'_>, metric: Metric| figures(&runs_of_variant.runs, metric);
     let analyses = load.interim_analyses().len();
     let lost = LostOnPurpose::of(load.workload, &[&sized.runs, &virtual_one.runs]);
     let sides = |metric| Sides::of_rounds(metric, &sized.runs, &virtual_one.runs).without_survivors(lost);
@@ -45,13 +45,13 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
         ratio: answer.ratio,
         interval,
         is_same,
-        pool_os_threads: mean(&of(&sized, Metric::OsThreads))?,
-        virtual_os_threads: mean(&of(&virtual_one, Metric::OsThreads)),
+        pool_os_threads: mean(&values(&sized, Metric::OsThreads))?,
+        virtual_os_threads: mean(&values(&virtual_one, Metric::OsThreads)),
         cpu_per_request_ratio: cpu.as_ref().map(|cpu| cpu.ratio),
         cpu_per_request_interval: cpu.and_then(|cpu| cpu.interval),
     });
     let runs = sized.runs.len().min(virtual_one.runs.len());
-    Some(virtual_one.finding(fact, RunsShowing::of(runs, runs)))
+    Some(virtual_one.finding(fact, RunsShowing::new(runs, runs)))
 }
 
 fn is_same(ratio: Interval) -> bool {
@@ -129,9 +129,13 @@ mod tests {
     #[test]
     fn a_session_that_may_stop_after_each_interim_analysis_has_wider_intervals_than_one_of_a_fixed_length() {
         let rates = [7_800.0, 7_850.0, 7_820.0];
-        let said = |protocol| sentence(&found_under(protocol, VARIANTS, rates).expect("a finding"));
-        assert!(said(", runs: 3, drop: 0").contains("[0.99, 1.00]"), "{}", said(", runs: 3, drop: 0"));
-        assert!(said(", runs: 10").contains("[0.98, 1.01]"), "{}", said(", runs: 10"));
+        let sentence_under = |protocol| sentence(&found_under(protocol, VARIANTS, rates).expect("a finding"));
+        assert!(
+            sentence_under(", runs: 3, drop: 0").contains("[0.99, 1.00]"),
+            "{}",
+            sentence_under(", runs: 3, drop: 0")
+        );
+        assert!(sentence_under(", runs: 10").contains("[0.98, 1.01]"), "{}", sentence_under(", runs: 10"));
     }
 
     #[test]

@@ -46,12 +46,12 @@ struct PinnedSite {
 }
 
 impl PinnedSite {
-    fn of(record: &Record) -> Option<Self> {
+    fn from_record(record: &Record) -> Option<Self> {
         let load = record.observed_window().map(|(load, _)| load);
         let cost = record.observed_cost()?;
         let jvm = record.jvm.as_ref()?;
         let window_s = load.map_or(cost.window_s, |load| load.elapsed_s);
-        let carriers = Carriers::of(jvm);
+        let carriers = Carriers::from_readings(jvm);
         // Without readings there are as many carriers as cores.
         let parallelism = carriers.map_or(f64::from(cost.machine_cores), |it| it.parallelism);
         let seconds = if jvm.pins_series.is_empty() { window_s } else { jvm.pins_series.len() as f64 };
@@ -153,13 +153,13 @@ fn feature(jvm: &JvmReadings) -> u32 {
 }
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
-    let (found, runs) = runs_of_variant.observed().in_most(PinnedSite::of)?;
+    let (found, runs) = runs_of_variant.observed().in_most(PinnedSite::from_record)?;
     Some(runs_of_variant.finding(fact(&found)?, runs))
 }
 
 /// Finds pinned carriers in a window without a load.
 pub(crate) fn in_window(record: &Record) -> Option<Fact> {
-    fact(&[PinnedSite::of(record)?])
+    fact(&[PinnedSite::from_record(record)?])
 }
 
 fn fact(found: &[PinnedSite]) -> Option<Fact> {

@@ -68,7 +68,7 @@ fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
         request_threads: None,
         pool,
     };
-    let runs = RunsShowing::of(shown_by, time.runs as usize);
+    let runs = RunsShowing::new(shown_by, time.runs as usize);
     Some(runs_of_variant.finding(Fact::RequestWaits(fact), runs))
 }
 

@@ -29,7 +29,7 @@ pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     Some(
         runs_of_variant.finding(
             Fact::UnfairWaits(worst),
-            RunsShowing::of(runs.showing as usize, runs.complete as usize),
+            RunsShowing::new(runs.showing as usize, runs.complete as usize),
         ),
     )
 }
@@ -137,17 +137,19 @@ mod tests {
 
     #[test]
     fn who_overtakes_whom_is_said_where_it_was_seen() {
-        let said = |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
+        let sentence_about =
+            |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
         assert!(
-            said(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
+            sentence_about(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
                 ". 31 of 40 turns went to requests that came after one that still waited, for up to 2.10 s. Those at \
              shop.Orders.list:31 overtake those at shop.Orders.find:42"
             ),
             "{}",
-            said(with_turns(ThreadState::Monitor, 40, 31))
+            sentence_about(with_turns(ThreadState::Monitor, 40, 31))
         );
         assert!(
-            said(with_turns(ThreadState::Lock, 4, 0)).ends_with("most of it at shop.Orders.find:42"),
+            sentence_about(with_turns(ThreadState::Lock, 4, 0))
+                .ends_with("most of it at shop.Orders.find:42"),
             "few turns show nothing"
         );
     }

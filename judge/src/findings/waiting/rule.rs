@@ -178,15 +178,15 @@ mod tests {
 
     #[test]
     fn the_advice_fits_what_is_waited_for() {
-        let of = |reason| {
+        let advice_for = |reason| {
             found(find, "clients: 40", waits(Some("a.B.c:1"), reason, 360_000.0)).map(|it| advice(&it))
         };
         assert!(
-            of(SiteReason::ReadFrom("db:5432".to_owned()))
+            advice_for(SiteReason::ReadFrom("db:5432".to_owned()))
                 .is_some_and(|advice| advice.contains("a faster db:5432"))
         );
         assert!(
-            of(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
+            advice_for(SiteReason::Park("java.util.concurrent.Semaphore$NonfairSync".to_owned()))
                 .is_some_and(|advice| advice.contains("a larger pool"))
         );
     }
