@@ -43,7 +43,7 @@ pub struct ResultDocument {
     pub rounds: Vec<RoundsDone>,
     /// Each variant against the baseline, for each load.
     pub comparisons: Vec<Comparison>,
-    /// What limits each variant.
+    /// The limits of each variant.
     pub findings: Vec<Finding>,
     /// Where the time of a request goes, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTime>,

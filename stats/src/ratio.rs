@@ -133,7 +133,7 @@ pub(crate) fn verdict(interval: Interval) -> Verdict {
     }
 }
 
-/// The factor by which a second speed that the runs so far did not show may be slower.
+/// The share of its speed by which a second speed that the runs so far did not show may be slower.
 const UNSEEN_SLOWER: f64 = 0.30;
 /// The chance of missing such a speed.
 const UNSEEN_CHANCE: f64 = 0.05;

@@ -75,7 +75,7 @@ findings! {
     RequestWaits(request_waits::RequestWaits) { find_after: request_waits::find_after, in_window: request_waits::in_window }
     /// Most requests are fast, and some wait for seconds for what the others hold.
     UnfairWaits(unfair_waits::UnfairWaits) { find: unfair_waits::find }
-    /// Whoever comes later goes first, while others wait for seconds.
+    /// Later threads go first, while others wait for seconds.
     OvertakenWaits(overtaken_waits::OvertakenWaits) { in_window: overtaken_waits::in_window }
     /// The requests in the server at once fill its heap, and nothing limits them.
     UnboundedRequests(unbounded_requests::UnboundedRequests) { find_beside: unbounded_requests::find }

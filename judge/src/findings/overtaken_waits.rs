@@ -14,7 +14,7 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, Thread
 /// The resource that the longest-waiting overtaken thread waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OvertakenWaits {
-    /// Who goes first at that resource.
+    /// The turns at that resource.
     pub turns: Turns,
 }
 

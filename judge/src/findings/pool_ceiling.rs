@@ -32,7 +32,7 @@ pub struct PoolCeiling {
     /// Share of the pool's own readings in which all threads were busy.
     pub full_share: Option<f64>,
     pub cpu: CpuUse,
-    /// What most of the threads wait for, if other threads of the process hold it: more threads would wait as well.
+    /// The wait of most of the threads, if other threads of the process hold it: more threads would wait as well.
     pub waiting: Option<ThreadActivity>,
 }
 

@@ -10,7 +10,7 @@ use threadcount_machine::trusted::OWNER_ONLY;
 
 const LATEST: &str = "latest";
 
-/// What happens to a result that a folder already contains.
+/// The treatment of a result that a folder already contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfTaken {
     Refuse,

@@ -1,8 +1,8 @@
-//! What a thread does, in words.
+//! Words for the activity of a thread.
 
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
-/// What a thread does, in words for a sentence about requests, without its place.
+/// Words for an activity of requests, without its place.
 #[must_use]
 pub fn what(activity: &ThreadActivity) -> String {
     let resource = activity.resource.as_deref();

@@ -10,7 +10,7 @@ pub struct FindingWords {
     pub brief: String,
     /// The fact with all its figures, without a full stop.
     pub sentence: String,
-    /// What to try; never a certainty.
+    /// A change to try; never a certainty.
     pub advice: Option<String>,
     /// The figures that the finding rests on, e.g. `threads of the pool 200 threads`.
     pub evidence: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) trait Words {
         None
     }
 
-    /// What to try.
+    /// A change to try.
     fn advice(&self) -> Option<String>;
 
     /// The figures that the finding rests on.

@@ -9,7 +9,7 @@ pub fn place(held: &HeldCarrier) -> &str {
     frame.map_or("a place without a frame of the application", String::as_str)
 }
 
-/// What threads in this state do on their carrier, as a verb in the plural.
+/// The verb, in the plural, for threads in this state on their carrier.
 pub const fn does(state: ThreadState) -> &'static str {
     match state {
         ThreadState::File => "read or write a file",

@@ -19,7 +19,7 @@ pub(crate) fn place_and_application(site: &SiteTotal) -> String {
     }
 }
 
-/// What the thread waits for.
+/// Words for the reason of the wait.
 pub(crate) fn waits_for(site: &SiteTotal) -> String {
     site.reason.as_ref().map_or_else(|| "something".to_owned(), SiteReason::words)
 }

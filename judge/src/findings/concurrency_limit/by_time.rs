@@ -1,5 +1,5 @@
-//! How many requests run at once, by Little's law: rate x time of a request that had the server to itself. It needs no thread, so that it
-//! counts asynchronous requests, those that wait in native code, and those that a neighbour has.
+//! The number of requests that run at once, by Little's law: rate x time of a request that had the server to itself. Needs no threads, so it
+//! also counts asynchronous requests, requests that wait in native code, and requests that a neighbour works on.
 
 use super::rule::{Demand, MOST};
 use super::{ConcurrencyLimit, LimitedConnections, WaitingThreads};

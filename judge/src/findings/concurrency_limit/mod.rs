@@ -34,7 +34,7 @@ pub struct ConcurrencyLimit {
     pub is_rate_estimate: bool,
     /// The threads that requests run on; `None` if each request has a thread of its own.
     pub threads: Option<LimitedThreads>,
-    /// What the running requests do, and where most of them are.
+    /// The activity of the running requests, at the place where most of them are.
     pub running: ThreadActivity,
     /// Share of the running requests that are at that place, 0 to 1.
     pub at_place: f64,
@@ -73,7 +73,7 @@ pub struct LimitedThreads {
 /// Threads with a request that wait at one place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingThreads {
-    /// What they wait for, and where.
+    /// The threads' wait and its place.
     pub activity: ThreadActivity,
     /// Mean number of these threads.
     pub threads: f64,

@@ -29,7 +29,7 @@ const FEWER: f64 = 0.9;
 /// Least share of the samples in which the same number of threads works, within `SPREAD`.
 const STEADY: f64 = 0.75;
 const SPREAD: f64 = 0.1;
-/// Requests that run independently are as alike in number as those behind a limit with at most this probability.
+/// With less than this probability, requests that run independently would be as alike in number as those that a limit lets in.
 const SELDOM: f64 = 0.01;
 /// From this share on, threads or requests count as most of them.
 pub(super) const MOST: f64 = 0.5;

@@ -23,7 +23,7 @@ const OF_SAMPLED: f64 = 0.5;
 /// From this Java version on, every remaining pin (native frames, class initializers) has an event (JEP 491).
 const EVENTS_FOR_ALL_PINS: u32 = 24;
 
-/// What one run shows about pinned carriers.
+/// The evidence of pinned carriers in one run.
 struct PinnedSite {
     /// Answers per second. It may be 0, and then there are no response times either; `None` if no load was sent.
     rate_per_s: Option<f64>,

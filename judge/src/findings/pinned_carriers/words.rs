@@ -23,7 +23,7 @@ impl Words for PinnedCarriers {
         }
     }
 
-    /// What lies behind the pin shows only when the pin is gone.
+    /// A limit behind the pin shows only when the pin is gone.
     fn advice(&self) -> Option<String> {
         let site = self.site.as_ref().filter(|_| self.shown_by == PinEvidence::Events);
         let holder = site.and_then(|site| site.holder.as_deref()).unwrap_or_default();

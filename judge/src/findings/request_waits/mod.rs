@@ -29,7 +29,7 @@ pub struct RequestWaits {
 /// One place where requests wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitingPart {
-    /// What the threads wait for, and where.
+    /// The threads' wait and its place.
     #[serde(flatten)]
     pub activity: ThreadActivity,
     /// Mean number of threads that wait there.

@@ -28,7 +28,7 @@ pub struct UnfairWaits {
     pub p50_ms: f64,
     /// 99th percentile of the service time.
     pub p99_ms: f64,
-    /// Who goes first at that place; `None` if not seen.
+    /// The turns at that place; `None` if not seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<Turns>,
     /// Age of the oldest request without a response at the end; `None` if all had a response.

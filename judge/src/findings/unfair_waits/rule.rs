@@ -59,7 +59,7 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     })
 }
 
-/// Who goes first where requests spend most of their time.
+/// The turns at the place where requests spend most of their time.
 fn turns(record: &Record, part: &RequestTimePart) -> Option<Turns> {
     let all = &record.jvm.as_ref()?.turns;
     // For a platform thread at a monitor, only the profile knows the class.
