@@ -98,7 +98,7 @@ mod tests {
     /// 5 % of the sessions and three standard deviations of the binomial distribution.
     const MOST_WRONG: u32 = 129;
 
-    fn of(p_values: &[f64]) -> Vec<LimitVerdict> {
+    fn verdicts_of(p_values: &[f64]) -> Vec<LimitVerdict> {
         let interval = Interval { low: 0.9, high: 1.1, confidence: 0.9 };
         let test = |&beyond: &f64| LimitTest { ratio: 1.0, interval, beyond, within: 1.0 - beyond };
         judge_family(&p_values.iter().map(test).collect::<Vec<_>>())
@@ -107,14 +107,14 @@ mod tests {
     #[test]
     fn the_verdicts_are_those_of_holms_procedure_by_hand_and_of_each_ratios_own_test() {
         use LimitVerdict::{Beyond, MayBeChance, Undecided, Within};
-        assert_eq!(of(&[0.049]), [Beyond]);
-        assert_eq!(of(&[0.051, 0.949, 0.951]), [Undecided, Undecided, Within]);
+        assert_eq!(verdicts_of(&[0.049]), [Beyond]);
+        assert_eq!(verdicts_of(&[0.051, 0.949, 0.951]), [Undecided, Undecided, Within]);
         // 0.05 / 3 = 0.0167, then 0.05 / 2 = 0.025, then 0.05.
-        assert_eq!(of(&[0.024, 0.9, 0.016]), [Beyond, Undecided, Beyond]);
-        assert_eq!(of(&[0.026, 0.9, 0.016]), [MayBeChance, Undecided, Beyond]);
-        assert_eq!(of(&[0.001, 0.001, 0.017]), [Beyond; 3]);
-        assert_eq!(of(&[0.017, 0.018, 0.019]), [MayBeChance; 3]);
-        assert_eq!(of(&[]), []);
+        assert_eq!(verdicts_of(&[0.024, 0.9, 0.016]), [Beyond, Undecided, Beyond]);
+        assert_eq!(verdicts_of(&[0.026, 0.9, 0.016]), [MayBeChance, Undecided, Beyond]);
+        assert_eq!(verdicts_of(&[0.001, 0.001, 0.017]), [Beyond; 3]);
+        assert_eq!(verdicts_of(&[0.017, 0.018, 0.019]), [MayBeChance; 3]);
+        assert_eq!(verdicts_of(&[]), []);
     }
 
     #[test]

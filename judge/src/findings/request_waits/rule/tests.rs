@@ -26,7 +26,7 @@ fn with(state: ThreadState, resource: &str, threads: f64, role: ThreadRole) -> R
     record
 }
 
-fn of(state: ThreadState, threads: f64) -> Option<Finding> {
+fn found_in_state(state: ThreadState, threads: f64) -> Option<Finding> {
     found(find, "clients: 40", with(state, "java.util.concurrent.Semaphore", threads, ThreadRole::Request))
 }
 
@@ -40,14 +40,14 @@ fn the_longest_wait_is_named_with_its_milliseconds_its_line_and_what_to_try() {
          shop.Orders.find:42"
     );
     assert!(advice(&finding).contains("larger pool"), "{}", advice(&finding));
-    let lock = of(ThreadState::Lock, 30.0).expect("a finding");
+    let lock = found_in_state(ThreadState::Lock, 30.0).expect("a finding");
     assert!(sentence(&lock).ends_with("at shop.Orders.find:42. It is held at shop.Orders.save:88"));
-    assert!(of(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
+    assert!(found_in_state(ThreadState::Socket, 30.0).is_some_and(|it| advice(&it).contains("fewer calls")));
 }
 
 #[test]
 fn a_home_made_pool_and_files_are_waits_too_with_advice_of_their_own() {
-    let condition = of(ThreadState::Wait, 36.0).expect("a finding");
+    let condition = found_in_state(ThreadState::Wait, 36.0).expect("a finding");
     assert!(
         sentence(&condition)
             .starts_with("requests spend 90 % of their time waiting for a notification: 450 ms")
@@ -57,7 +57,7 @@ fn a_home_made_pool_and_files_are_waits_too_with_advice_of_their_own() {
         "{}",
         advice(&condition)
     );
-    let file = of(ThreadState::File, 36.0).expect("a finding");
+    let file = found_in_state(ThreadState::File, 36.0).expect("a finding");
     assert!(
         sentence(&file).starts_with("requests spend 90 % of their time in file I/O: 450 ms of 500 ms, at")
     );
@@ -171,7 +171,7 @@ fn watched(groups: Vec<WaitGroup>, pools: Vec<Pool>) -> Record {
     Record { jvm: Some(jvm), ..Record::default() }
 }
 
-fn said(record: &Record) -> Option<(String, String)> {
+fn words_in_window(record: &Record) -> Option<(String, String)> {
     let fact = in_window(record)?;
     let finding = Finding { variant: None, load: None, runs: None, fact };
     Some((sentence(&finding), advice(&finding)))
@@ -186,7 +186,7 @@ fn without_a_load_the_threads_that_wait_are_named_of_those_with_a_request() {
         request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 40.0),
         group(ThreadRole::Application, ThreadState::Lock, LOCK, "shop.Jobs.run:5", 300.0),
     ];
-    let (sentence, advice) = said(&watched(groups, Vec::new())).expect("a finding");
+    let (sentence, advice) = words_in_window(&watched(groups, Vec::new())).expect("a finding");
     assert_eq!(
         sentence,
         "40 % of the threads with a request are waiting for a ReentrantLock at shop.Orders.save:88: 40.0 of 100.0, on average. It is held at shop.Orders.pay:90"
@@ -210,14 +210,15 @@ fn a_pool_that_is_full_is_not_said_twice_and_what_else_is_waited_for_is_said_bes
     let hikari = || pool_of(PoolKind::Hikari, "orders", 10, 31);
     let waiting = || request(ThreadState::Pool, "HikariCP", "shop.Orders.find:42", 31.0);
     let lock = request(ThreadState::Lock, LOCK, "shop.Orders.save:88", 20.0);
-    assert_eq!(said(&watched(vec![waiting()], vec![hikari()])), None);
-    let beside = said(&watched(vec![waiting(), lock], vec![hikari()])).expect("a finding").0;
+    assert_eq!(words_in_window(&watched(vec![waiting()], vec![hikari()])), None);
+    let beside = words_in_window(&watched(vec![waiting(), lock], vec![hikari()])).expect("a finding").0;
     assert!(beside.starts_with("39 % of the threads with a request are waiting for a ReentrantLock"));
-    let (sentence, advice) = said(&watched(vec![waiting()], Vec::new())).expect("a pool that is not read");
+    let (sentence, advice) =
+        words_in_window(&watched(vec![waiting()], Vec::new())).expect("a pool that is not read");
     assert!(sentence.contains("waiting for a HikariCP connection at shop.Orders.find:42"), "{sentence}");
     assert!(advice.contains("larger pool"), "{advice}");
     let of_another_library = pool_of(PoolKind::Agroal, "agroal", 10, 5);
-    assert!(said(&watched(vec![waiting()], vec![of_another_library])).is_some());
+    assert!(words_in_window(&watched(vec![waiting()], vec![of_another_library])).is_some());
 }
 
 #[test]
@@ -239,11 +240,11 @@ fn without_a_load_look_alikes_are_left_alone() {
         ("nobody", Vec::new()),
     ];
     for (what, groups) in silent {
-        assert_eq!(said(&watched(groups, Vec::new())), None, "{what}");
+        assert_eq!(words_in_window(&watched(groups, Vec::new())), None, "{what}");
     }
     let mut few = watched(vec![request(Lock, LOCK, place, 40.0)], Vec::new());
     few.jvm.as_mut().and_then(|jvm| jvm.wait_profile.as_mut()).expect("a profile").samples = 4;
-    assert_eq!(said(&few), None, "four samples");
+    assert_eq!(words_in_window(&few), None, "four samples");
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_comp
     assert_eq!(stuck(80.0), None);
     assert_eq!(stuck(11.0), None, "as few as might be chance");
     // Where all threads wait, chance finds a few too many.
-    let lock = of(ThreadState::Lock, 44.0).expect("a finding");
+    let lock = found_in_state(ThreadState::Lock, 44.0).expect("a finding");
     assert!(
         sentence(&lock)
             .starts_with("requests spend 100 % of their time waiting for a Semaphore: 500 ms of 500 ms"),
@@ -269,14 +270,14 @@ fn threads_that_are_stuck_in_requests_of_earlier_are_no_waits_of_those_that_comp
 
 #[test]
 fn look_alikes_are_left_alone() {
-    assert_eq!(of(ThreadState::Sleep, 40.0), None, "a sleep is meant");
-    assert_eq!(of(ThreadState::Running, 40.0), None);
-    assert_eq!(of(ThreadState::Semaphore, 7.0), None, "less than a fifth of the requests");
+    assert_eq!(found_in_state(ThreadState::Sleep, 40.0), None, "a sleep is meant");
+    assert_eq!(found_in_state(ThreadState::Running, 40.0), None);
+    assert_eq!(found_in_state(ThreadState::Semaphore, 7.0), None, "less than a fifth of the requests");
     let job = with(ThreadState::Queue, "a.Queue", 40.0, ThreadRole::Application);
     assert_eq!(found(find, "clients: 40", job), None, "jobs of the application");
     let idle = with(ThreadState::Wait, "a.Condition", 40.0, ThreadRole::Application);
     assert_eq!(found(find, "clients: 40", idle), None, "workers that wait for a task");
-    assert_eq!(of(ThreadState::Select, 40.0), None, "an event loop");
+    assert_eq!(found_in_state(ThreadState::Select, 40.0), None, "an event loop");
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
 }
 
