@@ -5,6 +5,7 @@ use crate::group::Group;
 use crate::java;
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -282,13 +283,14 @@ fn a_full_code_cache() {
 fn reached_while_watched(jvm: &mut Answers, reach: impl FnOnce(&mut Answers), words: &str) {
     let mut watch = Command::new(cargo_bin("threadcount"));
     let pid = jvm.pid();
-    watch.args(["watch", &pid, "--json", "-d", "5s"]).stdin(Stdio::null());
+    watch.args(["watch", &pid, "--json", "-d", "2m"]).stdin(Stdio::null());
     let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.any(|line| line.contains("\"type\":\"virtual_threads\"")), "it has no recording");
     reach(jvm);
-    let told: Vec<String> = lines.collect();
-    assert!(told.iter().any(|line| line.contains(words)), "{told:#?}");
+    assert!(lines.any(|line| line.contains(words)), "{words}");
+    kill_process(Pid::from_child(&watch), Signal::INT).unwrap();
+    lines.for_each(drop);
     assert!(watch.wait().unwrap().success());
     thread::sleep(Duration::from_millis(500));
     jvm.ask("still there");
