@@ -1,6 +1,6 @@
-//! What goes wrong between us and the API server, and what to do about it.
+//! Errors of the API server, each with what to do about it.
 
-/// What we ask the API server for; each needs a right of its own.
+/// A request to the API server; each needs a right of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     CreateJob,
@@ -11,19 +11,19 @@ pub enum Request {
 }
 
 impl Request {
-    /// The verbs of that rule, as a Role writes them.
+    /// The verbs of the request's rule, as a Role writes them.
     const fn verbs(self) -> &'static str {
         match self {
             Self::CreateJob => "\"create\"",
             Self::ListPods => "\"list\"",
             Self::ReadLog => "\"get\"",
-            // It is a GET, which newer API servers take for the creation of a connection.
+            // Attaching is a GET, but newer API servers authorise it as the creation of a connection.
             Self::Attach => "\"get\", \"create\"",
             Self::DeleteJob => "\"delete\"",
         }
     }
 
-    /// The rule of a Role that allows it.
+    /// The rule (API group, resource, verb) of a Role that allows the request.
     #[must_use]
     pub const fn rule(self) -> (&'static str, &'static str, &'static str) {
         match self {
@@ -57,16 +57,16 @@ pub enum ClusterError {
         namespace: String,
         message: String,
     },
-    /// The API server refused it for another reason.
+    /// The API server refused the request for a reason other than a missing right.
     #[error("the API server refused to {verb} {resource}: {message}")]
     Refused { verb: &'static str, resource: &'static str, message: String },
-    /// It cannot be reached at the moment.
+    /// The API server cannot be reached at the moment.
     #[error("the API server cannot be reached: {0}")]
     Unreachable(String),
-    /// It could not be reached for so long that the load was given up.
+    /// The API server could not be reached for so long that the load was given up.
     #[error("the API server has not answered for {seconds} s: {message}")]
     Away { seconds: u64, message: String },
-    /// Our own machinery.
+    /// Our own client failed, for example its runtime could not be built.
     #[error("the client of the cluster failed: {0}")]
     Client(String),
 }
@@ -79,14 +79,14 @@ pub fn in_one_line(error: &dyn miette::Diagnostic) -> String {
 }
 
 impl ClusterError {
-    /// The error of a request.
+    /// Converts the error of a request.
     #[must_use]
     pub fn of(request: Request, namespace: &str, error: &kube::Error) -> Self {
         let (group, resource, verb) = request.rule();
         match error {
             kube::Error::Api(status) if status.code == 403 && status.reason == "Forbidden" => {
                 let (namespace, message) = (namespace.to_owned(), status.message.clone());
-                // A quota and an admission plugin say Forbidden, too; only a missing right names the user.
+                // Quotas and admission plugins also say Forbidden; only a missing right names the user.
                 if message.contains("cannot ") && message.contains("User ") {
                     let verbs = request.verbs();
                     Self::Forbidden { group, resource, verb, verbs, namespace, message }
@@ -94,7 +94,7 @@ impl ClusterError {
                     Self::Refused { verb, resource, message }
                 }
             }
-            // Overloaded, or a proxy before it that finds nobody.
+            // The server is overloaded, or the proxy before it cannot reach it.
             kube::Error::Api(status) if status.code >= 500 || status.code == 429 => {
                 Self::Unreachable(status.message.clone())
             }
@@ -103,7 +103,7 @@ impl ClusterError {
         }
     }
 
-    /// Is it worth to ask again? What the server has refused stays refused.
+    /// Whether the request may succeed later. A refusal is final.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable(_))

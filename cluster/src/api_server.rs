@@ -1,5 +1,5 @@
-//! The API server of a cluster: what we ask it for. Objects are read as far as we look at them, because the types of all of
-//! Kubernetes' fields would make the program megabytes larger.
+//! The client of a cluster's API server. It decodes only the fields that we use: the types of all Kubernetes fields would make
+//! the program megabytes larger.
 
 use super::api_error::{ClusterError, Request};
 use super::job::{CONTAINER, JOB_NAME_LABEL};
@@ -18,10 +18,10 @@ use tokio_tungstenite::tungstenite::Message;
 
 /// The channel of standard input: the first byte of each message on the connection to a container.
 const STDIN: u8 = 0;
-/// The channel of what went wrong.
+/// The channel on which the API server reports an error.
 const ERRORS: u8 = 3;
 const CLOSES_WITHIN: Duration = Duration::from_secs(2);
-/// So many bytes in one message.
+/// The largest part of a text that is sent in one message.
 const MESSAGE_BYTES: usize = 16_384;
 
 /// One namespace of a cluster.
@@ -33,25 +33,25 @@ pub struct ApiServer {
 
 /// The log of a pod.
 pub enum PodLog<S> {
-    /// From its beginning on.
+    /// The log from its beginning.
     Stream(S),
-    /// The container is not there yet, or no more.
+    /// The container has not started yet, or is gone already.
     NotNow,
-    /// The pod is gone.
+    /// The pod no longer exists.
     Gone,
 }
 
 #[derive(Deserialize)]
 struct PodList {
-    /// Go writes an empty list as `null`, too.
+    /// Go may write an empty list as `null`.
     items: Option<Vec<Pod>>,
 }
 
 impl ApiServer {
-    /// By the kubeconfig, or from within a pod; the namespace is that of the context where none is named.
+    /// Connects by the kubeconfig, or by the pod's service account. Without a namespace, the context's is used.
     ///
     /// # Errors
-    /// A configuration that cannot be used.
+    /// The configuration cannot be used.
     pub async fn connect(context: Option<&str>, namespace: Option<&str>) -> Result<Self, ClusterError> {
         let wrong = |error: &dyn Display| ClusterError::Config(error.to_string());
         let config = match context {
@@ -65,16 +65,16 @@ impl ApiServer {
         Ok(Self { client: Client::try_from(config).map_err(|error| wrong(&error))?, namespace })
     }
 
-    /// In which everything happens.
+    /// The namespace in which the Job and its pods live.
     #[must_use]
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
 
-    /// Makes a Job.
+    /// Creates a Job.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's answer, if it is an error.
     pub async fn create_job(&self, job: &Value) -> Result<(), ClusterError> {
         let request = self.jobs().create(&PostParams::default(), job.to_string().into_bytes());
         let created = self.client.request::<IgnoredAny>(self.built(Request::CreateJob, request)?).await;
@@ -84,17 +84,17 @@ impl ApiServer {
     /// The pods of a Job.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's answer, if it is an error.
     pub async fn pods_of(&self, job: &str) -> Result<Vec<Pod>, ClusterError> {
         self.list(&ListParams::default().labels(&format!("{JOB_NAME_LABEL}={job}"))).await
     }
 
-    /// The pod of that name; `None`: it is gone.
+    /// The pod with this name, or `None` if it is gone.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's answer, if it is an error.
     pub async fn pod(&self, name: &str) -> Result<Option<Pod>, ClusterError> {
-        // A list, for which there has to be a right anyhow.
+        // Lists with a filter, because we need the right to list pods anyway.
         let listed = self.list(&ListParams::default().fields(&format!("metadata.name={name}"))).await?;
         Ok(listed.into_iter().next())
     }
@@ -107,10 +107,10 @@ impl ApiServer {
             .map_err(|error| self.error(Request::ListPods, &error))
     }
 
-    /// Follows the log of a pod.
+    /// Opens the log of a pod and follows it.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's answer, if it is an error.
     pub async fn log(&self, pod: &str) -> Result<PodLog<impl AsyncBufRead + use<>>, ClusterError> {
         let params =
             LogParams { container: Some(CONTAINER.to_owned()), follow: true, ..LogParams::default() };
@@ -126,7 +126,7 @@ impl ApiServer {
     /// Writes to the standard input of a pod.
     ///
     /// # Errors
-    /// What the server says, or that the connection broke. The pod may have it all the same.
+    /// The server refused, or the connection broke. The pod may have received the text all the same.
     pub async fn write(&self, pod: &str, text: &str) -> Result<(), ClusterError> {
         let params = AttachParams::default().container(CONTAINER).stdin(true).stdout(false).stderr(false);
         let request = self.built(Request::Attach, self.pods().attach(pod, &params))?;
@@ -139,7 +139,7 @@ impl ApiServer {
             stream.send(Message::binary(message)).await.map_err(broken)?;
         }
         stream.close(None).await.map_err(broken)?;
-        // A socket that is dropped before the other side has closed its own may lose what is on its way.
+        // A socket that is dropped before the other side has closed may lose data in flight.
         let last_words = async {
             while let Some(Ok(message)) = stream.next().await {
                 let bytes = message.into_data();
@@ -155,10 +155,10 @@ impl ApiServer {
         }
     }
 
-    /// Removes a Job with its pods; one that is gone already is removed.
+    /// Deletes a Job and its pods. Succeeds if the Job is gone already.
     ///
     /// # Errors
-    /// What the server says.
+    /// The server's answer, if it is an error.
     pub async fn delete_job(&self, name: &str) -> Result<(), ClusterError> {
         let request = self.jobs().delete(name, &DeleteParams::background());
         match self.client.request::<IgnoredAny>(self.built(Request::DeleteJob, request)?).await {

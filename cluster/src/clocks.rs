@@ -1,19 +1,19 @@
-//! How far the clocks of pods are apart, from the times that their lines tell.
+//! How far the clocks of pods are apart, estimated from the timestamps in their log lines.
 //!
-//! A line that was written at `t` by a pod's clock is read at `t + offset + way`, and its way is never negative. The shortest of many
-//! is close to the shortest way there is, which is about the same for all pods. So the smallest difference between reading
-//! and writing, compared between pods, tells how far their clocks are apart, to some milliseconds.
+//! A line written at `t` by a pod's clock is read at `t + offset + delay`, and the delay is never negative. The smallest of many delays
+//! is close to the shortest possible one, which is about the same for all pods. So the smallest difference between reading and
+//! writing, compared between pods, shows how far their clocks are apart, to within a few milliseconds.
 
 use std::collections::BTreeMap;
 
-/// The smallest differences so far.
+/// The smallest difference between reading and writing a line so far, for each pod.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     shortest_ns: BTreeMap<u32, i64>,
 }
 
 impl Clocks {
-    /// A pod wrote a line at `told_unix_ns` by its clock, and it was read at `read_unix_ns` by ours.
+    /// Takes a line that a pod wrote at `told_unix_ns` by its clock and that was read at `read_unix_ns` by ours.
     pub fn line(&mut self, index: u32, told_unix_ns: u64, read_unix_ns: u64) {
         let difference_ns =
             i64::try_from(i128::from(read_unix_ns) - i128::from(told_unix_ns)).unwrap_or(i64::MAX);
@@ -21,19 +21,19 @@ impl Clocks {
         *shortest_ns = difference_ns.min(*shortest_ns);
     }
 
-    /// How far each pod's clock is ahead of the one that is furthest behind.
+    /// How far each pod's clock is ahead of the slowest pod clock, in ns.
     pub fn ahead_ns(&self) -> impl Iterator<Item = (u32, i64)> {
         let behind_ns = self.shortest_ns.values().copied().max().unwrap_or_default();
         self.shortest_ns.iter().map(move |(&index, &shortest_ns)| (index, behind_ns - shortest_ns))
     }
 
-    /// How far our clock is ahead of the pod's that is furthest behind, and the time that a line takes.
+    /// How far our clock is ahead of the slowest pod clock, plus the shortest delay of a line, in ns.
     #[must_use]
     pub fn ours_ahead_ns(&self) -> i64 {
         self.shortest_ns.values().copied().max().unwrap_or_default()
     }
 
-    /// The two that are furthest apart: the one behind, the one ahead, and how far.
+    /// The two pods whose clocks are furthest apart: the one behind, the one ahead, and the distance in ns.
     #[must_use]
     pub fn furthest_apart(&self) -> Option<(u32, u32, i64)> {
         let (behind, most_ns) = self.shortest_ns.iter().max_by_key(|(_, ns)| **ns)?;
@@ -49,7 +49,7 @@ mod tests {
     const MS: u64 = 1_000_000;
     const NOW: u64 = 1_700_000_000_000 * MS;
 
-    /// Lines of a pod whose clock is so far ahead, which need these times to be read.
+    /// Adds lines of a pod whose clock is `ahead_ms` ahead; `ways_ms` are the delays until they are read.
     fn lines(clocks: &mut Clocks, index: u32, ahead_ms: i64, ways_ms: &[u64]) {
         for (number, way_ms) in (0..).zip(ways_ms) {
             let written = NOW + number * 200 * MS;

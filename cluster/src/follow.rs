@@ -1,4 +1,4 @@
-//! A Job from its creation to its removal, on a thread of its own: what happens goes to the caller as events.
+//! Follows a Job from its creation to its removal on a thread of its own, and reports what happens as events.
 
 use super::ClusterLoad;
 use super::api_error::ClusterError;
@@ -18,70 +18,70 @@ pub use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-/// How often the flag to stop is looked at, and pods are listed if they are few. One request for all pods.
+/// How often the stop flag is checked and the pods of a small Job are listed, with one request for all pods.
 const LIST_EVERY: Duration = Duration::from_millis(500);
-/// Many pods are listed less often: each is some 7 kB of the API server's answer.
+/// The added interval per pod: large Jobs are listed less often, because each pod adds about 7 kB to the answer.
 const LIST_EVERY_PER_POD: Duration = Duration::from_millis(5);
-/// An answer that has not come by then will not.
+/// The timeout of a request to the API server.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// A pod writes a line every five seconds at least. One that has written none for so long is lost: Kubernetes needs minutes to say so.
+/// A pod that has written nothing for so long is lost: pods write at least every five seconds, and Kubernetes takes minutes to notice.
 const LONGEST_SILENCE: Duration = Duration::from_secs(20);
-/// So long the log of a lost pod is still read: of a node that is gone it never ends.
+/// How long the log of a lost pod is still read. If its node is gone, the log never ends.
 const LOST_LOG_WITHIN: Duration = Duration::from_secs(10);
-/// A log that ended too early is read again after this.
+/// The pause before a log that ended too early is read again.
 const LOG_AGAIN_AFTER: Duration = Duration::from_millis(500);
-/// So long the API server may be away. Pods go on meanwhile, and their logs are read again from the beginning.
+/// How long the API server may be away. The pods go on meanwhile, and their logs are read again from the beginning.
 const LONGEST_AWAY: Duration = Duration::from_secs(60);
-/// What a Job is given to end after it was told to, beyond the grace of its pods.
+/// How long a Job may take to end after its removal: the grace period of its pods and ten seconds more.
 const END_WITHIN: Duration = Duration::from_secs(GRACE_S as u64 + 10);
-/// After a pod has ended its log is complete; it is read this many times in vain at most.
+/// The most attempts in a row to read a log that bring no new line.
 const LOG_TRIES: u32 = 20;
 
-/// A line for a pod is tried so often, each half second: it is about a load that begins soon.
+/// The most attempts to write a line to a pod, half a second apart; few, because the line is about a load that begins soon.
 const TELL_TRIES: u32 = 4;
 
 /// A line for the standard input of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodInput {
-    /// The load that it is about.
+    /// The number of the load that the line is about.
     pub step: u32,
     pub pod: String,
     pub line: String,
 }
 
 impl PodInput {
-    /// A line of its own: what a broken connection left of another one ends before it.
+    /// Frames the text with line breaks, so that it is not appended to what a broken connection left of another line.
     #[must_use]
     pub fn new(step: u32, pod: String, text: &str) -> Self {
         Self { step, pod, line: format!("\n{text}\n") }
     }
 }
 
-/// What happens to a Job.
+/// An event of a Job.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// It was made.
+    /// The Job was created.
     Created { namespace: String },
-    /// A pod is in another state than before.
+    /// The state of a pod changed.
     Pod { index: u32, name: String, state: PodState },
-    /// A pod was told to end, and not by us.
+    /// Somebody other than us told a pod to end.
     Ending { index: u32, name: String, why: Loss },
-    /// A line of a pod's log, and when it was read.
+    /// A line of a pod's log, with the time at which it was read.
     Line { index: u32, text: String, read_unix_ns: u64 },
     /// A line could not be written to a pod.
     NotTold { step: u32, name: String, error: ClusterError },
-    /// The API server does not answer, or does so again.
+    /// The API server stopped answering (`true`), or answers again (`false`).
     Away(bool),
-    /// Nothing of the Job is left in the cluster, and no event follows. With an error it was given up.
+    /// The last event: nothing of the Job is left in the cluster. With an error, following it was given up.
     End(Result<(), ClusterError>),
-    /// Kubernetes cannot remove this pod: its node does not answer.
+    /// Kubernetes cannot remove this pod, because its node does not answer.
     Stays { namespace: String, name: String },
-    /// The Job could not be removed: the user has to do it.
+    /// The Job could not be removed, so the user has to remove it.
     NotRemoved { namespace: String, error: ClusterError },
 }
 
-/// Makes the Job and follows it to its end, or until `stop` is set; then removes it. What comes from `inputs` is written to its pods,
-/// all of one message at once. Blocks; call it on a thread of its own.
+/// Creates the Job, follows it to its end or until `stop` is set, then removes it. All lines of one message of `inputs` are written to
+/// the pods at once. Blocks, so call it on a thread of its own.
 pub fn follow(
     load: &ClusterLoad,
     inputs: UnboundedReceiver<Vec<PodInput>>,
@@ -110,7 +110,7 @@ async fn run(
     let telling = tokio::spawn(tell_all(server.clone(), inputs, events.clone()));
     let followed = follower.follow_all(stop).await;
     telling.abort();
-    // What pods tell when they are told to end is still read.
+    // Read what the pods still write after they are told to end.
     match remove(&server, load).await {
         Ok(()) => {
             follower.last_lines().await;
@@ -118,16 +118,16 @@ async fn run(
         }
         Err(error) => {
             let _ = events.send(Event::NotRemoved { namespace, error });
-            // Nobody has told the pods to end.
+            // The pods were not told to end, so their logs would not end either.
             follower.logs.shutdown().await;
         }
     }
     followed
 }
 
-/// Writes lines to pods.
+/// Writes the lines that arrive to their pods.
 async fn tell_all(server: ApiServer, mut inputs: UnboundedReceiver<Vec<PodInput>>, events: Sender<Event>) {
-    // A pod that cannot be reached holds up no other one.
+    // Each pod has a task of its own, so an unreachable pod delays no other.
     let mut telling = JoinSet::new();
     while let Some(inputs) = inputs.recv().await {
         for input in inputs {
@@ -149,7 +149,7 @@ async fn tell(server: ApiServer, PodInput { step, pod, line }: PodInput, events:
     }
 }
 
-/// Removes the Job with its pods, and tries again while the API server is away.
+/// Removes the Job and its pods; tries again while the API server is away.
 async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterError> {
     let began = Instant::now();
     loop {
@@ -161,30 +161,30 @@ async fn remove(server: &ApiServer, load: &ClusterLoad) -> Result<(), ClusterErr
     }
 }
 
-/// How long the last list of so many pods may be ago.
+/// The interval between two lists of so many pods.
 fn list_every(pods: u32) -> Duration {
-    // A tenth less: it is looked at every half second, which is a little longer.
+    // A tenth less, because it is checked every half second, and each round takes a little longer.
     (LIST_EVERY_PER_POD * pods).max(LIST_EVERY) * 9 / 10
 }
 
-/// An answer, or the error that there is none.
+/// The answer, or [`ClusterError::Unreachable`] after [`ANSWER_WITHIN`].
 async fn in_time<T>(answer: impl Future<Output = Result<T, ClusterError>>) -> Result<T, ClusterError> {
     let late = |_| Err(ClusterError::Unreachable("it takes too long to answer".to_owned()));
     timeout(ANSWER_WITHIN, answer).await.unwrap_or_else(late)
 }
 
-/// What is known of one pod.
+/// One pod as the follower last saw it.
 struct Followed {
     name: String,
     state: PodState,
     log: Option<AbortHandle>,
     heard: Heard,
-    /// Why it was told to end.
+    /// Why the pod was told to end, if it was.
     ending: Option<Loss>,
     lost_since: Option<Instant>,
 }
 
-/// When a pod wrote its last line, as far as we have it.
+/// The time at which the last line of a pod was read.
 #[derive(Clone)]
 struct Heard(Arc<Mutex<Instant>>);
 
@@ -197,7 +197,7 @@ impl Heard {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// For how long it was silent while the API server answered.
+    /// How long the pod has been silent, counting only the time since the API server last came back.
     fn silence(&self, answers_since: Instant, now: Instant) -> Duration {
         let since = (*self.0.lock().unwrap_or_else(PoisonError::into_inner)).max(answers_since);
         now.saturating_duration_since(since)
@@ -210,7 +210,7 @@ impl Followed {
         Self { name: name.to_owned(), state, log: None, heard, ending: None, lost_since: None }
     }
 
-    /// It runs, and nothing comes from it.
+    /// The loss of a pod that is running but silent.
     fn silent(&self, answers_since: Instant, now: Instant) -> Option<Loss> {
         let silence = self.heard.silence(answers_since, now);
         let is_silent = self.state == PodState::Running && silence > LONGEST_SILENCE;
@@ -246,7 +246,7 @@ impl<'e> Follower<'e> {
         Self { load, server, events, known, logs, away_since: None, answers_since: Instant::now() }
     }
 
-    /// Until each pod has ended and its log is read, or it shall stop.
+    /// Runs until each pod has ended and its log is read, or `stop` is set.
     async fn follow_all(&mut self, stop: &AtomicBool) -> Result<(), ClusterError> {
         let mut next_list = Instant::now();
         while !stop.load(Ordering::Relaxed) {
@@ -270,7 +270,7 @@ impl<'e> Follower<'e> {
         self.known.len() == self.load.pods as usize && are_over && self.logs.is_empty()
     }
 
-    /// Lists the pods once.
+    /// Lists the pods once and updates their states.
     async fn look(&mut self) -> Result<(), ClusterError> {
         let pods = match in_time(self.server.pods_of(&self.load.name)).await {
             Ok(pods) => pods,
@@ -325,7 +325,7 @@ impl<'e> Follower<'e> {
             known.ending = Some(why.clone());
             let _ = self.events.send(Event::Ending { index, name: name.clone(), why });
         }
-        // A lost pod stays lost, also where the Job makes another one.
+        // A lost pod stays lost even if the Job makes a replacement.
         if known.state != state && !matches!(known.state, PodState::Lost(_)) {
             known.set(state.clone());
             let _ = self.events.send(Event::Pod { index, name, state });
@@ -351,7 +351,7 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// Pods that were silent are given the time that others need to end; then whoever is still there is named.
+    /// Gives pods that were silent the usual time to end, then reports each that is still there.
     async fn name_those_that_stay(&self, namespace: &str) {
         let is_silent = |known: &&Followed| matches!(known.state, PodState::Lost(Loss::Silent { .. }));
         for known in self.known.values().filter(is_silent) {
@@ -370,7 +370,7 @@ impl<'e> Follower<'e> {
         }
     }
 
-    /// What is still written to the logs after the Job was removed.
+    /// Reads what is still written to the logs after the Job was removed.
     async fn last_lines(&mut self) {
         let all = async { while self.logs.join_next().await.is_some() {} };
         let _ = timeout(END_WITHIN, all).await;
@@ -378,7 +378,7 @@ impl<'e> Follower<'e> {
     }
 }
 
-/// The lines of one pod.
+/// Reads the log of one pod.
 struct PodLines {
     name: String,
     index: u32,
@@ -387,8 +387,8 @@ struct PodLines {
 }
 
 impl PodLines {
-    /// Follows a log until the process has told that it ended. Where it breaks off it is read again: lines that come twice are
-    /// known by their numbers.
+    /// Follows the log until the process reports its end. If the log breaks off, it is read again from the beginning: the lines are
+    /// numbered, so repeated ones are recognised.
     async fn read(self, server: ApiServer) -> Result<(), ClusterError> {
         let Self { name, index, heard, events } = self;
         let (mut was_over, mut tries) = (false, 0);
@@ -413,7 +413,7 @@ impl PodLines {
                 Err(error) if error.may_pass() => sleep(LONGEST_AWAY / LOG_TRIES).await,
                 Err(error) => return Err(error),
             }
-            // The log of a pod that is over has once more all that there ever will be.
+            // Read the log of a pod that has ended once more: only now is it complete.
             let is_over =
                 server.pod(&name).await.is_ok_and(|pod| pod.is_none_or(|pod| is_over(&pod.state())));
             if std::mem::replace(&mut was_over, is_over) && is_over {
@@ -429,7 +429,7 @@ const fn is_over(state: &PodState) -> bool {
     matches!(state, PodState::Done | PodState::Lost(_))
 }
 
-/// Has the process told everything? One that sends several loads never has.
+/// Whether this is the last line of the process. A process that sends several loads never writes one.
 fn is_last(text: &str) -> bool {
     let line = Line::find(text).and_then(Result::ok).filter(|line| line.step == 0);
     line.is_some_and(|line| matches!(line.message, Message::End(_) | Message::Failed { .. }))

@@ -1,22 +1,22 @@
-//! The Job of a load as Kubernetes takes it.
+//! The Kubernetes Job of a load.
 
 use super::ClusterLoad;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// The container, and the value of the label that all of our pods have.
+/// The name of the container.
 pub const CONTAINER: &str = "load";
-/// The label by which the pods of one Job are found; Kubernetes sets it.
+/// The label that Kubernetes puts on the pods of a Job, with the Job's name.
 pub const JOB_NAME_LABEL: &str = "batch.kubernetes.io/job-name";
-/// The annotation with the index of a pod; Kubernetes sets it, and the variable JOB_COMPLETION_INDEX of the same value.
+/// The annotation in which Kubernetes keeps a pod's index; the process finds the same value in JOB_COMPLETION_INDEX.
 pub const INDEX_ANNOTATION: &str = "batch.kubernetes.io/job-completion-index";
 const PROGRAM: &str = "/usr/bin/threadcount";
-/// A finished Job is removed by Kubernetes if nobody else has done it.
+/// How long Kubernetes keeps a finished Job that nobody has removed, in seconds.
 const KEPT_FOR_S: u32 = 600;
-/// A pod that is told to end has so long to tell what it measured.
+/// The grace period of a pod, in which it reports what it measured, in seconds.
 pub const GRACE_S: i64 = 15;
 
-/// The Job: one pod for each share, none of which is started again, each on a node of its own as far as there are nodes.
+/// The Job: one pod per share of the load, never restarted, spread over as many nodes as there are.
 #[must_use]
 pub fn job(load: &ClusterLoad) -> Value {
     let labels = json!({"app.kubernetes.io/name": "threadcount", "app.kubernetes.io/instance": load.name});
@@ -28,8 +28,8 @@ pub fn job(load: &ClusterLoad) -> Value {
             "completionMode": "Indexed",
             "completions": load.pods,
             "parallelism": load.pods,
-            // A share that was started again would begin later than the others. With a limit for each index, the failure of
-            // one leaves the others running, and their logs in place.
+            // A restarted share would begin later than the others. With a limit per index, the failure of one pod leaves the other pods
+            // running and their logs in place.
             "backoffLimitPerIndex": 0,
             "maxFailedIndexes": load.pods,
             "activeDeadlineSeconds": load.deadline_s,
@@ -57,7 +57,7 @@ fn pod(load: &ClusterLoad, labels: &Value) -> Value {
     })
 }
 
-/// Away from nodes that have one of these labels.
+/// The affinity that keeps pods off nodes with any of these labels.
 fn away_from(labels: &BTreeMap<String, String>) -> Value {
     let requirement =
         |(key, value): (&String, &String)| json!({"key": key, "operator": "NotIn", "values": [value]});
@@ -72,7 +72,7 @@ fn away_from(labels: &BTreeMap<String, String>) -> Value {
 fn container(load: &ClusterLoad) -> Value {
     let field =
         |name: &str, path: &str| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}});
-    // Equal, so that the pod is of the class Guaranteed: it is the last to be evicted.
+    // Equal limits and requests put the pod into the class Guaranteed, which is evicted last.
     let sizes = json!({"cpu": load.cpu, "memory": load.memory});
     without_empty(json!({
         "name": CONTAINER,
@@ -80,9 +80,9 @@ fn container(load: &ClusterLoad) -> Value {
         "imagePullPolicy": "IfNotPresent",
         "command": [PROGRAM],
         "args": load.arguments,
-        // What it sends is told there.
+        // The load is sent to the process on standard input.
         "stdin": true,
-        // JOB_COMPLETION_INDEX comes from Kubernetes.
+        // Kubernetes adds JOB_COMPLETION_INDEX.
         "env": [
             {"name": "THREADCOUNT_SHARES", "value": load.pods.to_string()},
             field("POD_NAME", "metadata.name"),
@@ -98,7 +98,7 @@ fn container(load: &ClusterLoad) -> Value {
     }))
 }
 
-/// Without the fields that are `null` or an empty map: nobody has set them.
+/// Removes the fields that are `null` or an empty map, because nobody has set them.
 fn without_empty(value: Value) -> Value {
     let Value::Object(fields) = value else { return value };
     let is_set = |value: &Value| !value.is_null() && value.as_object().is_none_or(|it| !it.is_empty());
@@ -110,9 +110,9 @@ fn without_empty(value: Value) -> Value {
 /// The Job as YAML, for people and for `kubectl apply`.
 ///
 /// # Errors
-/// None of a Job.
+/// Never for a Job.
 pub fn manifest(load: &ClusterLoad) -> Result<String, serde_saphyr::ser::Error> {
-    // A command stays on one line.
+    // Keeps a command on one line.
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     serde_saphyr::to_string_with_options(&job(load), options)
 }

@@ -1,4 +1,4 @@
-//! A load that the pods of a Kubernetes cluster send: an Indexed Job, each pod a process with a share of the load.
+//! Sends a load from the pods of a Kubernetes cluster: an Indexed Job in which each pod is a process with a share of the load.
 //!
 //! ```text
 //! caller's thread                       thread of this room (a tokio runtime of its own)
@@ -6,8 +6,7 @@
 //!   Event::Line, Event::Pod, .. <────── channel
 //! ```
 //!
-//! Kubernetes places, starts and ends the pods. What they tell stands in their logs, in the lines of
-//! [`threadcount_load::merge`].
+//! Kubernetes places, starts and ends the pods. They report in their logs, in the lines of [`threadcount_load::merge`].
 
 pub mod api_error;
 pub mod api_server;
@@ -20,27 +19,27 @@ pub mod workers;
 
 use std::collections::BTreeMap;
 
-/// What a Job is made of.
+/// The settings of a Job that sends a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterLoad {
-    /// The context of the kubeconfig; `None`: the current one.
+    /// The context of the kubeconfig, or `None` for the current one.
     pub context: Option<String>,
-    /// `None`: that of the context.
+    /// The namespace, or `None` for the context's.
     pub namespace: Option<String>,
-    /// Of the Job.
+    /// The name of the Job.
     pub name: String,
     pub pods: u32,
     pub image: String,
     /// Labels that a pod's node must have.
     pub node_selector: BTreeMap<String, String>,
-    /// Labels that it must not have, such as those of the nodes of the system under test.
+    /// Labels that a pod's node must not have, such as the label of the nodes of the system under test.
     pub avoid_nodes: BTreeMap<String, String>,
-    /// Of each pod: requested, and the limit.
+    /// The CPU of each pod, both requested and the limit; `memory` likewise.
     pub cpu: String,
     pub memory: String,
-    /// What `threadcount` is called with in a pod. Whoever sees the Job or a list of the node's processes sees it: what a load sends is
-    /// told on standard input instead.
+    /// The arguments of `threadcount` in a pod. Everybody who can list the Job or the node's processes can read them, so what a load
+    /// sends goes to standard input instead.
     pub arguments: Vec<String>,
-    /// How long the Job may last, s.
+    /// The longest that the Job may last, in seconds.
     pub deadline_s: i64,
 }

@@ -1,14 +1,14 @@
-//! What Kubernetes knows of a pod.
+//! The state of a pod as Kubernetes reports it.
 
 use super::job::INDEX_ANNOTATION;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Exit code of a process that a signal 9 ended.
+/// The exit code of a process that SIGKILL (9) ended: 128 + 9.
 const KILLED: i32 = 137;
 
-/// What we read of a pod.
+/// The part of a pod's description that we read.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Pod {
@@ -70,74 +70,72 @@ struct ContainerTerminated {
     exit_code: i32,
 }
 
-/// How far a pod is.
+/// The phase that a pod has reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodState {
-    /// It waits: for a node, its image, its container.
+    /// The pod waits for a node, its image or its container.
     Waiting(Option<Obstacle>),
     Running,
-    /// Its process ended by itself, with success.
+    /// The process ended by itself, with success.
     Done,
-    /// It ended otherwise.
+    /// The pod ended in any other way.
     Lost(Loss),
 }
 
-/// What a pod waits for that may never come.
+/// The reason why a pod may wait forever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Obstacle {
-    /// No node has room for it, or none fits.
+    /// No node has room for the pod, or none fits.
     NoNode(String),
-    /// Its container cannot be made: often the image.
+    /// The container cannot be created, often because of its image.
     NoContainer { reason: String, message: String },
 }
 
-/// How a pod was lost.
+/// The reason why a pod was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// By its memory limit.
+    /// The pod exceeded its memory limit.
     OutOfMemory,
-    /// By its node, which needed the room.
+    /// The node needed the room and evicted the pod.
     Evicted(String),
-    /// Killed, or its node went away.
+    /// The cluster ended the pod, or its node went away.
     Disrupted(String),
-    /// SIGKILL from somebody.
+    /// Something outside Kubernetes sent SIGKILL.
     Killed,
-    /// Its process ended with an error, which its log has.
+    /// The process ended with an error, which is in its log.
     Exited { code: i32 },
-    /// Removed by somebody.
+    /// Somebody removed the pod.
     Deleted,
-    /// For so long it has written nothing, though it writes every few seconds and the API server answers.
+    /// The pod wrote nothing for this time, although pods write every few seconds and the API server answers.
     Silent { seconds: u64, pod: String },
 }
 
 impl Pod {
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.metadata.name
     }
 
-    /// Its index in its Job.
+    /// The pod's index in its Job.
     #[must_use]
     pub fn index(&self) -> Option<u32> {
         self.metadata.annotations.get(INDEX_ANNOTATION)?.parse().ok()
     }
 
-    /// How far it is.
+    /// The phase that the pod has reached.
     #[must_use]
     pub fn state(&self) -> PodState {
         match self.status.phase.as_str() {
             "Succeeded" => PodState::Done,
             "Failed" => PodState::Lost(self.status.loss()),
-            // Kubelet does not answer any more.
+            // The node's kubelet no longer answers.
             "Unknown" => PodState::Lost(Loss::Disrupted("its node does not answer".to_owned())),
             "Running" => PodState::Running,
             _ => PodState::Waiting(self.status.obstacle()),
         }
     }
 
-    /// Why it was told to end; its process may still tell what it measured. One that did so in time counts as succeeded, whatever
-    /// ended it.
+    /// Why the pod was told to end. Its process may still report what it measured; if it does so in time, it counts as succeeded.
     #[must_use]
     pub fn told_to_end(&self) -> Option<Loss> {
         let is_deleted = self.metadata.deletion_timestamp.is_some();
@@ -176,7 +174,7 @@ impl PodStatus {
     }
 
     fn obstacle(&self) -> Option<Obstacle> {
-        // These two are a container on its way.
+        // A container passes through these two states on its way to running.
         let harmless = ["", "ContainerCreating", "PodInitializing"];
         let waiting = self.container_statuses.first().and_then(|it| it.state.waiting.as_ref());
         if let Some(waiting) = waiting.filter(|it| !harmless.contains(&it.reason.as_str())) {
@@ -224,7 +222,7 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    /// As kube-apiserver 1.36 gives it, without what is not read.
+    /// A pod as kube-apiserver 1.36 describes it, without the fields that we ignore.
     fn pod(status: &Value) -> Pod {
         let pod = json!({
             "metadata": {"name": "load-2-x7k2p", "annotations": {"batch.kubernetes.io/job-completion-index": "2"}},

@@ -1,4 +1,4 @@
-//! What was seen of a Job's pods so far, and whether a load can begin.
+//! The pods of a Job as seen so far, and whether a load can begin.
 
 use super::clocks::Clocks;
 use super::follow::Event;
@@ -6,11 +6,11 @@ use super::pod_state::{Loss, PodState};
 use std::collections::BTreeMap;
 use threadcount_load::merge::MOST_SKEW_NS;
 
-/// The pods by their index.
+/// The pods of a Job by index, with the states seen last.
 #[derive(Clone, Debug, Default)]
 pub struct SeenPods {
     states: BTreeMap<u32, (String, PodState)>,
-    /// Those that were told to end, and not by us.
+    /// Pods that somebody other than us told to end, with the reason.
     ending: BTreeMap<u32, Loss>,
     pub clocks: Clocks,
 }
@@ -23,9 +23,9 @@ pub enum NotReady {
     Missing {
         missing: usize,
         pods: u32,
-        /// By when they had to, in words.
+        /// The time by which the pods had to run, in words.
         when: String,
-        /// What holds the first of them up, where that is known.
+        /// What holds up the first of the missing pods, if that is known.
         why: Option<String>,
     },
     #[error(
@@ -43,7 +43,7 @@ fn in_brackets(why: &Option<String>) -> String {
 }
 
 impl SeenPods {
-    /// What happened to one of them.
+    /// Takes an event of a pod.
     pub fn take(&mut self, event: &Event) {
         match event {
             Event::Pod { index, name, state } => {
@@ -56,20 +56,20 @@ impl SeenPods {
         }
     }
 
-    /// The name of a pod, or its index.
+    /// The name of a pod, or its index if the name is not known yet.
     #[must_use]
     pub fn name(&self, index: u32) -> String {
         self.states.get(&index).map_or_else(|| format!("pod {index}"), |(name, _)| name.clone())
     }
 
-    /// One that will not run to its end, and why.
+    /// The first pod that will not run to its end, with the reason.
     #[must_use]
     pub fn lost(&self) -> Option<(u32, &Loss)> {
         let known = self.states.keys().chain(self.ending.keys());
         known.copied().find_map(|index| Some((index, self.loss_of(index)?)))
     }
 
-    /// Why this one will not run to its end.
+    /// Why this pod will not run to its end; `None` if it should.
     #[must_use]
     pub fn loss_of(&self, index: u32) -> Option<&Loss> {
         match self.states.get(&index) {
@@ -78,17 +78,17 @@ impl SeenPods {
         }
     }
 
-    /// Does it run, and was not told to end?
+    /// Whether the pod is running and was not told to end.
     #[must_use]
     pub fn runs(&self, index: u32) -> bool {
         let state = self.states.get(&index).map(|(_, state)| state);
         state == Some(&PodState::Running) && !self.ending.contains_key(&index)
     }
 
-    /// All pods have to run and to have begun, and their clocks have to agree. Returns by how much they do, in words.
+    /// Checks that all pods run and have begun, and that their clocks agree. Returns how closely the clocks agree, in words.
     ///
     /// # Errors
-    /// Why a load cannot begin.
+    /// The reason why the load cannot begin.
     pub fn check(
         &self,
         pods: u32,

@@ -1,5 +1,5 @@
-//! Pods that stay and send one load after the other, each pod its share of each. A load begins at a point in time that all of them
-//! are told before; they tell what they measured in their logs.
+//! Pods that send one load after the other, each pod its share. All pods are told in advance when a load begins, and report in their
+//! logs what they measured.
 //!
 //! ```text
 //! send(step 3) ──> standard input of each pod: order 3 ──> begin, second, .., end of step 3 ──> Merge ──> one result
@@ -22,31 +22,31 @@ use threadcount_load::plan::LoadShare;
 use threadcount_load::run::Control;
 
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// From an order to its load: time enough to be told on a busy cluster, to open connections, and for clocks to be told.
+/// The time from an order to the start of its load: enough to tell the pods on a busy cluster, open connections and compare clocks.
 const ORDER_AHEAD_NS: u64 = 4_000_000_000;
-/// A pod that has not begun so long before the start is told again: a connection to it may break after the line was written.
+/// A pod that has not begun so long before the start is told again, because a connection may break after the line was written.
 const TOLD_AGAIN_BEFORE_NS: u64 = 2_500_000_000;
-/// So long before the start each pod must have begun, or the load is called off.
+/// If a pod has not begun so long before the start, the load is called off.
 const BEGUN_BEFORE_NS: u64 = 300_000_000;
-/// The clock of a pod is known after so many of its lines.
+/// The number of lines after which the clock of a pod is known.
 const CLOCK_LINES: u32 = 5;
-/// A load that was called off is over by then, or its pods can send no other one.
+/// How long pods may take to end a load that was called off. After that they can send no other load.
 const CALLED_OFF_WITHIN: Duration = Duration::from_secs(45);
 const STOP_EVERY: Duration = Duration::from_secs(1);
 
-/// What the pods are told for a load.
+/// The lines that tell pods what to do in a load.
 pub trait Orders {
-    /// Send the load with this number, from then on.
+    /// Tells a pod to send load number `step`, starting at this time.
     fn send(&self, step: u32, start_at_unix_ns: u64) -> String;
-    /// End it early.
+    /// Tells a pod to end the load early.
     fn stop(&self, step: u32) -> String;
-    /// How long it goes on before it is counted.
+    /// How long the load runs before it is measured.
     fn lead_in(&self) -> Duration;
-    /// After this time from its start on it is over, or never will be.
+    /// The longest that a load can last, from its start; after that it will never end.
     fn lasts_at_most(&self) -> Duration;
 }
 
-/// Why pods did not send a load, or not all of it.
+/// Why pods sent no load, or only a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, miette::Diagnostic)]
 pub enum WorkersError {
     #[error(transparent)]
@@ -73,29 +73,29 @@ pub enum WorkersError {
     Busy,
 }
 
-/// The pods of one Job. Dropped, they and the Job are removed.
+/// The pods of one Job. Dropping them removes the Job.
 pub struct Workers {
     pods: u32,
     seen: SeenPods,
     clock_lines: BTreeMap<u32, u32>,
     step: u32,
-    /// Pods that did not receive their load, by name, and why.
+    /// Pods that did not receive their order, by name, with the reason.
     not_told: BTreeMap<String, ClusterError>,
     is_busy: bool,
     inputs: UnboundedSender<Vec<PodInput>>,
     events: Receiver<Event>,
-    /// Shows what happens to somebody.
+    /// Shows events to the user.
     on_event: Box<dyn FnMut(&Event) + Send>,
     stop: Arc<AtomicBool>,
     follower: Option<JoinHandle<()>>,
 }
 
 impl Workers {
-    /// Makes the Job and waits until all of its pods run, and their clocks are known and agree. Returns what is to be said of the
-    /// clocks, too.
+    /// Creates the Job and waits until all pods run and their clocks are known and agree. Also returns how closely the clocks agree, in
+    /// words.
     ///
     /// # Errors
-    /// No Job, pods that do not run in time, clocks that are too far apart, or the user has interrupted. Nothing is left then.
+    /// The Job could not be created, pods did not run in time, clocks are too far apart, or the user interrupted. Nothing is left then.
     pub fn start(
         load: ClusterLoad,
         within: Duration,
@@ -134,7 +134,7 @@ impl Workers {
         Ok((workers, clocks))
     }
 
-    /// How many they are.
+    /// The number of pods.
     #[must_use]
     pub const fn pods(&self) -> u32 {
         self.pods
@@ -148,12 +148,12 @@ impl Workers {
         self.clock_lines.get(&index).is_some_and(|&lines| lines >= CLOCK_LINES)
     }
 
-    /// Has all pods send a load, to its end or until it is stopped.
+    /// Tells all pods to send a load, and waits until it has ended or was stopped.
     ///
     /// # Errors
-    /// A pod that is lost, or did not begin in time: the load is not that of all of them, and was called off.
+    /// A pod was lost, or did not begin in time. The load was called off, because not all pods sent it.
     pub fn send(&mut self, orders: &dyn Orders, control: Control<'_>) -> Result<Merged, WorkersError> {
-        // What has happened since the load before.
+        // Take what has happened since the load before.
         self.catch_up(None)?;
         if let Some(lost) = self.lost() {
             return Err(lost);
@@ -164,7 +164,7 @@ impl Workers {
         self.step += 1;
         self.not_told.clear();
         let mut merge = Merge::default();
-        // By the clocks of the pods, which agree with each other and not always with ours.
+        // The start is given by the pods' clocks, which agree with each other but not always with ours.
         let ours_ahead_ns = self.seen.clocks.ours_ahead_ns();
         let ordered = BothClocks::now();
         match self.send_step(&mut merge, orders, control, (ordered, ours_ahead_ns)) {
@@ -176,7 +176,7 @@ impl Workers {
         }
     }
 
-    /// Was it ended early?
+    /// Sends one load; returns whether it was stopped early.
     fn send_step(
         &mut self,
         merge: &mut Merge,
@@ -186,7 +186,7 @@ impl Workers {
     ) -> Result<bool, WorkersError> {
         let start_at_unix_ns = ordered.unix_ns + ORDER_AHEAD_NS;
         let order = orders.send(self.step, start_at_unix_ns.saturating_add_signed(-ours_ahead_ns));
-        // Clocks change: those of this load are read anew.
+        // Clocks drift, so they are compared anew for each load.
         self.seen.clocks = Clocks::default();
         self.tell(&order, 0..self.pods);
         let start_ns = ordered.ns + ORDER_AHEAD_NS;
@@ -232,7 +232,7 @@ impl Workers {
         Ok(told_to_stop.is_some())
     }
 
-    /// Ends a load that is not that of all pods, and waits until nobody sends it any more.
+    /// Ends a load that some pods cannot send, and waits until no pod sends it any more.
     fn call_off(&mut self, merge: &mut Merge, orders: &dyn Orders) {
         let until = Instant::now() + CALLED_OFF_WITHIN;
         let mut told = None;
@@ -265,7 +265,7 @@ impl Workers {
             let why = lost.error.clone().unwrap_or_else(|| "it ended before its time".to_owned());
             return Err(WorkersError::Lost { name: self.seen.name(lost.share), why });
         }
-        // Its times are those since its own beginning; others measure by the clock of this machine.
+        // The report counts from the load's own start; all other measurements use this machine's clock.
         let outcome = &mut merged.outcome;
         let started_ns = ordered.ns_at(outcome.started_unix_ns.saturating_add_signed(ours_ahead_ns));
         outcome.started_ns += started_ns;
@@ -274,7 +274,7 @@ impl Workers {
         Ok(merged)
     }
 
-    /// All pods have begun, and their clocks agree.
+    /// Checks that all pods have begun and that their clocks agree.
     fn check_begun(&self, merge: &Merge) -> Result<(), WorkersError> {
         if let Some(&index) = self.not_begun(merge).first() {
             let name = self.seen.name(index);
@@ -299,12 +299,12 @@ impl Workers {
         let input = |index| PodInput::new(self.step, self.seen.name(index), line);
         let inputs: Vec<PodInput> = pods.into_iter().map(input).collect();
         if !inputs.is_empty() {
-            // Where nobody follows the Job any more, its end is among the events.
+            // If the follower is gone, the Job's end is among the events.
             let _ = self.inputs.send(inputs);
         }
     }
 
-    /// Takes what has happened, or waits for it a moment.
+    /// Takes the events that have arrived, or waits a moment for the first one.
     fn next(&mut self, mut merge: Option<&mut Merge>) -> Result<(), WorkersError> {
         match self.events.recv_timeout(LOOK_EVERY) {
             Ok(event) => self.take(event, merge.as_deref_mut())?,
@@ -314,7 +314,7 @@ impl Workers {
         self.catch_up(merge)
     }
 
-    /// Takes what has happened.
+    /// Takes the events that have arrived.
     fn catch_up(&mut self, mut merge: Option<&mut Merge>) -> Result<(), WorkersError> {
         while let Ok(event) = self.events.try_recv() {
             self.take(event, merge.as_deref_mut())?;
@@ -334,7 +334,7 @@ impl Workers {
                 }
                 Ok(())
             }
-            // That of a load before is of no interest any more.
+            // An order of an earlier load no longer matters.
             Event::NotTold { step, name, error } if step == self.step => self.not_told(name, error, merge),
             Event::End(Err(error)) => Err(error.into()),
             Event::End(Ok(())) => Err(WorkersError::Ended),
@@ -342,7 +342,7 @@ impl Workers {
         }
     }
 
-    /// Of a pod that has begun it does not matter; what may pass is tried again before the start.
+    /// A lost order is fatal only for a pod that has not begun, and only if trying again before the start cannot help.
     fn not_told(
         &mut self,
         name: String,
@@ -369,14 +369,14 @@ impl Workers {
         let line = match Line::find(text) {
             Some(Ok(line)) => line,
             Some(Err(error @ LineError::Format { .. })) => return Err(damaged(error.into())),
-            // Cut off where a log broke off: it comes again, or is among the lost lines.
+            // The log broke off inside this line. It comes again, or is counted among the lost lines.
             Some(Err(_)) | None => return Ok(()),
         };
         if let Message::Clock { unix_ns } = line.message {
             self.seen.clocks.line(index, unix_ns, read_unix_ns);
             *self.clock_lines.entry(index).or_default() += 1;
         }
-        // A log that is read again has the loads before this one, too.
+        // A log that is read again also contains the loads before this one.
         match merge.filter(|_| line.step == self.step) {
             Some(merge) => merge.take(&line).map(drop).map_err(damaged),
             None => Ok(()),
@@ -385,7 +385,7 @@ impl Workers {
 }
 
 impl Drop for Workers {
-    /// Removes the Job, and shows what happens meanwhile.
+    /// Removes the Job, and shows the events until it is gone.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         while let Ok(event) = self.events.recv() {
