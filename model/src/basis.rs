@@ -1,39 +1,38 @@
-//! What the verdict on a ratio or a difference rests on.
+//! The evidence for the verdict on a ratio or a difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a verdict rests on.
+/// The evidence for a verdict.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Basis {
-    /// Paired by rounds; otherwise the means of all runs were compared.
+    /// The runs were paired by rounds; if `false`, the means of all runs were compared.
     pub paired: bool,
-    /// The probability of a difference as large as this or larger where there is none, at whichever interim analysis;
-    /// `None`: no interval.
+    /// The probability that an equal pair shows a difference at least this large at any interim analysis; `None`: no interval.
     pub p_value: Option<f64>,
-    /// The interval leaves out 1 (a difference: 0), and among all figures of this result that may be chance: the
-    /// verdict is withheld.
+    /// The interval excludes 1 (for a difference: 0), but with this many figures in the result that may be chance, so the verdict is
+    /// withheld.
     pub withheld: bool,
-    /// A second speed in up to this share of a variant's runs would have been missed (probability 5 %), and could cancel
-    /// the difference or hide one. `None`: the difference is larger than that, or the runs are enough.
+    /// A second speed in up to this share of a variant's runs would have been missed (probability 5 %), and could cancel or hide a
+    /// difference. `None`: the difference is larger than that, or there are enough runs.
     pub unseen_share: Option<f64>,
     /// The variants whose runs have two speeds.
     pub two_speeds: Vec<TwoSpeeds>,
-    /// The JVM's compiler took this share of the server's CPU in a run behind the figure, which holds what it used: there is
-    /// no verdict. `None`: it was quiet, or the figure is about something else.
+    /// The share of the server's CPU that the JIT compiler took in some run, for a figure that includes it: there is no verdict.
+    /// `None`: the compiler was quiet, or does not count towards the figure.
     pub compiler_share: Option<f64>,
 }
 
-/// The runs of a variant are of two kinds, with a gap between them: some are slower.
+/// A variant whose runs fall into two groups with a gap between them, a fast one and a slow one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TwoSpeeds {
     pub variant: String,
-    /// Number of its runs that were compared.
+    /// Number of the variant's runs that were compared.
     pub runs: u32,
-    /// Number of slower ones among them.
+    /// Number of slow runs among them.
     pub slower_runs: u32,
-    /// The share of its runs that are slower: 0.2 for one in five.
+    /// The share of slow runs: 0.2 for one in five.
     pub share_of_runs: f64,
-    /// Their mean distance to the others: 0.1 for a rate that is 10 % lower, or a time that is 10 % longer.
+    /// The mean distance of the slow runs from the others: 0.1 for a rate 10 % lower, or a time 10 % longer.
     pub slow_by: f64,
 }

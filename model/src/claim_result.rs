@@ -8,23 +8,23 @@ use serde::{Deserialize, Serialize};
 /// A claim and what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimResult {
-    /// As written.
+    /// The claim as it is written in the file.
     pub claim: String,
-    /// What the study says, in our words.
+    /// The study's statement, in our words.
     pub says: Option<String>,
-    /// Left side with the published figures; `None`: not all were published.
+    /// The left side, calculated with the published figures; `None`: not all were published.
     pub published: Option<f64>,
-    /// Left side with the measured figures; `None`: not measured.
+    /// The left side, calculated with the measured figures; `None`: not measured.
     pub measured: Option<f64>,
-    /// `None`: not tested.
+    /// Whether the claim holds; `None`: not tested.
     pub holds: Option<bool>,
     /// Why it was not tested.
     pub why: Option<NotTried>,
-    /// The intervals agree with `holds`, not only the means.
+    /// Not only the means but also the intervals agree with `holds`.
     pub decided: bool,
-    /// The interval contains the bound: more runs may decide either way.
+    /// The interval contains the bound, so more runs may decide either way.
     pub undecided: bool,
-    /// Why no conclusion may be drawn from the figures in it.
+    /// Why no conclusion may be drawn from the figures in the claim.
     pub doubt: Option<Doubt>,
 }
 
@@ -33,11 +33,11 @@ pub struct ClaimResult {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields say what is missing")]
 pub enum NotTried {
-    /// The variant or the load is not testable on this machine.
+    /// The variant or the load cannot be tested on this machine.
     Skipped {
         why: String,
     },
-    /// The load is not among those that were run.
+    /// The load was not run.
     NoSuchLoad {
         load: String,
     },
@@ -51,7 +51,7 @@ pub enum NotTried {
         load: String,
     },
     DividesByZero,
-    /// It names variants or loads that this result does not have.
+    /// The claim names variants or loads that this result does not contain.
     Unreadable {
         why: String,
     },
@@ -64,14 +64,14 @@ pub enum NotTried {
 pub enum ClaimVerdict {
     Holds,
     DoesNotHold,
-    /// One run, so no interval: the figures are on this side of the bound.
+    /// There is one run and so no interval; its figures satisfy or contradict the claim.
     Indicative,
     NotDecided,
     NotTried,
 }
 
 impl ClaimResult {
-    /// By the intervals, where there are any.
+    /// The verdict by the intervals, or by the figures of a single run.
     #[must_use]
     pub const fn verdict(&self) -> ClaimVerdict {
         match (self.holds, self.undecided, self.decided) {
@@ -83,7 +83,7 @@ impl ClaimResult {
         }
     }
 
-    /// Do the figures contradict it: by their interval, or the figures of a single run?
+    /// Whether the figures contradict the claim: by their interval, or the figures of a single run.
     #[must_use]
     pub fn is_denied(&self) -> bool {
         self.holds == Some(false)

@@ -6,15 +6,15 @@ use super::metric::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One variant against the baseline under one load, or against the one that its `compare_with` names.
+/// One variant compared with the baseline under one load, or with the variant that its `compare_with` names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Comparison {
     pub variant: String,
     pub baseline: String,
     pub load: String,
-    /// One per metric, rate first.
+    /// One ratio per metric, the rate first.
     pub ratios: Vec<Ratio>,
-    /// One per metric that is zero in a run, and so has no ratio.
+    /// One difference per metric that is zero in some run and so has no ratio.
     pub differences: Vec<Difference>,
 }
 
@@ -24,46 +24,46 @@ impl Comparison {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
     }
 
-    /// Of a figure that is zero in some run.
+    /// The difference in a metric that is zero in some run.
     #[must_use]
     pub fn difference(&self, metric: Metric) -> Option<&Difference> {
         self.differences.iter().find(|difference| difference.metric == metric)
     }
 }
 
-/// variant / baseline of one metric.
+/// The ratio variant / baseline of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Ratio {
     pub metric: Metric,
-    /// Mean over the runs that are compared.
+    /// The variant's mean over the compared runs.
     pub variant_value: f64,
-    /// The same of the baseline.
+    /// The baseline's mean over the compared runs.
     pub baseline_value: f64,
     pub ratio: f64,
     /// The interval of the ratio; `None`: not enough runs.
     pub interval: Option<Interval>,
     pub verdict: Verdict,
-    /// Number of runs of the variant and of the baseline that are compared.
+    /// Number of compared runs of the variant and of the baseline.
     pub runs: (u32, u32),
-    /// What the verdict rests on.
+    /// The evidence for the verdict.
     pub basis: Basis,
 }
 
-/// variant - baseline of one metric, in its unit; for metrics that are zero in a run.
+/// The difference variant - baseline of one metric, in the metric's unit; for metrics that are zero in some run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
     pub metric: Metric,
-    /// Mean over its runs.
+    /// The variant's mean over its runs.
     pub variant_value: f64,
-    /// The same of the baseline.
+    /// The baseline's mean over its runs.
     pub baseline_value: f64,
     pub difference: f64,
     /// The interval of the difference; `None`: not enough runs.
     pub interval: Option<Interval>,
     pub verdict: Verdict,
-    /// Number of runs of the variant and of the baseline that are compared.
+    /// Number of compared runs of the variant and of the baseline.
     pub runs: (u32, u32),
-    /// What the verdict rests on.
+    /// The evidence for the verdict.
     pub basis: Basis,
 }
 
@@ -73,10 +73,10 @@ pub struct Difference {
 pub enum Verdict {
     /// The interval lies above 1, also after the correction for all figures of the result.
     Higher,
-    /// The interval lies below 1, likewise.
+    /// The interval lies below 1, also after the correction for all figures of the result.
     Lower,
-    /// The whole interval lies within the margin around 1, or rules out every difference larger than 10 %.
+    /// The whole interval lies within the margin around 1, or excludes every difference above 10 %.
     NoDifference,
-    /// Neither a difference nor its absence is shown.
+    /// The runs show neither a difference nor its absence.
     NotEnoughRuns,
 }

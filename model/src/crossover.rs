@@ -12,19 +12,19 @@ use std::str::FromStr;
 /// The name of the load of the observed treatments.
 pub const CROSSOVER: &str = "crossover";
 
-/// The threads that requests run on while it lasts. In text: `own`, `virtual`, `virtual-N`, `platform-N`.
+/// The threads on which requests run in a period. In text: `own`, `virtual`, `virtual-N`, `platform-N`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Treatment {
-    /// As the server is configured.
+    /// The threads as the server is configured.
     Own,
-    /// A virtual thread per request; with a limit at most so many at once.
+    /// A virtual thread per request; with a limit, at most that many requests run at once.
     Virtual { limit: Option<u32> },
-    /// A fixed pool of so many platform threads.
+    /// A fixed pool with this number of platform threads.
     Platform { threads: u32 },
 }
 
-/// What is no treatment.
+/// A text that names no treatment.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is no kind of thread here: write own, virtual, virtual-N or platform-N, for example platform-400"
@@ -91,39 +91,39 @@ pub struct Crossover {
     pub port: u16,
     /// Size of the server's own pool; `None`: not known, or no pool.
     pub own_threads: Option<u32>,
-    /// The first is the baseline.
+    /// The treatments; the first is the baseline.
     pub treatments: Vec<Treatment>,
-    /// Requests in flight of a closed load, connections of an open one.
+    /// Requests in flight of a closed load, or connections of an open load.
     pub clients: u32,
-    /// The rate of an open load; `None`: closed.
+    /// The rate of an open load; `None` for a closed load.
     pub rate_per_s: Option<f64>,
     pub warm_up: CrossoverWarmUp,
-    /// In the order in which they ran, those that count and those that do not.
+    /// All periods in the order in which they ran, including those that do not count.
     pub periods: Vec<CrossoverPeriod>,
-    /// Of the processes that are no part of it, who used the most CPU during the periods.
+    /// The process outside the experiment that used the most CPU during the periods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other_process: Option<BusiestProcess>,
-    /// Of the whole load, the time between periods included.
+    /// Requests of the whole load, including those between periods.
     pub requests: CrossoverRequests,
-    /// Why the load generator was the bottleneck; `None`: it was not.
+    /// Why the load generator was the bottleneck, if it was.
     pub generator_limit: Option<String>,
-    /// Where each thread of the server competed with the load generator for the CPU; `None`: nowhere.
+    /// The scheduling group in which all threads of the server compete with the load generator for the CPU, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_group: Option<SharedGroup>,
-    /// Why it ended before its time, as a sentence; `None`: it did not.
+    /// Why the crossover ended early, as a sentence, if it did.
     pub ended_early: Option<String>,
-    /// After the periods, a run of some seconds per treatment with the probe in the JVM: reasons, and no figures to compare.
+    /// A run of some seconds per treatment after the periods, with the probe in the JVM: for reasons, not for comparing figures.
     pub explaining: Vec<Record>,
-    /// Why there are none, as a sentence.
+    /// Why there are no explaining runs, as a sentence.
     pub unexplained: Option<String>,
 }
 
 /// How the JVM was warmed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverWarmUp {
-    /// With few clients, which leave cores to the compiler, in seconds.
+    /// Seconds of warm-up with few clients, which leave cores to the JIT compiler.
     pub few_clients_s: f64,
-    /// With the load itself, in seconds.
+    /// Seconds of warm-up with the load itself.
     pub load_s: f64,
     /// Whether the JVM was in a steady state in the periods that count; `None`: not known.
     pub steady: Option<bool>,
@@ -137,76 +137,76 @@ pub struct CrossoverRequests {
     pub failed: u64,
 }
 
-/// One period: a treatment from its washout to the next switch.
+/// One period: the time under one treatment, from its washout to the next switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverPeriod {
-    /// From 0. Each block has each treatment twice.
+    /// The number of the block, from 0. Each block contains each treatment twice.
     pub block: u32,
     pub treatment: Treatment,
-    /// When it was switched to, in seconds since the load began.
+    /// The time of the switch to this treatment, in seconds since the load began.
     pub switched_s: f64,
-    /// From the switch to the first counted response, in ms.
+    /// The time from the switch to the first counted response, in ms.
     pub washout_ms: f64,
-    /// How long responses were counted, in seconds.
+    /// The time in which responses were counted, in seconds.
     pub counted_s: f64,
     pub ok: u64,
     pub failed: u64,
-    /// Responses to requests that were due before the switch; they are in `ok` and in no time.
+    /// Responses to requests that were due before the switch; they count in `ok` but in none of the times.
     pub overlapping: u64,
     pub rate_per_s: f64,
-    /// Response times that figures of several periods are made of.
+    /// The response times from which the figures of several periods are calculated.
     #[serde(skip)]
     pub response_times: ResponseTimes,
-    /// Response times; `None`: no response.
+    /// The median response time; `None` here and below: no response.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
-    /// The rate in the first and the second half, in responses per second.
+    /// The rates in the first and the second half of the period, in responses per second.
     pub half_rates_per_s: [f64; 2],
-    /// CPU of the server's process per response; `None`: not known.
+    /// The server's CPU per response; `None`: not known.
     pub cpu_us_per_request: Option<f64>,
-    /// What the machine could not give while responses were counted; `None`: not known.
+    /// CPU that the machine could not give while responses were counted; `None`: not known.
     pub lost_cpu: Option<LostCpu>,
-    /// Names of threads that requests were seen on, without their numbers.
+    /// Names of the threads that handled requests, without their numbers.
     pub thread_names: Vec<String>,
-    /// Why it does not count.
+    /// Why the period does not count, if it does not.
     pub left_out: Option<LeftOut>,
 }
 
-/// CPU that a server, its backends and the load generator could not have.
+/// CPU that was not available to the server, its backends and the load generator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LostCpu {
-    /// Cores that the hypervisor took (steal).
+    /// Cores taken by the hypervisor (steal).
     pub stolen_cores: f64,
-    /// Cores that all other processes of the machine used.
+    /// Cores used by all other processes of the machine.
     pub other_processes_cores: f64,
-    /// Cores of the machine.
+    /// Number of cores of the machine.
     pub of_cores: u32,
 }
 
 impl LostCpu {
-    /// Cores of both kinds.
+    /// The sum of stolen cores and cores used by other processes.
     #[must_use]
     pub fn cores(&self) -> f64 {
         self.stolen_cores + self.other_processes_cores
     }
 }
 
-/// Response times of a period, each with how many responses it stands for.
+/// Response times of a period, each with the number of responses that it stands for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResponseTimes {
-    /// In ms, ascending.
+    /// Pairs of a time in ms and its weight, by ascending time.
     pub weighted_ms: Vec<(f64, f64)>,
 }
 
-/// A response does not stand for more than so many.
+/// The largest number of responses that one response may stand for.
 const LARGEST_WEIGHT: f64 = 20.0;
 
 impl ResponseTimes {
-    /// Times of responses that completed within `counted_ms` after `washout_ms`, to requests that were sent after the switch.
+    /// Times of responses that completed within `counted_ms` after `washout_ms` and whose requests were sent after the switch.
     ///
-    /// Responses that take longer than the washout complete in a part of the counted time only, because their requests
-    /// could not be sent before the switch. Each stands for as many as that part is smaller (Horvitz & Thompson, "A generalization
-    /// of sampling without replacement from a finite universe", 1952). Otherwise short periods would cut the tail.
+    /// A response that takes longer than the washout can complete only in the last part of the counted time, because its request
+    /// cannot have been sent before the switch. It is weighted by the inverse of that part (Horvitz & Thompson, "A generalization of
+    /// sampling without replacement from a finite universe", 1952). Otherwise short periods would cut the tail.
     #[must_use]
     pub fn in_period(
         times_ms: impl IntoIterator<Item = (f64, u64)>,
@@ -223,7 +223,7 @@ impl ResponseTimes {
     }
 }
 
-/// The time that so large a part of all responses does not exceed. `None`: no response.
+/// The smallest time that at least this share of all responses does not exceed, in ms. `None`: no response.
 #[must_use]
 pub fn quantile_ms<'t>(of: impl IntoIterator<Item = &'t ResponseTimes>, quantile: f64) -> Option<f64> {
     let mut all: Vec<(f64, f64)> = of.into_iter().flat_map(|it| it.weighted_ms.iter().copied()).collect();
@@ -243,17 +243,17 @@ pub fn quantile_ms<'t>(of: impl IntoIterator<Item = &'t ResponseTimes>, quantile
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeftOut {
-    /// Requests on the threads of the period before were still running.
+    /// Requests were still running on the threads of the previous period.
     NotWashedOut,
     /// Some requests ran on threads of another kind.
     OtherThreads,
-    /// No request ran on a thread of the server that can be switched.
+    /// No request ran on a thread that the crossover can switch.
     NoRequest,
-    /// Its block was not completed.
+    /// The block of the period was not completed.
     BlockIncomplete,
-    /// The JVM got faster afterwards.
+    /// The JVM got faster after this period.
     WarmingUp,
-    /// Its block lost more CPU under one treatment than under another.
+    /// The block of the period lost more CPU under one treatment than under another.
     LostCpu,
 }
 

@@ -1,4 +1,4 @@
-//! Reasons to doubt figures, as data. Reports make the sentences.
+//! Reasons to doubt figures, as data; reports turn them into sentences.
 
 use crate::backend_limit::BackendLimit;
 use crate::metric::Metric;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct Doubt {
     pub variant: String,
     pub load: String,
-    /// Number of runs with this problem. The figures of the reason are those of the worst of them.
+    /// Number of runs with this problem. The figures of the reason are those of the worst run.
     pub runs: u32,
     pub reason: DoubtReason,
 }
@@ -35,52 +35,51 @@ pub enum TrustGrade {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[expect(missing_docs, reason = "the fields are the figures of the reason")]
 pub enum DoubtReason {
-    /// `why` is the failure's own text.
+    /// A run failed; `why` is the failure's own text.
     RunFailed { why: String },
-    /// By the user. The figures rest on the runs before.
+    /// The user interrupted a run. The figures rest on the runs before it.
     RunInterrupted,
-    /// Planned, and not started. Nothing is said of it.
+    /// A planned run was never started, so nothing is known about it.
     NeverRan,
     /// The load generator was the bottleneck; `why` is its own report.
     GeneratorBottleneck { why: Option<String> },
     /// The load generator was the bottleneck of a capacity search above this rate.
     GeneratorBelowCapacity { above_per_s: f64 },
-    /// A server behind the server was the limit, so that the figures are not those of the server's threads.
+    /// A backend was the limit, so the figures do not show what the server's threads can do.
     BackendLimit { backend: String, by: BackendLimit },
-    /// The cause is the most frequent one.
+    /// Requests failed; `cause` is the most frequent cause.
     RequestsFailed { failed: u64, sent: u64, cause: Option<String> },
-    /// Requests had no response in the last half of the measured window, or longer, and all others were much faster.
+    /// Requests got no response for the last half of the measured window or longer, while all others were much faster.
     NoResponse { oldest_s: f64 },
-    /// The kernel dropped connections that the server had not yet accepted.
+    /// The kernel dropped connections that the server had not accepted yet.
     AcceptQueueOverflow { overflows: u64 },
-    /// A run with interference that the figures include. `kept`: without it fewer than two runs would remain.
+    /// A run with interference counts. `kept`: without it fewer than two runs would remain.
     Interference { by: Interference, kept: bool },
-    /// A run beside other processes that left at least a quarter of the machine idle. The figures include it.
+    /// A run counts although other processes were busy, because at least a quarter of the machine stayed idle.
     SharedMachine { by: Interference },
-    /// A server that uses half of the CPU or more, in one scheduling group with the load generator: many threads gain by it.
+    /// A server that uses half of the CPU or more shares a scheduling group with the load generator, which favours many threads.
     SharedSchedulingGroup { group: SharedGroup },
-    /// A run with interference that the figures exclude.
+    /// A run with interference is excluded from the figures.
     LeftOut { by: Interference },
-    /// More was to be asked for than the servers can do, and every one of them did it.
+    /// The load was meant to exceed what the servers can do, but every server kept up.
     NoOverload,
     /// The requested rate was not reached.
     RateMissed { asked_per_s: f64, sent_per_s: f64, completed_per_s: f64 },
     /// The warm-up ended before the steady state.
     NotSteady { judged_by: SteadyBy, after_s: f64, unsteady: Vec<WarmUpFigure> },
-    /// The warm-up of this variant ended before the steady state, those of the variants that it is compared with did not: a
-    /// difference may be that of a warm and a cold JVM.
+    /// The warm-up of this variant ended before the steady state, while the variants compared with it were steady: the difference may
+    /// be between a warm and a cold JVM.
     UnequallyWarm { than: Vec<String>, judged_runs: u32 },
-    /// The share of the JIT compiler in the server's CPU during the measured window: CPU per request is not that of a warm
-    /// server.
+    /// The JIT compiler used this share of the server's CPU during the measured window, so CPU per request is not that of a warm server.
     CompilerBusy { share: f64 },
-    /// The share by which the runs differ.
+    /// The runs differ by this share in this metric.
     WideSpread { metric: Metric, share: f64 },
-    /// One valid run: no interval.
+    /// There is one valid run, and so no interval.
     SingleRun,
 }
 
 impl DoubtReason {
-    /// Order of importance; reasons of the same rank are reported together.
+    /// The order of importance; reasons of the same rank are reported together.
     #[must_use]
     pub const fn rank(&self) -> u8 {
         match self {
@@ -106,7 +105,7 @@ impl DoubtReason {
         }
     }
 
-    /// Of reasons of the same rank the largest is the worst; zero where they do not differ in that.
+    /// How bad the problem is, to find the worst among reasons of one rank; zero for reasons without such a figure.
     #[must_use]
     pub fn severity(&self) -> f64 {
         match self {
@@ -124,13 +123,13 @@ impl DoubtReason {
         }
     }
 
-    /// Does it rule out conclusions? The figures are then not only the server's.
+    /// Whether the reason rules out conclusions, because the figures do not show the server alone.
     #[must_use]
     pub const fn is_serious(&self) -> bool {
         self.rank() <= 6
     }
 
-    /// Is it about single runs, and not about all runs of a variant under a load?
+    /// Whether the reason is about single runs rather than all runs of a variant under a load.
     #[must_use]
     pub const fn is_about_a_run(&self) -> bool {
         !matches!(
@@ -139,7 +138,7 @@ impl DoubtReason {
         )
     }
 
-    /// Is the load generator the cause?
+    /// Whether the load generator is the cause.
     #[must_use]
     pub const fn is_of_generator(&self) -> bool {
         matches!(self, Self::GeneratorBottleneck { .. } | Self::GeneratorBelowCapacity { .. })

@@ -1,11 +1,11 @@
-//! `${NAME}` in a text stands for a variable of the environment. The model keeps the text as it was written, so that a secret is in
-//! no result, report or message; it is filled in where it is sent or given to a process.
+//! `${NAME}` in a text stands for a variable of the environment. The model keeps the text as written, so that no result, report or
+//! message contains a secret; values are filled in only when the text is sent or given to a process.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// All but the unreserved characters of RFC 3986 section 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// How it begins and ends.
+/// The beginning of a variable.
 const OPEN: &str = "${";
 const CLOSE: char = '}';
 
@@ -18,7 +18,7 @@ pub fn names(text: &str) -> impl Iterator<Item = &str> {
         .filter(|it| is_name(it))
 }
 
-/// Does a text name any?
+/// Whether a text names any variable.
 #[must_use]
 pub fn has_names(text: &str) -> bool {
     names(text).next().is_some()
@@ -30,13 +30,13 @@ pub fn first_unset(text: &str) -> Option<&str> {
     names(text).find(|name| std::env::var(name).is_err())
 }
 
-/// The text with the value of each variable. One that is not set stays as it is written: whoever reads the file has refused it.
+/// The text with the value of each variable. A variable that is not set stays as written; reading the file has already refused it.
 #[must_use]
 pub fn filled_in(text: &str) -> String {
     filled_in_from(text, |name| std::env::var(name).ok())
 }
 
-/// The same of a path: each value is percent-encoded.
+/// Like [`filled_in`] for a path: each value is percent-encoded.
 #[must_use]
 pub fn filled_in_path(path: &str) -> String {
     filled_in_from(path, |name| Some(utf8_percent_encode(&std::env::var(name).ok()?, RESERVED).to_string()))
@@ -55,11 +55,11 @@ fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String 
     filled
 }
 
-/// A shorter value is no secret, and stands by chance in other texts.
+/// The length of the shortest value that is hidden. A shorter value is no secret, and would occur in other texts by chance.
 pub(crate) const SHORTEST_HIDDEN: usize = 4;
 
-/// The text with `${NAME}` in place of the value of each variable that these other texts name. A value of several words stands in
-/// a command line word by word.
+/// The text with `${NAME}` in place of the value of each variable that the texts in `naming` mention. In a command line each word of
+/// a value is hidden.
 #[must_use]
 pub fn without_values<'a>(text: &str, naming: impl IntoIterator<Item = &'a str>) -> String {
     without_values_from(text, naming, |name| std::env::var(name).ok())
@@ -78,7 +78,7 @@ fn without_values_from<'a>(
         })
         .filter(|(value, _)| value.len() >= SHORTEST_HIDDEN)
         .collect();
-    // A value may be part of a longer one.
+    // Longest first, because a value may be part of a longer one.
     hidden.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
     hidden
         .iter()

@@ -1,4 +1,4 @@
-//! What of the plan was done: rounds of each load, and variants that could not run.
+//! How much of the plan was carried out: rounds of each load, and variants that could not run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// A variant that could not run on this machine, or not under one of its loads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// Its name.
+    /// The name of the variant.
     pub variant: String,
-    /// `None`: the variant could not be started.
+    /// The load under which the variant could not run; `None`: it could not be started at all.
     pub load: Option<String>,
     /// The reason, as a sentence.
     pub why: String,
@@ -21,13 +21,13 @@ pub struct RoundsDone {
     pub load: String,
     /// Number of rounds.
     pub rounds: u32,
-    /// The most there could have been.
+    /// The largest possible number of rounds.
     pub at_most: u32,
-    /// Why they ended.
+    /// The reason why the rounds ended.
     pub why: RoundsEnd,
 }
 
-/// Why the rounds of a load ended.
+/// The reason why the rounds of a load ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundsEnd {
@@ -37,13 +37,13 @@ pub enum RoundsEnd {
     ClaimsDecided,
     /// All comparisons and all claims are conclusive.
     AllDecided,
-    /// As many as were requested.
+    /// The requested number of rounds is done.
     AsRequested,
     /// The experiment's budget of time is used up.
     BudgetUsed,
-    /// The user stopped it.
+    /// The user stopped the session.
     Interrupted,
-    /// There was no room for another run.
+    /// The disk had no room for another run.
     DiskFull,
     /// A variant never became ready, or all of its runs failed before anything was measured.
     VariantFailed,

@@ -42,7 +42,7 @@ fn cost() -> Cost {
     }
 }
 
-/// All response times alike.
+/// A summary in which all response times are equal.
 pub fn times(ms: f64) -> TimesSummary {
     let mut times = TimesSummary::from_quantiles(|_| ms);
     times.mean = ms;
@@ -65,7 +65,7 @@ pub fn with_cost(mut record: Record, change: impl FnOnce(&mut Cost)) -> Record {
     record
 }
 
-/// What the explaining window saw of a run's allocations: bytes per request, and so many samples of a MiB by stack.
+/// Adds an explaining window with allocations: bytes per request, and for each stack a number of samples of 1 MiB.
 pub fn with_allocation(mut record: Record, bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
     const MIB: u64 = 1 << 20;
     let stack = |&(frames, samples): &(&str, u64)| AllocationStack {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadKind {
-    /// On an OS thread of its own: of a pool, or an event loop.
+    /// A thread with an OS thread of its own, in a pool or an event loop.
     Platform,
-    /// Scheduled by the JVM on carriers.
+    /// A thread that the JVM schedules on carriers.
     Virtual,
 }
 

@@ -5,29 +5,29 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The name of the one that `backend:` describes.
+/// The name of the backend that the key `backend` describes.
 pub const ONLY: &str = "backend";
 
-/// A server behind the server, a fresh process for each run. Its cost is not part of the variant's.
+/// A server behind the server, a fresh process for each run. Its cost does not count towards the variant's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Backend {
-    /// Its role, e.g. `database`.
+    /// The backend's role, e.g. `database`.
     pub name: String,
     pub server: Server,
-    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    /// The file names the readiness path, rather than leaving it to be derived from the requests.
     pub ready_is_written: bool,
     /// Java feature version, the same for all variants.
     pub jdk: Option<u16>,
     pub jvm: Vec<String>,
-    /// Environment variables added for it.
+    /// Environment variables that are added for the backend.
     pub env: BTreeMap<String, String>,
-    /// The most connections that it accepts; `None`: not known.
+    /// The most connections that the backend accepts; `None`: not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub connection_limit: Option<u32>,
-    /// Time between SIGTERM and SIGKILL, in seconds; `None`: that of its kind.
+    /// Time between SIGTERM and SIGKILL, in seconds; `None`: the default of its kind of server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stop_within_s: Option<f64>,
-    /// Cores that its processes are pinned to; empty: not pinned.
+    /// Cores to which its processes are pinned; empty: not pinned.
     pub cores: Vec<usize>,
 }
 

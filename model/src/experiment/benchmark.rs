@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Repetitions by JMH. Each iteration is as long as the load's duration.
+/// The number of JMH's repetitions. Each iteration is as long as the load's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Benchmark {
     /// Fresh JVMs, one after the other.
@@ -15,7 +15,7 @@ pub struct Benchmark {
 }
 
 impl Benchmark {
-    /// Of all forks, warm-up included.
+    /// The iterations of all forks, warm-up included.
     #[must_use]
     pub const fn all_iterations(self) -> u32 {
         self.forks * (self.warmups + self.iterations)

@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 /// The shortest step: its second half must show whether the backlog grows.
 pub const SHORTEST_STEP_S: f64 = 2.0;
 
-/// Factor to the next rate as long as all are sustained.
+/// The factor to the next rate while all rates have been sustained.
 pub const GROWTH: f64 = 2.0;
 
-/// The fewest connections of a step, and the most if the file does not say (Tomcat accepts 8,192).
+/// The fewest connections of a step, and the most by default (Tomcat accepts 8,192).
 const CONNECTIONS: (f64, f64) = (100.0, 8_000.0);
 
 /// The limit, and the range and precision of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Capacity {
-    /// The response time that is limited.
+    /// The response time that must stay under the limit.
     pub metric: Metric,
-    /// The limit, in milliseconds.
+    /// The limit on the response time, in milliseconds.
     pub limit_ms: f64,
-    /// First rate.
+    /// The first rate, in requests per second.
     pub from_per_s: f64,
-    /// Highest rate.
+    /// The highest rate, in requests per second.
     pub to_per_s: f64,
     /// The search ends when the lowest rate that was not sustained is at most this fraction above the highest that was.
     pub resolution: f64,
-    /// Share of the requests that may fail.
+    /// The share of requests that may fail, from 0 to 1.
     pub failures: f64,
-    /// Connections of each step at most; `None`: see [`Self::connections_at`].
+    /// The most connections of each step; `None`: see [`Self::connections_at`].
     pub connections: Option<u32>,
 }
 
 impl Capacity {
-    /// A limit, and defaults for the rest.
+    /// A search under this limit with defaults for the rest.
     #[must_use]
     pub const fn under(metric: Metric, limit_ms: f64) -> Self {
         Self {
@@ -47,9 +47,8 @@ impl Capacity {
         }
     }
 
-    /// Connections of a step: the requests in flight if each takes as long as the limit (Little's law), within 100 to
-    /// 8,000. If all of them are busy, the limit is exceeded anyway, and the response time of a request that waits for
-    /// one counts from when it was due.
+    /// The connections of a step: the requests in flight if each takes as long as the limit (Little's law), from 100 to 8,000. If all
+    /// are busy, the limit is exceeded anyway, and the response time of a waiting request counts from when it was due.
     #[must_use]
     pub fn connections_at(&self, rate_per_s: f64) -> u32 {
         let (least, most) = CONNECTIONS;
@@ -57,8 +56,7 @@ impl Capacity {
         self.connections.unwrap_or(by_little)
     }
 
-    /// Expected number of steps, for estimates: growth to a rate `doublings` above the first, bisection, and repeated
-    /// steps.
+    /// The expected number of steps, for estimates: growth to a rate `doublings` above the first, bisection, and repeated steps.
     #[must_use]
     pub fn likely_steps(&self, doublings: u32) -> u32 {
         let halvings = (GROWTH.ln() / (1.0 + self.resolution).ln()).log2().ceil().max(0.0) as u32;

@@ -19,14 +19,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A statement that holds or does not.
+/// A statement about figures that either holds or does not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Claim {
-    /// All of them must hold.
+    /// The comparisons, all of which must hold.
     pub comparisons: Vec<Comparison>,
 }
 
-/// Two sides and a test.
+/// A comparison of two sums.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Comparison {
@@ -79,9 +79,9 @@ pub enum Operator {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
     pub variant: String,
-    /// Bytes of the variant's name in the claim.
+    /// The place of the variant's name in the claim, in bytes.
     pub variant_span: Range<usize>,
-    /// By default the first.
+    /// The load; the first one unless the claim names another.
     pub load: String,
     pub metric: Metric,
 }
@@ -90,12 +90,12 @@ pub struct Figure {
 #[derive(Clone, Debug, Default)]
 pub struct Names<'a> {
     pub variants: Vec<&'a str>,
-    /// Loads, in their order.
+    /// The names of the loads, in their order.
     pub loads: Vec<&'a str>,
 }
 
 impl<'a> Names<'a> {
-    /// The names of an experiment.
+    /// The names of an experiment's variants and loads.
     #[must_use]
     pub fn of(experiment: &'a Experiment) -> Self {
         Self {
@@ -106,7 +106,7 @@ impl<'a> Names<'a> {
 }
 
 impl Claim {
-    /// From left to right.
+    /// The figures in the claim, from left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();
@@ -142,7 +142,7 @@ impl Expr {
         }
     }
 
-    /// From left to right.
+    /// The figures in the expression, from left to right.
     #[must_use]
     pub fn figures(&self) -> Vec<&Figure> {
         let mut found = Vec::new();

@@ -6,7 +6,7 @@ use super::{Experiment, LoadSpec, ProbeLevel, Published, Server, Subject, Varian
 
 /// Starting a server with a JVM, reading its flags and native memory, and stopping it, in seconds.
 const START_STOP_S: f64 = 3.0;
-/// The same of a peer, which has no JVM.
+/// The same for a peer, which has no JVM.
 const PEER_START_STOP_S: f64 = 0.5;
 /// Filling the server with requests again and counting its heap, in seconds.
 const COUNTING_HEAP_S: f64 = 1.0;
@@ -14,13 +14,13 @@ const COUNTING_HEAP_S: f64 = 1.0;
 const COUNTING_AT_REST_S: f64 = 0.7;
 /// Loading the probe into the JVM, and the last events of the flight recorder, in seconds.
 const PROBING_S: f64 = 2.0;
-/// What lies between two steps of a capacity load, in seconds.
+/// The pause between two steps of a capacity load, in seconds.
 const BETWEEN_STEPS_S: f64 = 0.5;
-/// How often a capacity load doubles its rate where nobody published a rate.
+/// How often a capacity load doubles its rate if no rate is published.
 const DOUBLINGS: u32 = 4;
 
-/// How long all runs that there may be will take, in seconds; `None` where a load ends after a number of requests and
-/// nobody published how fast they go. Never longer than the budget, beyond the first round of each load.
+/// The time that all possible runs take, in seconds; `None` if a load ends after a number of requests and no rate is published.
+/// Beyond the first round of each load it never exceeds the budget.
 #[must_use]
 pub fn estimate_s(experiment: &Experiment) -> Option<f64> {
     estimate_with_s(experiment, experiment.usual_recompiling_s())
@@ -35,8 +35,7 @@ fn estimate_with_s(experiment: &Experiment, recompiling_s: f64) -> Option<f64> {
     Some(experiment.budget_s.map_or(longest, |budget_s| longest.min(budget_s.max(shortest))))
 }
 
-/// The same where every `auto` warm-up takes the longest that it may, because the JVM becomes warm slowly or never, and compiling
-/// anew too.
+/// Like [`estimate_s`] if every `auto` warm-up and recompilation takes as long as it may, because the JVM becomes warm slowly or never.
 #[must_use]
 pub fn longest_estimate_s(experiment: &Experiment) -> Option<f64> {
     let mut slow = experiment.clone();
@@ -46,8 +45,8 @@ pub fn longest_estimate_s(experiment: &Experiment) -> Option<f64> {
     estimate_with_s(&slow, experiment.longest_recompiling_s())
 }
 
-/// How long one run takes, in seconds, with the longest warm-up that is written, or the usual one with `auto`, where the JVM compiles
-/// anew for so long.
+/// The duration of one run in seconds, with the longest warm-up that is written, or the usual warm-up for `auto`. The JVM recompiles
+/// for `recompiling_s` after attaching.
 #[must_use]
 pub fn run_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> Option<f64> {
     let load = &experiment.loads[run.load];
@@ -56,7 +55,7 @@ pub fn run_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> O
     let lead_in_s = experiment.lead_in_s(load) * f64::from(load.turns());
     let before_s = match &variant.subject {
         Subject::Server(server) => start_stop_s(server) + experiment.warmup_s(load) + lead_in_s,
-        // Nothing tells when it is warm under a rate that the schedule holds.
+        // Under a rate that the schedule holds, nothing shows when a server is warm that runs elsewhere.
         Subject::Target(_) if load.workload.rate_per_s().is_some() => {
             experiment.longest_warmup_s(load) + lead_in_s
         }
@@ -80,12 +79,12 @@ const fn start_stop_s(server: &Server) -> f64 {
     }
 }
 
-/// A command may start something else than a JVM; for estimates it is one.
+/// Whether the variant runs a JVM. Estimates assume that a command starts one.
 fn has_jvm(variant: &Variant) -> bool {
     variant.server().is_some_and(|server| !matches!(server, Server::Peer(_)))
 }
 
-/// The heap is counted while the load goes on: of one whose rate changes, in the middle.
+/// The time to count the heap, in seconds. The load continues meanwhile; under a changing rate the count falls in its middle.
 fn heap_s(variant: &Variant, load: &LoadSpec) -> f64 {
     if !has_jvm(variant) {
         return 0.0;
@@ -94,7 +93,7 @@ fn heap_s(variant: &Variant, load: &LoadSpec) -> f64 {
     COUNTING_HEAP_S + half_s.unwrap_or(0.0)
 }
 
-/// How much longer a run takes because of its round: reasons are looked for in the first ones only. In seconds.
+/// The extra seconds of a run in a round with an explaining window, which only the first rounds have.
 #[must_use]
 pub fn explaining_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f64) -> f64 {
     let load = &experiment.loads[run.load];
@@ -110,12 +109,12 @@ pub fn explaining_s(experiment: &Experiment, run: &PlannedRun, recompiling_s: f6
     parts.iter().filter(|(takes_place, _)| *takes_place).map(|(_, seconds)| seconds).sum()
 }
 
-/// A load with a shape begins at once.
+/// The lead-in of the explaining window in seconds; none for a load with a shape.
 fn explaining_lead_in_s(experiment: &Experiment, load: &LoadSpec) -> f64 {
     if load.shape.is_some() { 0.0 } else { LEAD_IN_S.max(experiment.lead_in_s(load)) }
 }
 
-/// How long the explaining window is planned to last, without its lead-in; where requests are long it lasts longer. In seconds.
+/// The planned length of the explaining window in seconds, without its lead-in. With long requests it lasts longer.
 #[must_use]
 pub fn explaining_window_s(experiment: &Experiment, run: &PlannedRun) -> f64 {
     let load = &experiment.loads[run.load];
@@ -156,8 +155,7 @@ fn requests_length_s(experiment: &Experiment, load: &LoadSpec, variant: &str) ->
     }
 }
 
-/// The variant's published rate under this load, else the slowest that was published for any variant under it, else
-/// the slowest of all.
+/// The variant's published rate under this load, or else the slowest published for any variant under it, or else the slowest of all.
 fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
     let first = experiment.loads.first().map(|load| load.name.as_str());
     let here = |entry: &&Published| entry.load.as_deref().or(first) == Some(&*load.name);
@@ -173,7 +171,7 @@ fn published_rate(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Op
         .or_else(|| slowest(&mut all.iter()))
 }
 
-/// How long the whole load took, where somebody published it for this variant, else the longest for any under it.
+/// The published duration of the whole load for this variant, or else the longest published for any variant under the load.
 fn published_elapsed_ms(experiment: &Experiment, load: &LoadSpec, variant: &str) -> Option<f64> {
     let first = experiment.loads.first().map(|load| load.name.as_str());
     let here = experiment.published.iter().filter(|it| it.load.as_deref().or(first) == Some(&*load.name));

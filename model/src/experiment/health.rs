@@ -1,12 +1,12 @@
-//! Paths that say whether a server is healthy.
+//! Readiness paths, which show whether a server is healthy.
 
 use super::{CommandServer, Experiment, JarServer, PeerServer, RequestSpec, Server};
 
-/// Written instead of a path: ready when a connection is accepted. For servers that speak something else than HTTP.
+/// The word written instead of a path for servers that do not speak HTTP: ready when a connection is accepted.
 pub const TCP: &str = "tcp";
 
 impl Experiment {
-    /// The readiness paths that somebody wrote and no load requests. What a load requests shows in its responses whether it is right.
+    /// The readiness paths in the file that no load requests. Paths that a load requests are checked by the load's own responses.
     #[must_use]
     pub fn health_paths(&self) -> Vec<String> {
         let requested: Vec<String> =
@@ -23,7 +23,7 @@ impl Experiment {
 }
 
 impl Server {
-    /// The path for the check that it is ready, where it is not that of its kind.
+    /// The readiness path, if it differs from the default of the kind of server.
     #[must_use]
     pub fn ready(&self) -> Option<&str> {
         match self {

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Allocation on the heap by all threads of the JVM except the probe's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Allocation {
-    /// From the first to the last reading of the JVM's counter in the window.
+    /// The mean from the first to the last reading of the JVM's counter in the window.
     pub bytes_per_s: f64,
     /// The time between these readings, in seconds.
     pub window_s: f64,
-    /// By the JVM's samples: the largest share first, at most 40.
+    /// At most 40 sites by the JVM's samples, the largest share first.
     pub sites: Vec<AllocationSite>,
     /// Number of samples.
     pub samples: u64,
@@ -26,7 +26,7 @@ pub struct AllocationSite {
     pub maker: Option<String>,
     /// The first frame of the application.
     pub application: Option<String>,
-    /// The frame that asked for a value of a thread local which a virtual thread then made; `None`: made for something else.
+    /// The frame that asked a virtual thread for a value of a thread local, which was made for it; `None`: another allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_cache: Option<String>,
     /// Share of the whole allocation, from 0 to 1.
@@ -34,7 +34,7 @@ pub struct AllocationSite {
 }
 
 impl Record {
-    /// Bytes that the server allocates per request, both from the explaining window; `None`: no such window, or no probe.
+    /// Bytes that the server allocates per request in the explaining window; `None`: no such window, or no probe.
     #[must_use]
     pub fn allocated_bytes_per_request(&self) -> Option<f64> {
         let allocation = self.jvm.as_ref()?.allocation.as_ref()?;

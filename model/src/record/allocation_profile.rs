@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 /// Samples of allocations by stack; those of the probe are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllocationProfile {
-    /// All samples, those of stacks that are not in `stacks` included.
+    /// Number of all samples, including those whose stacks are not in `stacks`.
     pub samples: u64,
-    /// What they stand for.
+    /// Bytes that the samples stand for.
     pub bytes: u64,
-    /// Those with the most bytes first, at most 200.
+    /// The stacks with the most bytes, at most 200, in descending order.
     pub stacks: Vec<AllocationStack>,
 }
 
@@ -19,10 +19,10 @@ pub struct AllocationProfile {
 pub struct AllocationStack {
     /// `Class.method`, the bottom of the stack first; the last one is `new` and the class of the object.
     pub frames: Vec<String>,
-    /// Its samples.
+    /// Number of samples with this stack.
     pub samples: u64,
-    /// What they stand for.
+    /// Bytes that these samples stand for.
     pub bytes: u64,
-    /// The sum of the squares of what each stands for: the variance of `bytes`, as samples come by chance.
+    /// The sum of the squared bytes of each sample: the variance of `bytes`, as samples come by chance.
     pub bytes_squared: f64,
 }

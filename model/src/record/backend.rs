@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 /// A server behind the server, as it was started.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendFacts {
-    /// Its role.
+    /// The backend's role.
     pub name: String,
     /// The exact command line.
     pub command: Vec<String>,
     pub url: String,
-    /// `None`: not a JVM.
+    /// The version of its JVM; `None`: not a JVM.
     pub java: Option<String>,
     /// Its log file, relative to the result folder.
     pub log: Option<String>,
@@ -24,11 +24,11 @@ pub struct BackendFacts {
 /// CPU, threads, memory and connections of a server behind the server, over the measured window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendFigures {
-    /// Its role.
+    /// The backend's role.
     pub name: String,
     /// CPU of its process tree, in cores.
     pub cpu_cores: f64,
-    /// In the busiest second; `None`: a window below one second.
+    /// CPU of its process tree in the busiest second, in cores; `None`: a window below one second.
     pub cpu_cores_peak: Option<f64>,
     /// CPU of its busiest thread from just before the load until just after it, in cores; `None`: not readable.
     pub busiest_thread_cores: Option<f64>,
@@ -38,11 +38,11 @@ pub struct BackendFigures {
     pub cores_in_use: Option<f64>,
     /// Threads of all its processes.
     pub os_threads_peak: u32,
-    /// Pages that its processes share count for each of them.
+    /// Resident memory; pages shared between its processes count once per process.
     pub rss_peak_bytes: u64,
-    /// Proportional set size: pages that its processes share count once.
+    /// Proportional set size: pages shared between its processes count once.
     pub pss_peak_bytes: Option<u64>,
-    /// `None`: not readable.
+    /// Established connections to its port; `None`: not readable.
     pub connections: Option<BackendConnections>,
 }
 
@@ -51,6 +51,6 @@ pub struct BackendFigures {
 pub struct BackendConnections {
     pub mean: f64,
     pub peak: u32,
-    /// The most that it accepts, as the experiment says.
+    /// The most connections that it accepts, as the experiment states.
     pub limit: Option<u32>,
 }

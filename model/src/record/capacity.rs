@@ -94,7 +94,7 @@ pub enum StepFailure {
     LimitExceeded {
         time_ms: f64,
     },
-    /// No response at all.
+    /// There was no response at all.
     NoResponse,
     RateMissed {
         reached_per_s: f64,
@@ -118,9 +118,9 @@ pub enum StepFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StepVerdict {
-    /// Within the limit, the rate was reached, and the backlog did not grow.
+    /// The response time is within the limit, the rate was reached, and the backlog did not grow.
     Sustained,
-    /// One of these failed because of the server.
+    /// One of these conditions failed because of the server.
     Broken,
     /// The load generator was the bottleneck: the step says nothing about the server.
     Generator,

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuProfile {
     pub source: CpuSampleSource,
-    /// All samples, those of stacks that are not in `stacks` included.
+    /// Number of all samples, including those whose stacks are not in `stacks`.
     pub samples: u64,
-    /// Those with the most samples first, at most 400.
+    /// The stacks with the most samples, at most 400, in descending order.
     pub stacks: Vec<CpuStack>,
 }
 
@@ -17,9 +17,9 @@ pub struct CpuProfile {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CpuSampleSource {
-    /// Each thread after so much CPU time of its own (JEP 509, Java 25 and later).
+    /// Each thread is sampled after a fixed amount of its own CPU time (JEP 509, Java 25 and later).
     CpuTime,
-    /// Some of the threads that run Java code, at fixed times.
+    /// Some of the threads that run Java code are sampled at fixed times.
     #[default]
     Execution,
 }

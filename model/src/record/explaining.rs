@@ -12,29 +12,29 @@ pub struct ExplainingWindow {
     /// The load generator's report over this window.
     pub load: LoadReport,
     pub cost: Option<Cost>,
-    /// Between attaching and this window. `None`: nothing was to attach.
+    /// The wait between attaching and this window. `None`: nothing had to be attached.
     pub recompiling: Option<Recompiling>,
 }
 
-/// The load went on so that the JVM could compile its code anew.
+/// The time in which the load went on so that the JVM could recompile its code.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Recompiling {
     pub lasted_s: f64,
-    /// The compiler was quiet at the end, or no busier than when the server was measured.
+    /// At the end the compiler was quiet, or no busier than when the server was measured.
     pub is_over: bool,
 }
 
-/// Cost of the probe in one run: figures of the explaining window divided by those of the measured window.
+/// The cost of the probe in one run: figures of the explaining window divided by those of the measured window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ObservationCost {
-    /// Completed requests per second.
+    /// The ratio of completed requests per second.
     pub rate_ratio: f64,
-    /// The server's CPU per request; `None`: not known in both windows.
+    /// The ratio of the server's CPU per request; `None`: not known in both windows.
     pub cpu_per_request_ratio: Option<f64>,
 }
 
 impl ExplainingWindow {
-    /// `None`: no request was completed in the measured window.
+    /// The ratios to the measured window; `None`: no request was completed in it.
     #[must_use]
     pub fn observation_cost(&self, measured: &LoadReport, cost: Option<&Cost>) -> Option<ObservationCost> {
         let rate_per_s = measured.rate_per_s.completed;
@@ -48,7 +48,7 @@ impl ExplainingWindow {
 }
 
 impl Record {
-    /// Load and cost while the probe read the JVM: of the explaining window.
+    /// Load and cost in the explaining window, while the probe read the JVM.
     #[must_use]
     pub fn observed_window(&self) -> Option<(&LoadReport, Cost)> {
         match &self.explaining {
@@ -57,7 +57,7 @@ impl Record {
         }
     }
 
-    /// What the server used while the probe read it; a window without a load has it too.
+    /// The server's cost while the probe read the JVM; a window without a load has one too.
     #[must_use]
     pub fn observed_cost(&self) -> Option<Cost> {
         self.explaining.as_ref().map_or(self.cost, |window| window.cost)

@@ -4,13 +4,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_load::health::FULL_CORE;
 
-/// One load of one or more concurrent processes.
+/// One load, sent by one or more concurrent processes of the tool.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ExternalLoad {
-    /// Its name and version as it prints them, e.g. `ApacheBench 2.3`.
+    /// The tool's name and version as it prints them, e.g. `ApacheBench 2.3`.
     pub tool: String,
     pub processes: Vec<ExternalProcess>,
-    /// Over all requests of all processes.
+    /// Response times of all requests of all processes.
     pub times: ExternalTimes,
 }
 
@@ -42,7 +42,7 @@ pub struct ExternalProcess {
     pub received_bytes: u64,
     /// CPU time of the process, by the kernel's account, in seconds.
     pub cpu_s: f64,
-    /// The same as a share of one core over the time it measured.
+    /// CPU time as a share of one core over the time that the process measured.
     pub cpu_share: f64,
 }
 

@@ -1,10 +1,10 @@
-//! Garbage collection in a run: from the JVM's log, or without one from the probe. The log needs no observer in the JVM and
-//! covers the measured window.
+//! Garbage collection in a run: from the JVM's log, or else from the probe. The log needs no observer in the JVM and covers the
+//! measured window.
 
 use super::Record;
 use super::jvm::{HeapAfterGc, JvmReadings, Pause, Total};
 
-/// Pauses of the collector.
+/// The collector's pauses in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GcPauses {
     pub total: Total,
@@ -13,7 +13,7 @@ pub struct GcPauses {
 }
 
 impl Record {
-    /// `None`: unknown. Zero pauses is a figure.
+    /// The pauses from the best source; `None`: unknown. Zero pauses is a known figure.
     #[must_use]
     pub fn gc_pauses(&self) -> Option<GcPauses> {
         let Some(log) = &self.jvm_log else { return self.gc_pauses_of_probe() };
@@ -27,7 +27,7 @@ impl Record {
         Some(GcPauses { total, pauses: log.pauses.iter().map(pause).collect() })
     }
 
-    /// Readings of the probe in the measured window, in results from before the explaining window.
+    /// The probe's readings in the measured window, which only results from before the explaining window contain.
     #[must_use]
     pub fn jvm_in_measured_window(&self) -> Option<&JvmReadings> {
         self.jvm.as_ref().filter(|_| self.explaining.is_none())
@@ -38,7 +38,7 @@ impl Record {
         let durations = || pauses.iter().map(|pause| pause.duration_ms);
         let total = Total {
             count: pauses.len() as u64,
-            // The sum of nothing is -0.
+            // An empty sum is -0.
             total_ms: durations().sum::<f64>() + 0.0,
             longest_ms: durations().fold(0.0, f64::max),
         };

@@ -11,7 +11,7 @@ use crate::probe_level::ProbeLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a `problem` of the probe is about that ends it.
+/// The subject of a `problem` that ends all readings of the probe.
 pub const VISIT: &str = "visit";
 
 /// The subject of a `problem` that ends the flight recorder's events; the readings go on.
@@ -25,13 +25,13 @@ pub struct JvmReadings {
     pub level: ProbeLevel,
     /// Heap, allocation, CPU and threads over time.
     pub samples: Vec<JvmSample>,
-    /// `None`: fewer than two readings.
+    /// Allocation on the heap; `None`: fewer than two readings.
     pub allocation: Option<Allocation>,
-    /// Over time; empty if the JVM does not report them.
+    /// The scheduler of virtual threads over time; empty if the JVM does not report it.
     pub carriers: Vec<CarrierSample>,
     /// Source of the figures in `carriers`.
     pub carriers_source: Option<String>,
-    /// Pools that show themselves over JMX, and pools of connections that the probe found without.
+    /// Pools that are visible over JMX, and connection pools that the probe found in other ways.
     pub pools: Vec<Pool>,
     pub collections: Vec<Collection>,
     /// Pauses of the collector.
@@ -46,27 +46,27 @@ pub struct JvmReadings {
     pub heap_after_gc: Vec<HeapAfterGc>,
     /// Samples of running threads, a few per second.
     pub thread_samples: ThreadSamples,
-    /// Which code runs, by samples of its stacks; `None`: none were taken.
+    /// Code that uses the CPU, by sampled stacks; `None`: no samples.
     pub cpu_profile: Option<CpuProfile>,
-    /// Which code allocates, by samples of its stacks; `None`: none were taken.
+    /// Code that allocates, by sampled stacks; `None`: no samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_profile: Option<AllocationProfile>,
     /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
     pub waits: Vec<SiteTotal>,
     /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
     pub file_io: Vec<SiteTotal>,
-    /// What threads do, by samples of their stacks; `None`: none were taken.
+    /// Activities of threads, by sampled stacks; `None`: no samples.
     pub wait_profile: Option<WaitProfile>,
-    /// Platform threads by name, those with the most that work first.
+    /// Threads grouped by name, the groups with the most working threads first.
     pub thread_families: Vec<ThreadFamily>,
-    /// How long threads that could run waited; `None`: not read.
+    /// How long runnable threads waited before they ran; `None`: not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
-    /// Who goes first among threads that wait for the same thing; those with the most turns first.
+    /// The order in which threads are served that wait for the same thing; resources with the most turns first.
     pub turns: Vec<Turns>,
-    /// Over time; empty without native memory tracking.
+    /// Memory of thread stacks over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
-    /// Virtual threads over the window; starts and ends only at level `full`.
+    /// Virtual threads over the window; starts and ends are counted only at level `full`.
     pub virtual_threads: VirtualThreads,
 }
 
@@ -78,9 +78,9 @@ pub struct JvmSample {
     pub t_s: f64,
     pub heap_used_bytes: u64,
     pub heap_committed_bytes: u64,
-    /// Since the reading before.
+    /// Bytes allocated per second since the previous reading.
     pub allocated_bytes_per_s: f64,
-    /// Of the process, since the reading before.
+    /// CPU of the process since the previous reading, in cores.
     pub cpu_cores: f64,
     pub rss_bytes: u64,
     pub platform_threads: u32,
@@ -91,16 +91,16 @@ pub struct JvmSample {
 pub struct CarrierSample {
     /// Seconds since the measured window began.
     pub t_s: f64,
-    /// The most virtual threads that run at once.
+    /// The largest number of virtual threads that run at once.
     pub parallelism: u32,
-    /// Carrier threads that exist.
+    /// Number of existing carrier threads.
     pub threads: u32,
     /// Carriers with a virtual thread mounted.
     pub mounted: u32,
     /// Virtual threads that wait for a carrier.
     pub queued: u64,
-    /// Carriers that the operating system was running; a mounted one that does not run waits. If unknown, the number of
-    /// mounted ones.
+    /// Carriers that the operating system was running; a mounted carrier that is not running waits for a core. If unknown, the
+    /// number of mounted carriers.
     pub running: u32,
 }
 
@@ -136,7 +136,7 @@ pub enum PoolKind {
     CommonsPool2,
     ReactorPool,
     JettyClient,
-    /// Unknown to this version.
+    /// A kind that this version does not know.
     #[default]
     #[serde(other)]
     Other,
@@ -160,7 +160,7 @@ impl PoolKind {
         }
     }
 
-    /// Does it hold connections? The others hold request threads.
+    /// Whether the pool holds connections rather than request threads.
     #[must_use]
     pub const fn is_of_connections(self) -> bool {
         matches!(
@@ -174,13 +174,13 @@ impl PoolKind {
         )
     }
 
-    /// Does it hold connections to a database? One of reactor-pool is told by its name.
+    /// Whether the pool holds database connections. A pool of reactor-pool is recognised by its name.
     #[must_use]
     pub const fn is_of_databases(self) -> bool {
         matches!(self, Self::Hikari | Self::TomcatJdbc | Self::Agroal | Self::ReactorPool)
     }
 
-    /// Is it of the library for whose connection, or for a response to which, threads wait, as the probe names it from their frames?
+    /// Whether the pool belongs to this library, which the probe names from the frames of threads that wait for a connection or response.
     #[must_use]
     pub fn is_of_library(self, library: &str) -> bool {
         match self {
@@ -194,23 +194,23 @@ impl PoolKind {
     }
 }
 
-/// Why a thread is at a place in the code.
+/// The reason why a thread is at a place in the code.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", content = "what", rename_all = "kebab-case")]
 pub enum SiteReason {
     /// `Thread.yield`.
     Yield,
-    /// A carrier between two virtual threads.
+    /// A carrier is between two virtual threads.
     Scheduling,
-    /// Waiting for data from this peer.
+    /// The thread waits for data from this peer.
     ReadFrom(String),
-    /// Waiting to enter a monitor of this class.
+    /// The thread waits to enter a monitor of this class.
     Monitor(String),
-    /// Parked on this class.
+    /// The thread is parked on an object of this class.
     Park(String),
-    /// Reading, writing, or forcing a file: `write /var/lib/shop.db`.
+    /// The thread reads, writes or forces a file: `write /var/lib/shop.db`.
     File(String),
-    /// In the JVM's own words, e.g. why a virtual thread was pinned.
+    /// The reason in the JVM's own words, e.g. why a virtual thread was pinned.
     Jvm(String),
 }
 
@@ -218,9 +218,9 @@ pub enum SiteReason {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pool {
     pub kind: PoolKind,
-    /// The pool's own name.
+    /// The name that the pool has itself.
     pub name: String,
-    /// `None`: not reported.
+    /// The pool's largest size; `None`: not reported.
     pub max: Option<u32>,
     pub samples: Vec<PoolSample>,
 }
@@ -259,21 +259,21 @@ pub struct Pause {
 /// Pins within one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PinSample {
-    /// Middle of the second, seconds since the measured window began.
+    /// The middle of the second, in seconds since the measured window began.
     pub t_s: f64,
-    /// Sum over all carriers: with two of them at most 2,000.
+    /// Pinned time of all carriers together: with two carriers at most 2,000 ms.
     pub pinned_ms: f64,
-    /// Pins that ended in it.
+    /// Number of pins that ended in this second.
     pub count: u64,
 }
 
-/// The heap after a collection: live objects, and dead ones in the parts that it did not collect.
+/// The heap after a collection: live objects, and dead objects in the parts that were not collected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct HeapAfterGc {
     pub t_s: f64,
     pub used_bytes: u64,
-    /// It collected the whole heap. A young collection leaves dead objects in the old generation, which looks like a leak.
+    /// The whole heap was collected. A young collection leaves dead objects in the old generation, which looks like a leak.
     pub whole: bool,
 }
 
@@ -281,7 +281,7 @@ pub struct HeapAfterGc {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadSamples {
     pub count: u64,
-    /// Samples without work, by site; their times are 0. The reason is `yield` (`Thread.yield`) or `scheduling` (a carrier
+    /// Samples of threads that make no progress, by site, with times of 0: `yield` (`Thread.yield`), or `scheduling` (a carrier
     /// between two virtual threads, which has no site).
     pub without_progress: Vec<SiteTotal>,
 }
@@ -295,7 +295,7 @@ pub struct StackSample {
     pub committed_bytes: u64,
 }
 
-/// Number and duration.
+/// Number and total duration of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Total {
@@ -304,7 +304,7 @@ pub struct Total {
     pub longest_ms: f64,
 }
 
-/// Number and duration at one place in the code.
+/// Number and total duration of events at one place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SiteTotal {
     /// The frame that keeps a virtual thread on its carrier.
@@ -324,6 +324,6 @@ pub struct VirtualThreads {
     pub started: u64,
     pub ended: u64,
     pub submit_failed: u64,
-    /// Alive at the end of the window, of those that started after the probe; only at level `full`.
+    /// Virtual threads alive at the end of the window that started after the probe; only at level `full`.
     pub alive: Option<u64>,
 }

@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 /// The heap after a collection of the whole heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveHeap {
-    /// Reachable objects.
+    /// Bytes of reachable objects.
     pub live_bytes: u64,
-    /// Stack chunks of unmounted virtual threads; a thread with a deep stack has several.
+    /// Number of stack chunks of unmounted virtual threads; a thread with a deep stack has several.
     pub virtual_thread_stacks: u64,
-    /// Part of `live_bytes`.
+    /// The part of `live_bytes` in these stack chunks.
     pub virtual_thread_stacks_bytes: u64,
 }
 
 /// The live heap of one run, counted right after the measured window under the same load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryUnderLoad {
-    /// With requests in flight.
+    /// The live heap with requests in flight.
     pub under_load: LiveHeap,
-    /// After all connections were closed; `None`: not counted in this round.
+    /// The live heap after all connections were closed; `None`: not counted in this round.
     pub at_rest: Option<LiveHeap>,
-    /// Connections of the load generator; of an open load, the most it opens.
+    /// Connections of the load generator; for an open load, the most that it opens.
     pub connections: u64,
 }
 
@@ -54,14 +54,14 @@ impl Record {
         Some(self.live_heap_bytes()? + self.native_memory?.after.outside_heap_bytes() as f64)
     }
 
-    /// Resident memory beyond the memory needed, bytes: heap that was touched and holds no live objects.
+    /// Resident memory beyond the memory needed, in bytes: heap that was touched but holds no live objects.
     #[must_use]
     pub fn touched_not_needed_bytes(&self) -> Option<f64> {
         Some((self.cost?.rss_peak_bytes as f64 - self.memory_needed_bytes()?).max(0.0))
     }
 
-    /// Memory that requests and their connections hold, bytes: heap that is free without them, and the thread stacks that were
-    /// added under load.
+    /// Memory that requests and their connections hold, in bytes: heap that becomes free without them, and the thread stacks added
+    /// under load.
     #[must_use]
     fn held_by_load_bytes(&self) -> Option<f64> {
         let (memory, native) = (self.memory?, self.native_memory?);
@@ -70,14 +70,14 @@ impl Record {
         Some((heap + stacks) as f64)
     }
 
-    /// The same per connection.
+    /// Memory that requests and connections hold, per connection, in bytes.
     #[must_use]
     pub fn memory_per_connection_bytes(&self) -> Option<f64> {
         let connections = self.memory?.connections;
         (connections > 0).then_some(self.held_by_load_bytes()? / connections as f64)
     }
 
-    /// The same per request in flight; their number is the rate times the mean response time (Little's law).
+    /// Memory that requests and connections hold, per request in flight, in bytes. By Little's law that is rate times mean response time.
     #[must_use]
     pub fn memory_per_request_in_flight_bytes(&self) -> Option<f64> {
         let load = self.measured.as_ref()?;

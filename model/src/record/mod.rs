@@ -1,4 +1,4 @@
-//! The data of one run. Everything downstream is made from it alone.
+//! The data of one run, from which everything else is derived.
 
 pub mod allocation;
 pub mod allocation_profile;
@@ -35,89 +35,89 @@ use threadcount_load::report::LoadReport;
 pub struct Record {
     pub variant: String,
     pub load: String,
-    /// From 1.
+    /// The number of the round, from 1.
     pub round: u32,
-    /// Its place among all runs, from 1.
+    /// The run's place among all runs, from 1.
     pub position: u32,
-    /// Wall-clock start, RFC 3339.
+    /// The wall-clock start in RFC 3339.
     pub started_at: String,
-    /// From launch to stop, in seconds; `None`: an older result.
+    /// The time from launch to stop, in seconds; `None`: an older result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lasted_s: Option<f64>,
-    /// Why its figures are missing or incomplete.
+    /// The reason why figures are missing or incomplete, if they are.
     pub failure: Option<RunFailure>,
     pub server: ServerFacts,
-    /// It belongs to the first rounds, which are left out of every figure (`drop`).
+    /// The run belongs to the first rounds that are left out of every figure (`drop`).
     pub dropped: bool,
-    /// A run with interference is repeated within bounds, and left out of figures if enough runs without exist.
+    /// Other use of the CPU. Such a run is repeated within bounds, and left out of figures if enough runs without interference exist.
     pub interference: Option<interference::Interference>,
-    /// The process id of another session of this program that ran when measuring began or ended.
+    /// The process id of another session of this program that was running when measuring began or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_session: Option<u32>,
-    /// Of the processes that are no part of it, who used the most CPU while it was measured.
+    /// The process outside the experiment that used the most CPU during measuring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other_process: Option<interference::BusiestProcess>,
-    /// `None`: no warm-up.
+    /// The warm-up; `None`: there was none.
     pub warm_up: Option<WarmUp>,
-    /// Per second of the warm-up.
+    /// The rate in each second of the warm-up, in requests per second.
     pub warmup_rate_per_s: Vec<f64>,
     /// The load generator's report over the measured window.
     pub measured: Option<LoadReport>,
-    /// Of an external load tool.
+    /// The report of an external load tool.
     pub external: Option<external::ExternalLoad>,
-    /// Of a microbenchmark, which has no server.
+    /// The score of a microbenchmark, which has no server.
     pub benchmark: Option<benchmark::BenchmarkScore>,
-    /// Percentiles of the response time that studies publish and the load generator's report does not contain.
+    /// Percentiles of the response time that studies publish but the load generator's report lacks.
     pub more_percentiles: Option<MorePercentiles>,
-    /// For charts.
+    /// The percentile curve for charts.
     pub latency_curve: Vec<CurvePoint>,
     /// The response-time histogram: HdrHistogram V2, deflated, base64; nanoseconds.
     pub response_histogram: Option<String>,
     pub cost: Option<Cost>,
-    /// Of each server behind the server; empty: there is none.
+    /// Figures of each server behind the server; empty: there is none.
     pub backends: Vec<BackendFigures>,
-    /// Of the server and the load generator, with the effects of quotas.
+    /// Limits of the server and the load generator, with the effects of quotas.
     pub resource_limits: Option<resource_limits::ResourceLimits>,
-    /// Before and after the load; only of JVMs with native memory tracking.
+    /// Native memory before and after the load; only for JVMs with native memory tracking.
     pub native_memory: Option<BeforeAfter<NativeMemory>>,
     /// The live heap under load; `None`: no JVM.
     pub memory: Option<memory::MemoryUnderLoad>,
-    /// Of a capacity load. All other figures are those of its highest sustained step.
+    /// The search of a capacity load. All other figures are those of its highest sustained step.
     pub capacity: Option<capacity::CapacitySearch>,
-    /// `None`: no JVM, or no log (`--no-jvm-log`).
+    /// The JVM's log; `None`: no JVM, or no log (`--no-jvm-log`).
     pub jvm_log: Option<jvm_log::JvmLog>,
-    /// `None`: nothing was observed that could delay requests, or an external load tool.
+    /// The delays of slow requests; `None`: nothing was observed that could delay them, or an external load tool sent them.
     pub pause_ledger: Option<pause_ledger::PauseLedger>,
-    /// `None`: this run has no explaining window.
+    /// The explaining window; `None`: this run has none.
     pub explaining: Option<explaining::ExplainingWindow>,
     /// Readings of the probe in the explaining window.
     pub jvm: Option<jvm::JvmReadings>,
-    /// Why there are no reasons although they were looked for: what ended the explaining window.
+    /// What ended the explaining window, so that there are no reasons although they were looked for.
     pub unexplained: Option<String>,
     /// Why the probe could not be loaded, or no flight recording started.
     pub probe_refused: Option<String>,
-    /// Dump of all threads as JSON; a file relative to the result folder.
+    /// A file with a dump of all threads as JSON, relative to the result folder.
     pub thread_dump: Option<String>,
     /// TCP counters of the kernel over the window, machine-wide.
     pub network: Option<NetworkCounters>,
     /// The server's sockets in the measured window; `None`: not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_sockets: Option<server_sockets::ServerSockets>,
-    /// Connections that the server has opened, in the measured window: the addresses with the most.
+    /// Connections that the server opened, in the measured window: the addresses with the most connections.
     pub neighbours: Vec<neighbour::NeighbourConnections>,
-    /// Per second of the measured window.
+    /// The load in each second of the measured window.
     pub load_series: Vec<LoadSample>,
-    /// In the measured window.
+    /// Readings of the server's process tree in the measured window.
     pub process_series: Vec<ProcessSample>,
 }
 
-/// How a warm-up went.
+/// The course of a warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
     pub lasted_s: f64,
-    /// Longest allowed.
+    /// The longest allowed duration, in seconds.
     pub at_most_s: f64,
-    /// It reached the steady state; `None`: too short to tell.
+    /// Whether the warm-up reached the steady state; `None`: too short to tell.
     pub levelled: Option<bool>,
     /// Figures that had to be steady.
     pub judged_by: SteadyBy,
@@ -127,34 +127,33 @@ pub struct WarmUp {
     pub compiler_share: Option<f64>,
     /// Classes that the JVM loaded per second in its last seconds; `None`: too short, or not counted by the JVM.
     pub classes_per_s: Option<f64>,
-    /// The fastest response before the measured window: of the warm-up, and of one request that had the server to itself
-    /// after it. In a server that serves in the order of arrival and is saturated, no request of the measured window is as fast.
-    /// `None`: an open load.
+    /// The fastest response before the measured window, either in the warm-up or of a single request alone on the server after it.
+    /// A saturated server that serves in the order of arrival has no request that fast in the measured window. `None`: an open load.
     pub fastest_ms: Option<f64>,
-    /// Requests of one client that had the server to itself; `None`: an open load, or too slow for a few of them.
+    /// Requests sent one at a time, with no other in flight; `None`: an open load, or too slow for a few such requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<RequestsAlone>,
 }
 
-/// One request after the other, while no other was in flight: the time of a request that waits for none.
+/// Requests sent one after the other with no other in flight: the time of a request that waits for no other request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestsAlone {
     pub requests: u64,
-    /// From due to the last byte.
+    /// The mean time from due to the last byte.
     pub mean_ms: f64,
     pub p50_ms: f64,
     pub stddev_ms: f64,
 }
 
 impl RequestsAlone {
-    /// Of times that are nearly alike the median: what a busy machine adds to a few of them is none of the request's.
+    /// The time of a request: the median if the times are nearly alike, because a busy machine delays a few requests.
     #[must_use]
     pub fn time_ms(&self) -> f64 {
         const ALIKE: f64 = 0.3;
         if self.stddev_ms <= ALIKE * self.mean_ms { self.p50_ms } else { self.mean_ms }
     }
 
-    /// Is the mean known to a fifth, at twice its standard error? Of a millisecond and less the wake-ups of an idle machine are a part.
+    /// Whether two standard errors are within a fifth of the mean. A time of a millisecond or less includes wake-ups of an idle machine.
     #[must_use]
     pub fn is_sure(&self) -> bool {
         const FEWEST: u64 = 4;
@@ -169,8 +168,8 @@ impl RequestsAlone {
 /// Above this share of the server's CPU the JIT compiler still changes the cost of a request.
 pub const COMPILER_SHARE: f64 = 0.05;
 
-/// Up to this many cores it is quiet, whatever its share: for an almost idle server one tick of the CPU clock is a large
-/// share.
+/// The compiler counts as quiet up to this many cores, whatever its share: for an almost idle server one tick of the CPU clock is a
+/// large share.
 pub const QUIET_COMPILER_CORES: f64 = 0.01;
 
 /// Figures that are steady when a server is warm.
@@ -183,9 +182,9 @@ pub enum WarmUpFigure {
     Cpu,
     /// The server's CPU per request.
     CpuPerRequest,
-    /// The JIT compiler's share of the server's CPU, which has to be small.
+    /// The JIT compiler's share of the server's CPU, which must be small.
     Compiler,
-    /// Classes that the JVM loads; they have to be few, or as many in each second.
+    /// Classes that the JVM loads, which must be few, or equally many in each second.
     ClassLoading,
 }
 
@@ -231,25 +230,25 @@ impl Record {
 pub struct ServerFacts {
     /// The exact command line.
     pub command: Vec<String>,
-    /// Added environment variables, as `NAME=value`.
+    /// Environment variables added for the server, as `NAME=value`.
     pub env: Vec<String>,
-    /// Its process id.
+    /// The server's process id.
     pub pid: u32,
-    /// With its version, e.g. `Apache Tomcat 11.0.24`.
+    /// The product with its version, e.g. `Apache Tomcat 11.0.24`.
     pub product: Option<String>,
     /// The JVM as its release file and `java -version` report it, e.g. `25.0.3+9 (Eclipse Adoptium)`.
     pub java: Option<String>,
-    /// From launch to the first response.
+    /// The time from launch to the first response.
     pub ready_after_ms: f64,
     /// The thread that handles a request, as the server reports it.
     pub request_thread: Option<RequestThread>,
-    /// `None`: unlimited or unknown.
+    /// The largest size of the request thread pool; `None`: unlimited or unknown.
     pub pool_max_threads: Option<u32>,
-    /// Its log file, relative to the result folder.
+    /// The server's log file, relative to the result folder.
     pub log: Option<String>,
-    /// As the JVM reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
+    /// The JVM's flags as it reports them: those on its command line, then those it set (`jcmd PID VM.flags`).
     pub jvm_flags: Vec<String>,
-    /// The servers behind it, in the order of their start.
+    /// The servers behind this server, in the order of their start.
     pub backends: Vec<BackendFacts>,
 }
 
@@ -272,7 +271,7 @@ impl RequestThread {
 /// A point of the percentile curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CurvePoint {
-    /// From 0 to 100.
+    /// The percentile, from 0 to 100.
     pub percentile: f64,
     pub response_ms: f64,
 }
@@ -303,24 +302,24 @@ pub struct Cost {
     pub window_s: f64,
     /// CPU time of the server's process tree, in seconds.
     pub cpu_s: f64,
-    /// The same as a mean number of cores.
+    /// CPU of the server's process tree as a mean number of cores.
     pub cpu_cores: f64,
-    /// In the busiest second; `None`: a window below one second.
+    /// CPU of the server's process tree in the busiest second, in cores; `None`: a window below one second.
     pub cpu_cores_peak: Option<f64>,
     /// CPU time per completed request.
     pub cpu_us_per_request: Option<f64>,
-    /// The part of `cpu_cores` in the kernel.
+    /// The kernel's part of `cpu_cores`.
     pub kernel_cpu_cores: f64,
     /// The part of `cpu_cores` in garbage collection and the VM thread; `None`: no JVM.
     pub gc_cpu_cores: Option<f64>,
     /// The part of `cpu_cores` in the JIT compiler; `None`: no JVM.
     pub jit_cpu_cores: Option<f64>,
-    /// Threads of the JIT compiler that could run and waited for a core, on average; `None`: no JVM.
+    /// Mean number of JIT compiler threads that were runnable and waited for a core; `None`: no JVM.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jit_waiting_threads: Option<f64>,
-    /// The most open files (sockets included) of the server's process that came nearest to its limit.
+    /// The most open files (sockets included) of the process that came nearest to its limit.
     pub open_files_peak: Option<u64>,
-    /// Its limit.
+    /// The open-file limit of that process.
     pub open_files_limit: Option<u64>,
     /// CPU use of the whole machine, generator and kernel included, in cores.
     pub machine_cpu_cores: f64,
@@ -335,9 +334,9 @@ pub struct Cost {
     /// Proportional set size (PSS).
     pub pss_peak_bytes: Option<u64>,
     pub os_threads_peak: u32,
-    /// Of threads that wait; `None` here and below: too few readings.
+    /// Switches of threads that wait; `None` here and below: too few readings.
     pub voluntary_switches_per_s: Option<f64>,
-    /// Of preempted threads.
+    /// Switches of preempted threads.
     pub involuntary_switches_per_s: Option<f64>,
     /// Calls of `read` and its kind per second, on files, sockets and event descriptors; `recv` and its kind are not counted.
     pub read_calls_per_s: Option<f64>,
@@ -346,14 +345,14 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The part of `cpu_us_per_request` in the kernel.
+    /// The kernel's part of `cpu_us_per_request`.
     #[must_use]
     pub fn system_cpu_us_per_request(&self) -> Option<f64> {
         let all = self.cpu_us_per_request?;
         Some(if self.cpu_cores > 0.0 { all * (self.kernel_cpu_cores / self.cpu_cores).min(1.0) } else { 0.0 })
     }
 
-    /// The rest of it.
+    /// The rest of `cpu_us_per_request`, outside the kernel.
     #[must_use]
     pub fn user_cpu_us_per_request(&self) -> Option<f64> {
         Some(self.cpu_us_per_request? - self.system_cpu_us_per_request()?)
@@ -379,18 +378,18 @@ pub struct BeforeAfter<T> {
 /// Native memory as `jcmd PID VM.native_memory summary` reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NativeMemory {
-    /// Total.
+    /// Total reserved memory.
     pub reserved_bytes: u64,
     pub committed_bytes: u64,
-    /// Part of the total; `None` here and below: not reported by this JVM.
+    /// The part of the total from malloc; `None` here and below: not reported by this JVM.
     pub malloc_bytes: Option<u64>,
     pub mmap_reserved_bytes: Option<u64>,
     pub mmap_committed_bytes: Option<u64>,
     pub heap_reserved_bytes: Option<u64>,
     pub heap_committed_bytes: u64,
-    /// As the JVM counts them.
+    /// Number of threads as the JVM counts them.
     pub threads: u32,
-    /// Stacks and the JVM's data of each thread.
+    /// Memory of thread stacks and of the JVM's data for each thread.
     pub threads_reserved_bytes: Option<u64>,
     pub threads_committed_bytes: Option<u64>,
     pub stack_reserved_bytes: u64,
@@ -407,21 +406,21 @@ pub struct NetworkCounters {
     pub listen_drops: u64,
     pub syn_retransmits: u64,
     pub retransmitted_segments: u64,
-    /// Not a counter: sockets in TIME_WAIT at the end.
+    /// Sockets in TIME_WAIT at the end; not a counter.
     pub time_wait: u64,
-    /// Not a counter: the number of ephemeral ports.
+    /// The number of ephemeral ports; not a counter.
     pub ephemeral_ports: u64,
 }
 
 /// One second of the load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSample {
-    /// Middle of the second, seconds since the measured window began.
+    /// The middle of the second, in seconds since the measured window began.
     pub t_s: f64,
-    /// Expected responses.
+    /// Expected responses per second.
     pub rate_per_s: f64,
     pub failed_per_s: f64,
-    /// Response time, like the two below.
+    /// Median response time.
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
     pub max_ms: Option<f64>,
@@ -439,7 +438,7 @@ pub struct ProcessSample {
     /// CPU of the whole machine since the sample before, in cores.
     pub machine_cpu_cores: f64,
     pub rss_bytes: u64,
-    /// Proportional set size; not in every sample, because reading it costs the server time.
+    /// Proportional set size; missing in some samples, because reading it costs the server time.
     pub pss_bytes: Option<u64>,
     pub os_threads: u32,
 }

@@ -1,40 +1,40 @@
-//! What delayed the requests beyond the 99th percentile: each is given to the pause that it overlaps.
+//! The delays of requests beyond the 99th percentile: each slow request is attributed to the pause that it overlaps.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Of the measured window, on the load's clock.
+/// The ledger of the measured window, on the load's clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PauseLedger {
     pub p50_ms: f64,
     pub p99_ms: f64,
     /// Responses that took longer than the 99th percentile.
     pub slow_requests: u64,
-    /// Number of them that were drawn at random and compared with the pauses.
+    /// Number of slow requests that were drawn at random and compared with the pauses.
     pub sampled: u64,
-    /// Every cause that was observed, also where it never occurred.
+    /// Every cause that was observed, including causes that never occurred.
     pub causes: Vec<CauseOfDelay>,
-    /// Share of the slow requests that none of them explains.
+    /// Share of the slow requests that no cause explains.
     pub unexplained_share: f64,
-    /// The slowest of the sample, in the order of time.
+    /// The slowest requests of the sample, in the order of time.
     pub slowest: Vec<DelayedRequest>,
 }
 
-/// One cause, and the slow requests that are given to it.
+/// One cause, and the slow requests attributed to it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CauseOfDelay {
     pub cause: PauseCause,
-    /// Pauses in the window; of what is only sampled, the samples that have it.
+    /// Number of pauses in the window; for a sampled cause, the samples that show it.
     pub pauses: u64,
     pub total_ms: f64,
     pub longest_ms: f64,
     /// Share of the slow requests.
     pub requests_share: f64,
-    /// Mean delay of these requests; `None`: there is none.
+    /// Mean delay of these requests; `None`: no requests.
     pub delay_ms: Option<f64>,
 }
 
-/// What stops a server, or takes its CPU.
+/// A reason why a server stops or loses CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PauseCause {
@@ -54,18 +54,18 @@ pub enum PauseCause {
     Steal,
 }
 
-/// A slow request and what it is given to.
+/// A slow request and the cause to which it is attributed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DelayedRequest {
     /// When it was due, in seconds since the measured window began.
     pub t_s: f64,
     pub response_ms: f64,
-    /// `None`: unexplained.
+    /// The cause; `None`: unexplained.
     pub cause: Option<PauseCause>,
 }
 
 impl PauseLedger {
-    /// The cause of most of the slow requests.
+    /// The cause of more than half of the slow requests.
     #[must_use]
     pub fn main_cause(&self) -> Option<CauseOfDelay> {
         self.causes.iter().copied().max_by(|a, b| a.requests_share.total_cmp(&b.requests_share))

@@ -3,32 +3,32 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Limits and their effects.
+/// The limits and their effects.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResourceLimits {
     /// Online CPUs.
     pub machine_cpus: u32,
     pub server: CpuLimits,
     pub generator: CpuLimits,
-    /// `None`: the server has no quota.
+    /// Throttling by the server's CPU quota; `None`: the server has no quota.
     pub throttling: Option<Throttling>,
     /// The load generator is under the same quota.
     pub generator_shares_quota: bool,
-    /// Where each thread of the server competed with the load generator for the CPU; `None`: nowhere.
+    /// The scheduling group in which all threads of the server compete with the load generator for the CPU, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared_group: Option<SharedGroup>,
-    /// Of the server's control groups; `None`: no limit.
+    /// The memory limit of the server's control groups; `None`: no limit.
     pub memory_limit_bytes: Option<u64>,
-    /// Of the server's control group.
+    /// Memory events of the server's control group.
     pub memory_events: Option<MemoryEvents>,
-    /// Of the whole machine.
+    /// Pressure on the whole machine.
     pub machine_pressure: Pressure,
-    /// Of the server's control group; `None`: no group of its own, or cgroup v1.
+    /// Pressure in the server's control group; `None`: no group of its own, or cgroup v1.
     pub server_pressure: Option<Pressure>,
 }
 
 impl ResourceLimits {
-    /// Of several windows of about the same length as one.
+    /// The figures of several windows of about the same length as one.
     #[must_use]
     pub fn of_windows(windows: &[Self]) -> Option<Self> {
         let last = windows.last()?;
@@ -46,27 +46,26 @@ impl ResourceLimits {
     }
 }
 
-/// CPU that a process may use.
+/// The CPU that a process may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuLimits {
-    /// CPUs in its affinity mask, which has none outside its cpuset; of a load generator whose threads are pinned, those of
-    /// the threads.
+    /// CPUs in the affinity mask, which lies within the cpuset. For a load generator with pinned threads, the CPUs of its threads.
     pub affinity_cpus: u32,
-    /// CPUs in the cpuset of its control group; `None`: no such controller.
+    /// CPUs in the cpuset of the process's control group; `None`: no such controller.
     pub cpuset_cpus: Option<u32>,
-    /// The smallest quota of its control groups, in cores; `None`: no quota.
+    /// The smallest quota of the process's control groups, in cores; `None`: no quota.
     pub quota_cores: Option<f64>,
 }
 
 impl CpuLimits {
-    /// Its threads are pinned to these cores; with none they are not pinned.
+    /// Takes into account that the threads are pinned to these cores; an empty list means not pinned.
     pub fn pinned_to(&mut self, cores: &[usize]) {
         if !cores.is_empty() {
             self.affinity_cpus = self.affinity_cpus.min(cores.len() as u32);
         }
     }
 
-    /// The most cores it can use on average.
+    /// The largest number of cores that the process can use on average.
     #[must_use]
     pub fn cores(&self) -> f64 {
         let cpus = f64::from(self.affinity_cpus);
@@ -74,39 +73,39 @@ impl CpuLimits {
     }
 }
 
-/// A scheduling group that the server and the load generator are both in. The CPU is shared among groups first, so that in one group a
-/// server of many threads gets more of it (sched(7), "The autogroup feature").
+/// A scheduling group that contains both the server and the load generator. The CPU is divided among groups first, so within one group
+/// a server with many threads gets more of it (sched(7), "The autogroup feature").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SharedGroup {
-    /// That of their session.
+    /// The autogroup of their common session.
     Session,
     /// A control group with the cpu controller.
     ControlGroup,
-    /// The only one of the machine.
+    /// The only scheduling group of the machine.
     Machine,
 }
 
 impl SharedGroup {
-    /// Does it matter for a server that uses so many of the machine's cores?
+    /// Whether sharing a group matters for a server that uses this many of the machine's cores.
     #[must_use]
     pub fn matters(cpu_cores: f64, machine_cores: u32) -> bool {
         cpu_cores >= f64::from(machine_cores) / 2.0
     }
 }
 
-/// A quota over the window.
+/// The effect of a CPU quota over the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Throttling {
-    /// In cores.
+    /// The quota, in cores.
     pub quota_cores: f64,
-    /// Length of a period.
+    /// Length of a quota period.
     pub period_ms: f64,
     /// Periods of the window with something to run.
     pub periods: u64,
     /// Periods in which the quota was used up.
     pub throttled_periods: u64,
-    /// Sum over all CPUs.
+    /// Throttled time, summed over all CPUs.
     pub throttled_ms: f64,
     /// Throttled periods divided by the periods that fit into the window.
     pub share: f64,
@@ -128,13 +127,13 @@ impl Throttling {
 /// Counters of `memory.events`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryEvents {
-    /// Above `memory.high`: memory was reclaimed at once.
+    /// Times that usage was above `memory.high`, so that memory was reclaimed at once.
     pub high: u64,
-    /// At the limit: an allocation had to wait for memory to be reclaimed.
+    /// Times that usage was at the limit, so that an allocation waited for memory to be reclaimed.
     pub max: u64,
-    /// Nothing could be reclaimed.
+    /// Times that nothing could be reclaimed.
     pub oom: u64,
-    /// Processes killed.
+    /// Number of processes killed.
     pub oom_kill: u64,
 }
 

@@ -1,62 +1,62 @@
-//! Platform threads of one name: how many of them work at once, where, and for which executor.
+//! Threads grouped by name: how many work at once, where, and for which executor.
 
 use super::wait_profile::ThreadActivity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Threads whose names differ in their last number alone.
+/// Threads whose names differ only in their last number.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadFamily {
-    /// With `*` for the number; of virtual threads it may be empty.
+    /// The name with `*` for the number; virtual threads may have an empty name.
     pub name: String,
-    /// All virtual threads are one family.
+    /// The family is that of all virtual threads.
     pub is_virtual: bool,
-    /// In the order of time, as many for each family.
+    /// Samples in the order of time, equally many for each family.
     pub samples: Vec<FamilySample>,
-    /// Of those that work, the share in which a server handles a request: 0 to 1.
+    /// The share of working threads in which a server handles a request: 0 to 1.
     pub request_share: f64,
-    /// What most of those that work do, and where.
+    /// The most frequent activity of the working threads.
     pub activity: ThreadActivity,
-    /// The share of those that work which is there: 0 to 1.
+    /// The share of working threads with that activity: 0 to 1.
     pub at_place: f64,
-    /// Each of them waits for many channels, and handles what arrives itself.
+    /// Each thread waits for many channels, and handles itself what arrives.
     pub is_event_loop: bool,
-    /// `None`: they work for none of the JDK's, or for one that has no figures.
+    /// The executor; `None`: the threads belong to no executor of the JDK, or to one without figures.
     pub executor: Option<Executor>,
-    /// Tasks that the executor completed, or threads that were made for tasks, per second; `None`: it does not count them.
+    /// Tasks that the executor completed, or threads made for tasks, per second; `None`: not counted by the executor.
     pub completed_per_s: Option<f64>,
-    /// How often its threads began to wait, per second, by the kernel; `None`: not read.
+    /// How often the threads began to wait, per second, by the kernel's count; `None`: not read.
     pub switches_per_s: Option<f64>,
 }
 
 /// One sample of a family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FamilySample {
-    /// All of them.
+    /// All threads of the family.
     pub threads: u32,
-    /// Those that work on something or wait for something outside of the JVM; see `is_estimate`.
+    /// Threads that work, or wait for something outside of the JVM; see `is_estimate`.
     pub working: f64,
-    /// Those that have work and wait for other threads.
+    /// Threads that have work but wait for other threads.
     pub waiting: f64,
-    /// Only some were looked at.
+    /// Only some of the threads were sampled.
     pub is_estimate: bool,
-    /// Tasks in the executor's queue; `None`: it has none.
+    /// Tasks in the executor's queue; `None`: the executor has no queue.
     pub queued: Option<u64>,
 }
 
-/// An executor of the JDK, or one with the same figures.
+/// An executor of the JDK, or another one with the same figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Executor {
-    /// Its class.
+    /// The class of the executor.
     pub class: String,
-    /// The most tasks that it runs at once.
+    /// The largest number of tasks that run at once.
     pub size: u32,
-    /// The number of threads that it was allowed.
+    /// The largest number of threads that the executor may create.
     pub maximum: u32,
 }
 
 impl ThreadFamily {
-    /// On average over the samples.
+    /// The mean of a figure over the samples.
     #[must_use]
     pub fn mean(&self, figure: impl Fn(&FamilySample) -> f64) -> f64 {
         self.samples.iter().map(figure).sum::<f64>() / self.samples.len().max(1) as f64

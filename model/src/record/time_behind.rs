@@ -2,26 +2,26 @@
 
 use super::{LoadSample, Record};
 
-/// Requests piled up when so many seconds of the load are in flight beyond those of its quietest eighth.
+/// Requests count as piled up beyond the quietest eighth by this many seconds of the load ...
 const PILED_UP_S: f64 = 0.25;
 
-/// And by so many standard deviations of random arrivals (Poisson), so that chance is no pile.
+/// ... and by this many standard deviations of random arrivals (Poisson), so that chance is not taken for a pile.
 const BEYOND_CHANCE: f64 = 6.0;
 
-/// Of the responses of a second.
+/// The share of a second's responses that must fail for the second to count.
 const FAILED_SHARE: f64 = 0.01;
 
-/// With fewer there is no quietest eighth.
+/// The fewest seconds in which a quietest eighth can be found.
 const FEWEST_SECONDS: usize = 8;
 
 impl Record {
-    /// The seconds, as ms, at whose end requests had piled up, or in which one in a hundred failed. `None`: a closed load, whose
-    /// clients wait for the server; a short one, or one in several windows.
+    /// The time behind in ms: all seconds at whose end requests had piled up, or in which one in a hundred failed. `None`: a closed load,
+    /// whose clients wait for the server, a load that is too short, or one in several windows.
     #[must_use]
     pub fn time_behind_ms(&self) -> Option<f64> {
         let load = self.measured.as_ref().filter(|load| load.plan.mode == "open")?;
         let quiet = self.quiet_in_flight()? as f64;
-        // With all of them busy, more requests wait for one than are in flight.
+        // If all connections are busy, more requests are waiting than are in flight.
         let connections = u64::from(load.plan.connections) * u64::from(load.connections.streams.max(1));
         let mut before = load.requests.in_flight_at_start;
         let mut behind_s = 0.0;
@@ -37,7 +37,7 @@ impl Record {
         Some(behind_s * 1e3)
     }
 
-    /// The most requests in flight at the end of a second of the quietest eighth.
+    /// The most requests in flight at the end of any second of the quietest eighth.
     fn quiet_in_flight(&self) -> Option<u64> {
         let in_flight: Option<Vec<u64>> = self.load_series.iter().map(|second| second.in_flight).collect();
         let mut in_flight = in_flight.filter(|seconds| seconds.len() >= FEWEST_SECONDS)?;
@@ -51,7 +51,7 @@ impl LoadSample {
         self.failed_per_s > FAILED_SHARE * (self.rate_per_s + self.failed_per_s)
     }
 
-    /// The last one may be shorter than a second.
+    /// The length of the interval in seconds; the last one may be shorter than a second.
     fn length_s(&self) -> f64 {
         2.0 * (self.t_s - self.t_s.floor())
     }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use threadcount_load::report::LoadReport;
 
-    /// So many requests in flight at the end of each second, in which 200 are sent; 4,000 connections.
+    /// A run with these numbers of requests in flight at the end of each second, at 200/s over 4,000 connections.
     fn run(mode: &str, in_flight: &[u64]) -> Record {
         let mut load = LoadReport::default();
         mode.clone_into(&mut load.plan.mode);

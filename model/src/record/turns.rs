@@ -1,28 +1,28 @@
-//! Who goes first among threads that wait for the same thing.
+//! The order in which threads are served that wait for the same thing.
 
 use super::wait_profile::{ThreadRole, ThreadState};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Turns at locks, monitors, semaphores, pools or queues of one kind, as far as samples of a few threads that wait show them.
+/// Turns at locks, monitors, semaphores, pools or queues of one kind, as far as samples of a few waiting threads show them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Turns {
-    /// Whose threads they are.
+    /// The role of the waiting threads.
     pub role: ThreadRole,
-    /// What is waited for.
+    /// The state of a thread that waits for the resource.
     pub state: ThreadState,
-    /// Its class or product.
+    /// The class or product of the resource.
     pub resource: Option<String>,
-    /// Threads that got it.
+    /// Number of threads that got the resource.
     pub turns: u64,
-    /// Those of them that came after one that still waited.
+    /// Turns of threads that arrived after a thread that was still waiting.
     pub overtaking: u64,
-    /// Those of these that came after one that had waited for a second or longer.
+    /// Turns of threads that arrived after a thread that had waited for a second or longer.
     pub overtaking_after_1s: u64,
-    /// Where those that overtake are or were, most often.
+    /// The most frequent place of the overtaking threads.
     pub overtaker: Option<String>,
-    /// Where those that they overtake wait, most often.
+    /// The most frequent place where overtaken threads wait.
     pub overtaken: Option<String>,
-    /// The longest wait of one that was overtaken, until then; 0: nobody was.
+    /// The longest wait so far of a thread when it was overtaken; 0: no thread was overtaken.
     pub longest_ms: f64,
 }

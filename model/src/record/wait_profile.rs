@@ -1,4 +1,4 @@
-//! What threads do: stacks of threads drawn at random in the explaining window, in groups.
+//! The activities of threads: stacks drawn at random in the explaining window, in groups.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,33 +6,32 @@ use serde::{Deserialize, Serialize};
 /// The samples of one explaining window.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitProfile {
-    /// How often threads were looked at.
+    /// Number of times that the threads were sampled.
     pub samples: u32,
-    /// Stacks of all samples.
+    /// Number of stacks in all samples.
     pub stacks: u64,
-    /// How long each sample stands for, in the order of time: after dear ones there is a longer pause. Empty: all alike.
+    /// The time that each sample stands for, in order: an expensive sample is followed by a longer pause. Empty: all times are equal.
     pub sample_s: Vec<f64>,
-    /// Threads that ended after they were listed and before their stack was there, on average; their share is given to
-    /// those that were seen.
+    /// Mean number of threads that ended between being listed and being sampled; their share is distributed over the other threads.
     pub gone: f64,
-    /// Why there are no samples, or no more from some moment on.
+    /// The reason why there are no samples, or none after some moment.
     pub ended: Option<String>,
     /// CPU time of the sampler itself.
     pub sampler_cpu_cores: f64,
-    /// Threads of pools that had no work, on average.
+    /// Mean number of idle pool threads.
     pub idle_workers: f64,
-    /// Threads with work, by what they do; those with the most threads first.
+    /// Threads with work, grouped by activity; the largest groups first.
     pub groups: Vec<WaitGroup>,
 }
 
 impl WaitProfile {
-    /// How long a sample stands for.
+    /// The time that this sample stands for, in seconds.
     #[must_use]
     pub fn weight(&self, sample: usize) -> f64 {
         self.sample_s.get(sample).copied().unwrap_or(1.0)
     }
 
-    /// The threads of a group, on average over the time that the samples stand for.
+    /// The mean number of threads of a group, weighted by the time that each sample stands for.
     #[must_use]
     pub fn mean_threads(&self, group: &WaitGroup) -> f64 {
         let weights = (0..group.threads.len()).map(|sample| self.weight(sample));
@@ -41,43 +40,43 @@ impl WaitProfile {
     }
 }
 
-/// Threads that do the same.
+/// Threads with the same activity.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitGroup {
-    /// Whose work they do.
+    /// The kind of work that the threads do.
     pub role: ThreadRole,
-    /// What they do, and where.
+    /// The activity of the threads.
     #[serde(flatten)]
     pub activity: ThreadActivity,
-    /// How many threads there were in each sample, in the order of time; an estimate where not all were drawn.
+    /// The number of threads in each sample, in the order of time; an estimate if not all threads were drawn.
     pub threads: Vec<f64>,
 }
 
-/// What a thread does, and where.
+/// The state of a thread and its place in the code.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadActivity {
-    /// What it does.
+    /// The state of the thread.
     pub state: ThreadState,
-    /// What it waits for: the product of a pool or a client, or a class.
+    /// The thing that the thread waits for: the product of a pool or a client, or a class.
     pub resource: Option<String>,
-    /// The address that its socket has connected to, where nearly all of the group have the same.
+    /// The address to which the socket is connected, if nearly all of the group have the same one.
     pub peer: Option<String>,
-    /// The first frame of the application; for threads that run the most frequent one.
+    /// The first frame of the application; for running threads the most frequent one.
     pub application: Option<String>,
-    /// The first frame above it that is neither the application's nor the JDK's.
+    /// The first frame above it that belongs to neither the application nor the JDK.
     pub library: Option<String>,
-    /// Where the thread is that holds what it waits for; the most frequent place.
+    /// The most frequent place of the thread that holds the awaited thing.
     pub holder: Option<String>,
 }
 
 impl ThreadActivity {
-    /// Is it at one place? Small groups of one state are added up without: several waits, and none of them long.
+    /// Whether the activity has a place. Small groups of one state are summed without a place, as several waits, none of them long.
     #[must_use]
     pub const fn has_place(&self) -> bool {
         self.application.is_some() || self.library.is_some()
     }
 
-    /// Is the result that it waits for a response to an HTTP client?
+    /// Whether the awaited result is a response to an HTTP client.
     #[must_use]
     pub fn waits_for_http(&self) -> bool {
         let client = self.resource.as_deref().filter(|_| self.state == ThreadState::Future);
@@ -85,74 +84,74 @@ impl ThreadActivity {
     }
 }
 
-/// Whose work a thread does.
+/// The kind of work that a thread does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadRole {
-    /// A server handles a request on it.
+    /// The thread handles a request of a server.
     #[default]
     Request,
-    /// Code of the application under no server that is known.
+    /// The thread runs code of the application outside any known server.
     Application,
 }
 
-/// What a thread does.
+/// The state of a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadState {
-    /// It runs, or could run and waits for a core.
+    /// The thread runs, or is runnable and waits for a core.
     #[default]
     Running,
-    /// A virtual thread that could run and has no carrier.
+    /// The virtual thread is runnable and waits for a carrier.
     Carrier,
-    /// It waits to enter a synchronized block.
+    /// The thread waits to enter a synchronized block.
     Monitor,
-    /// It waits for a lock of java.util.concurrent.
+    /// The thread waits for a lock of java.util.concurrent.
     Lock,
-    /// It waits for a permit.
+    /// The thread waits for a permit of a semaphore.
     Semaphore,
-    /// It waits for a connection of a pool.
+    /// The thread waits for a connection of a pool.
     Pool,
-    /// It reads from a socket.
+    /// The thread reads from a socket.
     Socket,
-    /// It waits for a connection to be made.
+    /// The thread waits for a connection to be established.
     Connect,
-    /// It writes to a socket that takes no more.
+    /// The thread writes to a socket whose buffer is full.
     SocketWrite,
-    /// It looks up the address of a host.
+    /// The thread looks up the address of a host.
     NameLookup,
-    /// It waits for an element of a queue, or for room in one.
+    /// The thread waits for an element of a queue, or for room in one.
     Queue,
-    /// It waits for a result of another thread or of an asynchronous call.
+    /// The thread waits for the result of another thread or of an asynchronous call.
     Future,
-    /// It sleeps.
+    /// The thread sleeps.
     Sleep,
-    /// It sleeps again and again, until something that it checks has changed.
+    /// The thread sleeps again and again until a condition that it checks has changed.
     Poll,
-    /// It reads or writes a file.
+    /// The thread reads or writes a file.
     File,
-    /// It loads a class.
+    /// The thread loads a class.
     ClassLoading,
-    /// It waits for many channels at once.
+    /// The thread waits for many channels at once.
     Select,
-    /// It waits in native code, of which no more is known.
+    /// The thread waits in native code, about which no more is known.
     Native,
-    /// It could run, and the JVM stops all threads: a collection or another safepoint. Not sampled, but derived.
+    /// The thread is runnable, but the JVM stops all threads for a collection or another safepoint. Derived, not sampled.
     Safepoint,
-    /// It waits for a condition, a notification, or something that only a newer probe knows.
+    /// The thread waits for a condition, a notification, or something that only a newer probe knows.
     #[serde(other)]
     Wait,
 }
 
 impl ThreadState {
-    /// Does it go on as soon as it has a core or a carrier? Then its line is chance.
+    /// Whether the thread continues as soon as it has a core or a carrier. Its line in the code is then chance.
     #[must_use]
     pub const fn is_runnable(self) -> bool {
         matches!(self, Self::Running | Self::Carrier | Self::ClassLoading)
     }
 
-    /// Does something that could be larger, or held for a shorter time, or faster, keep it waiting? A sleep is meant, and an event loop
-    /// has nothing to do.
+    /// Whether the thread waits for a resource that could be larger, faster or held for a shorter time. That excludes deliberate sleep and
+    /// idle event loops.
     #[must_use]
     pub const fn waits_for_others(self) -> bool {
         matches!(
@@ -173,7 +172,7 @@ impl ThreadState {
         )
     }
 
-    /// Do threads of the same process keep it waiting? What is read or waited for from outside is the work of many a service.
+    /// Whether threads of the same process keep it waiting. Reading and waiting for other systems is the normal work of many services.
     #[must_use]
     pub const fn is_contention(self) -> bool {
         matches!(self, Self::Monitor | Self::Lock | Self::Semaphore | Self::Pool)
