@@ -79,9 +79,9 @@ pub fn in_one_line(error: &dyn miette::Diagnostic) -> String {
 }
 
 impl ClusterError {
-    /// Converts the error of a request.
+    /// The error of a request, classified by the status that the API server returned.
     #[must_use]
-    pub fn of(request: Request, namespace: &str, error: &kube::Error) -> Self {
+    pub fn from_kube(request: Request, namespace: &str, error: &kube::Error) -> Self {
         let (group, resource, verb) = request.rule();
         match error {
             kube::Error::Api(status) if status.code == 403 && status.reason == "Forbidden" => {

@@ -181,6 +181,6 @@ impl ApiServer {
     }
 
     fn error(&self, request: Request, error: &kube::Error) -> ClusterError {
-        ClusterError::of(request, &self.namespace, error)
+        ClusterError::from_kube(request, &self.namespace, error)
     }
 }

@@ -53,8 +53,8 @@ mod tests {
     fn lines(clocks: &mut Clocks, index: u32, ahead_ms: i64, ways_ms: &[u64]) {
         for (number, way_ms) in (0..).zip(ways_ms) {
             let written = NOW + number * 200 * MS;
-            let told = written.saturating_add_signed(ahead_ms * 1_000_000);
-            clocks.line(index, told, written + way_ms * MS);
+            let told_unix_ns = written.saturating_add_signed(ahead_ms * 1_000_000);
+            clocks.line(index, told_unix_ns, written + way_ms * MS);
         }
     }
 

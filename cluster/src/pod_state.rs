@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_pod_that_was_told_to_end_still_runs_and_knows_why() {
-        let told = |conditions: Value| {
+        let reason_to_end = |conditions: Value| {
             let pod: Pod = serde_json::from_value(json!({
                 "metadata": {"name": "load-1-abcde", "deletionTimestamp": "2026-11-23T01:50:00Z"},
                 "status": {"phase": "Running", "conditions": conditions},
@@ -273,10 +273,13 @@ mod tests {
             assert_eq!(pod.state(), PodState::Running);
             pod.told_to_end().unwrap().to_string()
         };
-        assert_eq!(told(json!([])), "deleted by another client");
+        assert_eq!(reason_to_end(json!([])), "deleted by another client");
         let evicted = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI",
             "message": "Eviction API: evicting"}]);
-        assert_eq!(told(evicted), "ended by the cluster: EvictionByEvictionAPI: Eviction API: evicting");
+        assert_eq!(
+            reason_to_end(evicted),
+            "ended by the cluster: EvictionByEvictionAPI: Eviction API: evicting"
+        );
         assert_eq!(pod(&json!({"phase": "Running"})).told_to_end(), None);
     }
 

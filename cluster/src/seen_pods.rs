@@ -140,16 +140,16 @@ mod tests {
     fn all_have_to_run_and_to_have_begun() {
         let two = pods(&[PodState::Running, PodState::Running]);
         assert_eq!(two.check(2, |_| true, "in time"), Ok(None), "no clock is known");
-        let said = |seen: &SeenPods, begun: fn(u32) -> bool| {
+        let refusal = |seen: &SeenPods, begun: fn(u32) -> bool| {
             seen.check(2, begun, "in time").map_err(|error| error.to_string()).expect_err("not ready")
         };
-        assert_eq!(said(&two, |index| index == 0), "1 of 2 pods did not run in time: nothing was sent");
+        assert_eq!(refusal(&two, |index| index == 0), "1 of 2 pods did not run in time: nothing was sent");
         let lost = pods(&[PodState::Running, PodState::Lost(Loss::Deleted)]);
-        assert!(said(&lost, |_| true).contains("1 of 2 pods did not run in time (load-1: "));
+        assert!(refusal(&lost, |_| true).contains("1 of 2 pods did not run in time (load-1: "));
         assert_eq!(lost.lost(), Some((1, &Loss::Deleted)));
         let mut ending = two.clone();
         ending.take(&Event::Ending { index: 0, name: "load-0".to_owned(), why: Loss::Deleted });
-        assert!(said(&ending, |_| true).contains("load-0"));
+        assert!(refusal(&ending, |_| true).contains("load-0"));
         assert_eq!((two.lost(), ending.lost()), (None, Some((0, &Loss::Deleted))));
     }
 
@@ -161,8 +161,8 @@ mod tests {
             seen.clocks.line(1, (1_000 + ahead_ms) * MS, 1_005 * MS);
             seen.check(2, |_| true, "in time")
         };
-        let said = "clocks: 3.0 ms apart at most (load-1 and load-0)";
-        assert_eq!(with_clock(3), Ok(Some(said.to_owned())));
+        let report = "clocks: 3.0 ms apart at most (load-1 and load-0)";
+        assert_eq!(with_clock(3), Ok(Some(report.to_owned())));
         let apart = with_clock(80).expect_err("too far apart").to_string();
         assert_eq!(
             apart,

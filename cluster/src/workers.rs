@@ -235,10 +235,10 @@ impl Workers {
     /// Ends a load that some pods cannot send, and waits until no pod sends it any more.
     fn call_off(&mut self, merge: &mut Merge, orders: &dyn Orders) {
         let until = Instant::now() + CALLED_OFF_WITHIN;
-        let mut told = None;
-        while merge.running().next().is_some() || told.is_none() {
-            if told.is_none_or(|at: Instant| at.elapsed() >= STOP_EVERY) {
-                told = Some(Instant::now());
+        let mut stopped_at = None;
+        while merge.running().next().is_some() || stopped_at.is_none() {
+            if stopped_at.is_none_or(|at: Instant| at.elapsed() >= STOP_EVERY) {
+                stopped_at = Some(Instant::now());
                 self.tell(&orders.stop(self.step), 0..self.pods);
             }
             if Instant::now() > until || matches!(self.next(Some(merge)), Err(WorkersError::Ended)) {
