@@ -1,4 +1,4 @@
-//! What surrounds a server: its working folder (`workdir:`), and commands of the user's own (`before:`, `after:`).
+//! The surroundings of a server: its working folder (`workdir:`), and the user's own commands (`before:`, `after:`).
 
 use std::path::{Path, PathBuf};
 use threadcount_model::parse::diagnostic::Diagnostic;
@@ -21,7 +21,7 @@ value_kinds! {
     OwnCommand = |_| json_schema!({"type": "string", "not": {"pattern": r"\{port\}"}});
 }
 
-/// As written at the top of the file, or in a variant.
+/// The surroundings as written at the top of the file, or in a variant.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     pub workdir: Option<PathBuf>,
@@ -30,7 +30,7 @@ pub(super) struct Around {
 }
 
 impl Around {
-    /// A folder is relative to that of the file.
+    /// Reads the keys. A relative folder starts at the file's folder.
     pub fn read(fields: &Fields<'_>, folder: &Path) -> Result<Self, Diagnostic> {
         let command = |key: &str| fields.read(key, |node| command(node, key));
         Ok(Self {
@@ -40,7 +40,7 @@ impl Around {
         })
     }
 
-    /// What is not written here is as above.
+    /// Takes what is not written here from `above`.
     pub fn or(self, above: &Self) -> Self {
         Self {
             workdir: self.workdir.or_else(|| above.workdir.clone()),
@@ -49,7 +49,7 @@ impl Around {
         }
     }
 
-    /// Where placeholders may stand.
+    /// The texts that may contain placeholders.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.before.as_deref().into_iter().chain(self.after.as_deref())
     }

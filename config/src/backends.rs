@@ -46,7 +46,7 @@ fn keys() -> Vec<KeySpec> {
     [&server::keys()[..], OWN_KEYS].concat()
 }
 
-/// All of them, in the order of their start; `None`: neither key is written. `jdk`: that of the variants.
+/// All backends in the order of their start; `None`: neither key is written. `jdk` is the variants' JDK.
 pub(super) fn read(fields: &Fields<'_>, jdk: Option<u16>) -> Result<Option<Vec<Backend>>, Diagnostic> {
     let single = fields.read("backend", |node| backend(ONLY_BACKEND, "the backend", node, jdk))?;
     let several = fields.read("backends", |node| several(node, jdk))?;
@@ -77,7 +77,7 @@ fn several(node: &Node, jdk: Option<u16>) -> Result<Vec<Backend>, Diagnostic> {
     Ok(backends)
 }
 
-/// The name of a backend is a role, so it is not that of another role.
+/// The name of a backend, which is a role and must differ from the other roles.
 fn role(written: &str, span: &Range<usize>) -> Result<String, Diagnostic> {
     let written = name(written, span, "backend")?;
     if [LOAD, SERVER].contains(&written.as_str()) {
@@ -93,7 +93,7 @@ fn role(written: &str, span: &Range<usize>) -> Result<String, Diagnostic> {
     Ok(written)
 }
 
-/// Its readiness path is its own, not that of the loads.
+/// Reads one backend, which has its own readiness path rather than the loads'.
 fn backend(name: &str, what: &'static str, node: &Node, jdk: Option<u16>) -> Result<Backend, Diagnostic> {
     let keys = keys();
     let fields = Fields::open(node, what, &keys)?;
@@ -113,7 +113,7 @@ fn backend(name: &str, what: &'static str, node: &Node, jdk: Option<u16>) -> Res
     })
 }
 
-/// A backend may ask those before it, which run when it starts.
+/// A backend may refer only to earlier backends, which run when it starts.
 fn check_earlier(backend: &Backend, span: &Range<usize>, earlier: &[Backend]) -> Result<(), Diagnostic> {
     let names: Vec<&str> = earlier.iter().map(|backend| backend.name.as_str()).collect();
     let env = backend.env.values().map(String::as_str);
@@ -130,7 +130,7 @@ fn check_earlier(backend: &Backend, span: &Range<usize>, earlier: &[Backend]) ->
     }
 }
 
-/// Each backend that these texts of a variant speak of must exist.
+/// Checks that each backend named in these texts of a variant exists.
 pub(super) fn check_placeholders<'a>(
     owner: &Owner<'_>,
     texts: impl Iterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! `claims:` and `unavailable:`: statements of a study that are tested here, and those that are not.
+//! `claims:` and `unavailable:`: statements of a study that are tested here, and statements that cannot be.
 
 use threadcount_model::experiment::claim::{Claim, Names};
 use threadcount_model::experiment::{Experiment, StatedClaim, Unavailable};
@@ -67,7 +67,7 @@ fn place_in_file(diagnostic: Diagnostic, claim: &str, item: &Node, text: &str) -
     }
 }
 
-/// The list of statements that are not testable.
+/// The list of statements that cannot be tested.
 pub(super) fn unavailable(node: &Node) -> Result<Vec<Unavailable>, Diagnostic> {
     node.items("unavailable")?.iter().map(statement).collect()
 }

@@ -4,7 +4,7 @@ use threadcount_model::environment;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::yaml::Node;
 
-/// Refuses a variable that is not set, or whose value is no text.
+/// Refuses a variable that is not set, or whose value is not UTF-8.
 pub(super) fn check(node: &Node, text: &str) -> Result<(), Diagnostic> {
     match environment::first_unset(text) {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! Where experiments are found by name.
+//! Finds experiments by name.
 
 use super::needs::needs;
 use super::{ReadError, read};
@@ -13,7 +13,7 @@ use threadcount_model::experiment::{
 };
 use threadcount_model::parse::suggest::nearest;
 
-/// How far above the executable's folder `experiments` may lie (`target/release` in a checkout).
+/// The most levels between the executable's folder and `experiments` (`target/release` in a checkout).
 const LEVELS_ABOVE_EXECUTABLE: usize = 3;
 
 /// Folders with experiments; a name found in an earlier one hides it in the later ones.
@@ -33,10 +33,10 @@ pub struct UnknownExperiment {
 /// One line of `threadcount list`.
 #[derive(Debug)]
 pub struct Listed {
-    /// What `threadcount run` understands.
+    /// The name for `threadcount run`.
     pub name: String,
     pub path: PathBuf,
-    /// Its summary, or why it cannot be read.
+    /// The summary, or why the file cannot be read.
     pub about: Result<About, ReadError>,
 }
 
@@ -45,22 +45,22 @@ pub struct Listed {
 pub struct About {
     pub question: String,
     pub study: Option<String>,
-    /// What it needs from the machine: Java versions, Tomcats, jars, peers.
+    /// Needs of the experiment from the machine: Java versions, Tomcats, jars, peers.
     pub needs: Vec<String>,
-    /// In its full size.
+    /// The size without `--quick`.
     pub full: Size,
-    /// With `--quick`.
+    /// The size with `--quick`.
     pub quick: Size,
 }
 
 /// Size of an experiment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Size {
-    /// How many runs it takes.
+    /// The number of runs.
     pub runs: usize,
     /// Estimated duration in seconds; `None`: unknown.
     pub estimate_s: Option<f64>,
-    /// The same if every `auto` warm-up takes the longest that it may.
+    /// Estimated duration in seconds if every `auto` warm-up takes as long as it may.
     pub longest_s: Option<f64>,
 }
 
@@ -75,8 +75,7 @@ impl Size {
 }
 
 impl Places {
-    /// The folder given on the command line, those named `experiments` as in [`home`], and that of the parts in the program; those
-    /// that exist.
+    /// The existing ones of these folders: the one on the command line, `experiments` as in [`home`], and the folder of the program's parts.
     #[must_use]
     pub fn usual(folder_option: Option<&Path>) -> Self {
         let beside = home::executable_folder();
@@ -89,7 +88,7 @@ impl Places {
         Self::from_folders(folder_option.map(Path::to_owned).into_iter().chain(folders))
     }
 
-    /// These folders; those that exist.
+    /// The existing ones of these folders.
     #[must_use]
     pub fn from_folders(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { folders: folders.into_iter().filter(|folder| folder.is_dir()).collect() }
@@ -98,7 +97,7 @@ impl Places {
     /// The files of a name, a path, or `all`.
     ///
     /// # Errors
-    /// No experiment has this name. A path is not checked here: reading it gives a better message.
+    /// No experiment has this name. A path is not checked here, because reading it gives a better message.
     pub fn find(&self, written: &str) -> Result<Vec<PathBuf>, UnknownExperiment> {
         if written.contains('/') || is_yaml(Path::new(written)) {
             return Ok(vec![PathBuf::from(written)]);
@@ -113,7 +112,7 @@ impl Places {
         }
     }
 
-    /// All experiments with what they are about.
+    /// All experiments with their summaries.
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {
         let listed = self.files().into_iter().map(|(name, path)| {

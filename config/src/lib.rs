@@ -100,7 +100,7 @@ value_kinds! {
     StudyKeys = |generator| map(generator, STUDY, json_schema!({"required": ["title"]}));
 }
 
-/// Why an experiment could not be read.
+/// The reason why an experiment could not be read.
 #[derive(Debug, Error, miette::Diagnostic)]
 pub enum ReadError {
     #[error("cannot read {path}: {why}", path = path.display())]
@@ -120,7 +120,7 @@ pub enum ReadError {
 /// Reads the experiment in a file, with the sizes of its `quick:` part if `quick` is set.
 ///
 /// # Errors
-/// The file cannot be read, or something in it is wrong: then with its line and a caret.
+/// The file cannot be read, or contains a mistake, which is shown with its line and a caret.
 pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
     let text = text_of(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -141,7 +141,7 @@ fn text_of(path: &Path) -> Result<String, ReadError> {
     })
 }
 
-/// Reads the text of an experiment. `file` is what a message calls it; what it names is looked for beside it.
+/// Reads the text of an experiment. Messages call it `file`, and relative paths in it start beside that file.
 ///
 /// # Errors
 /// The first mistake in the text.
@@ -151,15 +151,15 @@ pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experime
     source.experiment().map_err(|diagnostic| diagnostic.within(file, text))
 }
 
-/// A document and what is not in it.
+/// A document and its context.
 struct Source<'a> {
     name: &'a str,
     text: &'a str,
-    /// What the document names is looked for in it.
+    /// The folder in which paths in the document start.
     folder: &'a Path,
-    /// With the sizes of `quick:`.
+    /// Whether the sizes of `quick:` are used.
     quick: bool,
-    /// Those of flags instead of the key `request`.
+    /// Requests from flags, instead of the key `request`.
     requests: Option<Vec<RequestSpec>>,
 }
 
@@ -233,7 +233,7 @@ fn study(node: &Node) -> Result<Study, Diagnostic> {
     })
 }
 
-/// The name of a variant or load: it stands in tables, file names and claims.
+/// Checks the name of a variant or load, which appears in tables, file names and claims.
 fn name(written: &str, span: &std::ops::Range<usize>, what: &str) -> Result<String, Diagnostic> {
     if is_name(written) {
         return Ok(written.to_owned());

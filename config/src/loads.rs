@@ -20,15 +20,15 @@ use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_servers::workload::jmh::load_keys;
 use threadcount_servers::workload::{capacity, external};
 
-/// How long a step of a capacity load lasts, if nothing is written.
+/// The default length of a step of a capacity load, in seconds.
 const STEP_S: f64 = 5.0;
 
-/// What loads share.
+/// The settings that loads share.
 pub(super) struct Shared<'a> {
     /// The requests at the top of the file.
     pub requests: Option<&'a [RequestSpec]>,
     pub variants: &'a [String],
-    /// Folder of the file; paths in it are relative to this.
+    /// Folder of the file, in which relative paths start.
     pub folder: &'a Path,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn read(fields: &Fields<'_>, shared: &Shared<'_>) -> Result<Vec<LoadS
     Ok(loads)
 }
 
-/// The loads of one entry, each with its place: one, or one for each item of a list of clients or rates.
+/// The loads of one entry, each with its place: one load, or one for each item of a list of clients or rates.
 fn swept(
     node: &Node,
     rounds: (u32, Protocol),
@@ -137,7 +137,7 @@ fn load(
     Ok(load)
 }
 
-/// How much is measured: requests, seconds, or both. Of a capacity load the seconds of each step.
+/// The amount to measure: requests, seconds, or both. For a capacity load the seconds of each step.
 fn size(
     fields: &Fields<'_>,
     workload: Workload,
@@ -171,7 +171,7 @@ fn size(
     }
 }
 
-/// The length of a turn. Only a load that is the same at any time can be measured in parts.
+/// The length of a turn. Only a load that is constant over time can be measured in parts.
 fn interleave(
     fields: &Fields<'_>,
     workload: Workload,
@@ -211,7 +211,7 @@ fn interleave(
     }
 }
 
-/// Servers that run side by side have nothing behind them: what one leaves there the other would find.
+/// Servers that run side by side must have no backends, because each would find what the others leave there.
 pub(super) fn check_interleaved(experiment: &Experiment, span: &Range<usize>) -> Result<(), Diagnostic> {
     let is_interleaved = experiment.loads.iter().any(|load| load.interleave_s.is_some());
     match experiment.variants.iter().find(|variant| !variant.backends.is_empty()) {
@@ -227,7 +227,7 @@ pub(super) fn check_interleaved(experiment: &Experiment, span: &Range<usize>) ->
     }
 }
 
-/// `runs` alone is the most there may be; with `drop` it is the protocol of a study, exactly so many.
+/// The rounds: `runs` alone is a maximum; with `drop` it is the exact number, as in a study's protocol.
 fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol), Diagnostic> {
     let runs = fields.read("runs", |node| node.positive_u32("runs"))?.unwrap_or(above.0);
     let protocol = match fields.read("drop", |node| node.whole_u32("drop"))? {
@@ -246,7 +246,7 @@ fn rounds(fields: &Fields<'_>, above: (u32, Protocol)) -> Result<(u32, Protocol)
     }
 }
 
-/// What a load is, and how its rate develops where it does.
+/// The kind of load, and its shape if the rate changes.
 fn kind(
     fields: &Fields<'_>,
     clients: Option<&Node>,
@@ -301,7 +301,7 @@ fn are_expected(node: &Node) -> Result<bool, Diagnostic> {
     }
 }
 
-/// Only a rate can be more than the servers can do, and only a rate goes on while they do nothing.
+/// Only a rate can exceed what the servers can do, and only a rate continues while they do nothing.
 fn check_losses(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
     if workload.rate_per_s().is_some() && fields.get("tool").is_none() {
         return Ok(());
@@ -318,7 +318,7 @@ fn check_losses(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnosti
     Ok(())
 }
 
-/// A load is closed, open in one way, or a search.
+/// Checks that a load is of one kind: closed, open in one way, or a search.
 fn only_one(fields: &Fields<'_>) -> Result<(), Diagnostic> {
     let written = |key: &&str| fields.get(key).is_some();
     let found: Vec<&str> =

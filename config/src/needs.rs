@@ -1,4 +1,4 @@
-//! What an experiment needs from the machine, in words.
+//! The needs of an experiment from the machine, in words.
 
 use super::subjects::{Kind, kinds};
 use threadcount_model::experiment::{Experiment, Subject, Tool};
@@ -6,8 +6,8 @@ use threadcount_servers::kinds::kind;
 use threadcount_servers::target;
 use threadcount_servers::workload::jmh;
 
-/// Java versions, servers and commands of the variants and what is behind them, and the tools that send the loads; each
-/// once, in their order.
+/// The Java versions, servers and commands of the variants and their backends, and the tools that send the loads; each once, in the
+/// order of the file.
 #[must_use]
 pub fn needs(experiment: &Experiment) -> Vec<String> {
     let backends = || experiment.variants.iter().flat_map(|variant| &variant.backends);
@@ -20,12 +20,12 @@ pub fn needs(experiment: &Experiment) -> Vec<String> {
         Subject::Target(target) => Some((target::keys().kind.name(), target.target_url.as_str())),
     });
     let things: Vec<_> = own.chain(backends().filter_map(|backend| kind(&backend.server).needs())).collect();
-    let of = |kind: &Kind| {
+    let of_kind = |kind: &Kind| {
         let name = kind.name();
         things.iter().filter(move |it| it.0 == name).map(|it| it.1.to_owned())
     };
     let javas = listed("Java", jdks.iter().map(u16::to_string));
-    let others = kinds().into_iter().filter_map(|kind| listed(kind.plural(), of(&kind)));
+    let others = kinds().into_iter().filter_map(|kind| listed(kind.plural(), of_kind(&kind)));
     let tools = experiment.loads.iter().filter_map(|load| load.workload.tool());
     let tools = listed("tools", tools.map(|Tool::Ab { .. }| "ab".to_owned()));
     javas.into_iter().chain(others).chain(tools).collect()

@@ -1,4 +1,4 @@
-//! What a process is started with besides its command: `jdk:`, `jvm:`, `env:`.
+//! Settings of a process besides its command: `jdk:`, `jvm:`, `env:`.
 
 use super::environment;
 use std::collections::BTreeMap;

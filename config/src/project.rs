@@ -1,4 +1,4 @@
-//! The file of a project, `threadcount.yaml`: an experiment, or several that share what stands at its top.
+//! The file of a project, `threadcount.yaml`: an experiment, or several that share the keys at its top.
 
 use super::{KEYS, REQUIRED, ReadError, Source, experiment, name, text_of};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use threadcount_model::parse::yaml;
 use threadcount_model::parse::yaml::{Key, Kind, Node};
 use threadcount_model::{keys, value_kinds};
 
-/// Its names, in the working folder.
+/// The names of the file in the working folder.
 const FILES: [&str; 2] = ["threadcount.yaml", "threadcount.yml"];
 
-/// The key of several experiments.
+/// The key that holds several experiments.
 const EXPERIMENTS: &str = "experiments";
 
 const OWN_KEYS: &[KeySpec] = keys! {
@@ -44,10 +44,10 @@ value_kinds! {
     ExperimentOfProject = |generator| map(generator, KEYS, json_schema!({"allOf": [at_most_one(&ALTERNATIVES)]}));
 }
 
-/// Two ways to write the same: an experiment with one of them has its own, and inherits neither.
+/// Two ways to write the same thing: an experiment that has either of them inherits neither.
 pub(super) const ALTERNATIVES: [&str; 2] = ["backend", "backends"];
 
-/// The project's file, where the working folder has one.
+/// The project's file, if the working folder has one.
 #[must_use]
 pub fn file() -> Option<PathBuf> {
     FILES.iter().map(PathBuf::from).find(|it| it.is_file())
@@ -56,7 +56,7 @@ pub fn file() -> Option<PathBuf> {
 /// All experiments of the file, with the sizes of their `quick:` parts if `quick` is set.
 ///
 /// # Errors
-/// The file cannot be read, or something in it is wrong: then with its line and a caret.
+/// The file cannot be read, or contains a mistake, which is shown with its line and a caret.
 pub fn read(path: &Path, quick: bool) -> Result<Vec<Experiment>, ReadError> {
     let text = text_of(path)?;
     let own_name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
@@ -100,7 +100,7 @@ fn experiments(
         .collect()
 }
 
-/// An experiment with what it does not say itself.
+/// An experiment with the shared keys that it does not set itself.
 fn merged(node: &Node, shared: &[&(Key, Node)]) -> Result<Node, Diagnostic> {
     let Kind::Map(own) = &node.kind else {
         let message = format!("an experiment is a map, and this is {}", node.noun());

@@ -28,7 +28,7 @@ fn keys() -> Vec<KeySpec> {
     WHICH.iter().copied().chain(names.map(|name| KeySpec::of::<Figure>(name, ""))).collect()
 }
 
-/// The list of published figures; a metric may be written with or without its unit and is kept with it.
+/// The list of published figures. A metric may be written with or without its unit; it is stored with the unit.
 pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Vec<Published>, Diagnostic> {
     node.items("published")?.iter().map(|item| entry(item, experiment)).collect()
 }

@@ -44,25 +44,25 @@ value_kinds! {
     QuickLoadKeys = |generator| map(generator, LOAD, json_schema!({"type": ["object", "null"]}));
 }
 
-/// What `--quick` changes.
+/// The changes that `--quick` makes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Quick {
     warmup: Option<WarmUpTime>,
     budget_s: Option<f64>,
     all: Sizes,
     loads: Vec<(String, Sizes)>,
-    /// The only loads that are left; `None`: all.
+    /// The only loads to keep; `None`: all.
     only_loads: Option<Vec<String>>,
 }
 
-/// What `--quick` changes of a load.
+/// The changes that `--quick` makes to a load.
 #[derive(Clone, Debug, Default)]
 struct Sizes {
     duration_s: Option<f64>,
     requests: Option<u64>,
     runs: Option<u32>,
     variants: Option<Vec<String>>,
-    /// Only of one load: the others have the experiment's.
+    /// The warm-up in seconds, only for a load of its own; the others have the experiment's.
     warmup_s: Option<f64>,
 }
 
@@ -117,7 +117,7 @@ fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Diagnostic> {
 }
 
 impl Quick {
-    /// Makes the experiment small.
+    /// Applies the small sizes to the experiment.
     pub(super) fn apply(self, experiment: &mut Experiment) {
         experiment.quick = true;
         if let Some(warmup) = self.warmup {
@@ -138,7 +138,7 @@ impl Quick {
             }
             is_left
         });
-        // The duration of a load says nothing about a load of another size.
+        // A published duration does not hold for a load of another size.
         for published in &mut experiment.published {
             let load = published.load.as_ref().or(first.as_ref());
             if load.is_some_and(|load| resized.contains(load)) {
@@ -150,7 +150,7 @@ impl Quick {
 }
 
 impl Sizes {
-    /// `own` takes precedence over this; a duration replaces a number of requests and the other way round.
+    /// The sizes of `own`, or else these; a duration replaces a number of requests and the other way round.
     fn with(self, own: Self) -> Self {
         let own_size = own.duration_s.is_some() || own.requests.is_some();
         let (duration_s, requests) =
@@ -164,10 +164,10 @@ impl Sizes {
         }
     }
 
-    /// Applies the small sizes to a load; false: no variant is left under it.
+    /// Applies the small sizes to a load. Returns `false` if no variant is left under it.
     fn apply(self, load: &mut LoadSpec) -> bool {
         (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
-            // The steps of a capacity load: they have no number of requests, and short steps show nothing.
+            // The steps of a capacity load have no number of requests, and short steps show nothing.
             (duration_s, _) if load.workload.capacity().is_some() => {
                 let own_s = load.duration_s.map_or(STEP_S, |own_s| own_s.min(STEP_S));
                 (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
@@ -176,7 +176,7 @@ impl Sizes {
             (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
             sizes => sizes,
         };
-        // A shorter ramp climbs as far.
+        // A shorter ramp climbs to the same rate.
         load.shape = load.shape.take().map(|shape| match load.duration_s {
             Some(seconds) if seconds < shape.lasts_s() => shape.within(seconds),
             _ => shape,

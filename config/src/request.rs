@@ -55,7 +55,7 @@ value_kinds! {
     Method = |_| json_schema!({"type": "string", "pattern": "^[A-Z-]+$"});
 }
 
-/// All requests, at least one. Files are relative to `folder`.
+/// Reads all requests, at least one. Files are relative to `folder`.
 pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
     match &node.kind {
         Kind::List(items) if !items.is_empty() => {
@@ -68,7 +68,7 @@ pub(super) fn read(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagn
     }
 }
 
-/// A path, or a map of everything a request has.
+/// Reads a path, or a map with all parts of a request.
 fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     let request = match node.kind {
         Kind::Scalar(_) => {
@@ -78,7 +78,7 @@ fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic>
         }
         _ => from_map(node, folder)?,
     };
-    // What only a whole request shows: placeholders, and a `Host` that is none.
+    // Some mistakes show only in a whole request: placeholders, and an invalid `Host`.
     let target = request.target(SOMEWHERE).map(|target| target.with_files_in(folder));
     let checked = target.and_then(|target| RequestSource::new(vec![target.clone()]).map(|_| target));
     let target = checked.map_err(|error| cannot_be_sent(node, &error))?;
@@ -89,7 +89,7 @@ fn single_request(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic>
     })
 }
 
-/// Each value that a request sends must be captured.
+/// Checks that each captured value that a request sends is captured.
 pub(super) fn check_captures(fields: &Fields<'_>, asked: &[RequestSpec]) -> Result<(), Diagnostic> {
     let captured = fields.read("capture", sending::captures)?.unwrap_or_default();
     let targets = asked.iter().filter_map(|request| request.target(SOMEWHERE).ok()).collect();
@@ -126,7 +126,7 @@ fn from_map(node: &Node, folder: &Path) -> Result<RequestSpec, Diagnostic> {
     })
 }
 
-/// A file in vegeta's format. The addresses in it are those of another server.
+/// Reads a file in vegeta's format. Its addresses are another server's and are dropped.
 fn targets(node: &Node, folder: &Path) -> Result<Vec<RequestSpec>, Diagnostic> {
     let fields = Fields::open(node, "a request from a file", FROM_FILE)?;
     let file = fields.require("targets", "targets: requests.txt")?;
@@ -163,7 +163,7 @@ fn method(node: &Node) -> Result<String, Diagnostic> {
     Err(node.bad("method", "a method in capitals").help("write GET, POST, PUT, DELETE, HEAD, ..."))
 }
 
-/// A header without a value is not sent where it would be by default.
+/// Reads the headers. A header without a value removes the default header.
 fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`headers` is a map from name to text, and this is {}", node.noun());
@@ -187,7 +187,7 @@ fn headers(node: &Node) -> Result<Vec<(String, Option<String>)>, Diagnostic> {
     Ok(each.collect::<Result<Vec<_>, Diagnostic>>()?.concat())
 }
 
-/// Text, or `@FILE` that holds it; and whether it is text whose variables are set. Those in a file are not looked for.
+/// Reads text, or `@FILE` with the text, and whether its variables are filled in. Variables inside a file are not.
 fn body(node: &Node, folder: &Path) -> Result<(Body, bool), Diagnostic> {
     let text = node.text("body")?;
     let Some(file) = text.strip_prefix('@') else {
@@ -202,7 +202,7 @@ fn body(node: &Node, folder: &Path) -> Result<(Body, bool), Diagnostic> {
     Ok((Body::of(&bytes), false))
 }
 
-/// The reason alone: the address in the message would be the placeholder.
+/// The reason without the address, which would be the placeholder.
 fn cannot_be_sent(node: &Node, error: &RequestError) -> Diagnostic {
     let why = match error {
         RequestError::Url { why, .. } => format!("this path cannot be asked: {why}"),
@@ -216,7 +216,7 @@ mod tests {
     use super::super::{Experiment, parse};
     use super::*;
 
-    /// An experiment in a folder with some files.
+    /// Reads an experiment from a folder with some files.
     fn experiment(request: &str) -> Result<Experiment, String> {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("order.json"), "{\"id\": \"{seq:1}\"}").unwrap();
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_variable_is_filled_in_where_it_was_checked_and_is_text_in_a_file() {
-        // A variable that every test run has.
+        // A variable that is set in every test run.
         let filled = |request: &str| requests(request)[0].with_environment();
         let in_path = threadcount_model::environment::filled_in_path("/a?b=${PATH}");
         assert!(!in_path.contains(['$', ':']), "{in_path}");
@@ -306,8 +306,8 @@ mod tests {
     #[test]
     fn what_cannot_be_asked_is_refused_before_anything_is_started() {
         let refused = |request: &str, why: &str| {
-            let said = experiment(request).unwrap_err();
-            assert!(said.contains(why), "{request}: {said}");
+            let message = experiment(request).unwrap_err();
+            assert!(message.contains(why), "{request}: {message}");
         };
         refused("[]", "`request` is an empty list");
         refused("{path: /é}", "this path cannot be asked: 'é' must be written percent-encoded, %C3%A9");

@@ -1,11 +1,10 @@
-//! A variant's load must fit its kind: servers and benchmarks.
+//! Checks that the load fits the kind of variant: servers or benchmarks.
 
 use std::ops::Range;
 use threadcount_model::experiment::{Experiment, Subject, Variant};
 use threadcount_model::parse::diagnostic::Diagnostic;
 
-/// A benchmark under a load for servers, or a server under a load for benchmarks, is a mistake. `span` is where the
-/// loads stand.
+/// Refuses a benchmark under a load for servers, or a server under a load for benchmarks. `span` is the place of the loads.
 pub(super) fn check(experiment: &Experiment, span: &Range<usize>) -> Result<(), Diagnostic> {
     for load in &experiment.loads {
         let of_benchmark = !load.workload.needs_server();

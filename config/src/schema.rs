@@ -1,5 +1,5 @@
-//! The JSON Schemas of the files that people write. `schema/experiment.schema.json` and `schema/project.schema.json` are the
-//! output; a test fails if they are not.
+//! The JSON Schemas of the files that people write. A test checks that `schema/experiment.schema.json` and
+//! `schema/project.schema.json` are their output.
 
 use super::ExperimentKeys;
 use super::project::ProjectKeys;

@@ -1,4 +1,4 @@
-//! What the command line changes in an experiment: variants, where their servers run, numbers of runs, durations, JDKs.
+//! The command line's changes to an experiment: variants, where their servers run, numbers of runs, durations, JDKs.
 
 use super::for_compare::error::CompareError;
 use super::for_compare::targets::target;
@@ -11,17 +11,17 @@ use threadcount_model::parse::suggest::advice;
 /// `--variant`, `--target-url`, `--runs`, `--budget`, `--warmup` and `--jdk`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
-    /// Only these variants; empty: all.
+    /// The only variants to run; empty: all.
     pub variants: Vec<String>,
-    /// Names of variants and the base URLs of servers that run already: these variants only, and nothing is started for them.
+    /// Names of variants with the base URLs of servers that run already. Only these variants run, and nothing is started for them.
     pub targets: Vec<(String, String)>,
-    /// Exactly so many runs of each variant under each load.
+    /// The exact number of runs of each variant under each load.
     pub runs: Option<u32>,
     /// Time budget in seconds.
     pub budget_s: Option<f64>,
     /// The warm-up of each load.
     pub warmup: Option<WarmUpTime>,
-    /// These JDKs instead of the one in the file. More than one multiplies the variants: `virtual@21`, `virtual@25`.
+    /// JDKs that replace the one in the file. More than one multiplies the variants: `virtual@21`, `virtual@25`.
     pub jdks: Vec<u16>,
 }
 
@@ -32,14 +32,14 @@ pub enum SelectionError {
     #[error("{flag} {written}: the experiment `{experiment}` has no such variant")]
     UnknownVariant {
         flag: &'static str,
-        /// As written.
+        /// The name as written.
         written: String,
-        /// Where it was looked for.
+        /// The experiment that lacks the variant.
         experiment: String,
         #[help]
         help: String,
     },
-    /// `--target-url` names no server.
+    /// `--target-url` is not the address of a server.
     #[error(transparent)]
     #[diagnostic(transparent)]
     Target(#[from] CompareError),
@@ -47,10 +47,10 @@ pub enum SelectionError {
     #[error("--runs {runs}: the experiment `{experiment}` drops the first {drop} rounds, so none is left")]
     #[diagnostic(help("write --runs {} or more", drop + 1))]
     AllDropped {
-        /// As written.
+        /// The number as written.
         runs: u32,
         experiment: String,
-        /// How many rounds it drops.
+        /// The number of rounds that the protocol drops.
         drop: u32,
     },
     /// `--jdk` for variants that run on no JDK of ours.
@@ -95,7 +95,7 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
     }
 }
 
-/// Only these variants; all, where none is named.
+/// Keeps only these variants, or all if none is named.
 fn keep_only(
     experiment: &mut Experiment,
     flag: &'static str,
@@ -108,14 +108,14 @@ fn keep_only(
     Ok(())
 }
 
-/// The servers of these variants run already, and the other variants do not run.
+/// Replaces the servers of these variants by servers that run already, and drops the other variants.
 fn elsewhere(experiment: &mut Experiment, targets: &[(String, String)]) -> Result<(), SelectionError> {
     let names: Vec<String> = targets.iter().map(|(name, _)| name.clone()).collect();
     keep_only(experiment, "--target-url", &names)?;
     for (name, url) in targets {
         let subject = target(url)?;
         for variant in experiment.variants.iter_mut().filter(|variant| variant.name == *name) {
-            // What it runs on, and what surrounds a start, is said of the server that would be started.
+            // The JDK, and what surrounds a start, describe the server that would have been started.
             let Variant { label, note, compare_with, .. } = variant.clone();
             *variant = Variant { label, note, compare_with, ..Variant::new(name, subject.clone()) };
         }
@@ -183,7 +183,7 @@ fn on(variant: &str, jdk: u16) -> String {
     format!("{variant}@{jdk}")
 }
 
-/// The claims with each variant that has a JDK named on this one.
+/// The claims in which each variant that has a JDK is named for this JDK.
 fn claims_on(experiment: &Experiment, jdk: u16) -> Vec<StatedClaim> {
     let has_jdk =
         |name: &str| experiment.variants.iter().any(|variant| variant.name == name && variant.jdk.is_some());

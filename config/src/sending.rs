@@ -70,7 +70,7 @@ value_kinds! {
     Http = |_| json_schema!({"enum": [1, 1.1, 2, "1", "1.1", "2", "2.0"]});
 }
 
-/// All of them; missing keys have their defaults. Files are relative to `folder`.
+/// Reads all keys; missing keys have their defaults. Files are relative to `folder`.
 pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagnostic> {
     let usual = connection::read(fields, folder)?;
     let truth = |key: &str| fields.read(key, |node| node.truth(key));
@@ -99,7 +99,7 @@ pub(super) fn read(fields: &Fields<'_>, folder: &Path) -> Result<Sending, Diagno
     })
 }
 
-/// Keys that exclude the kind of load or another key.
+/// Refuses keys that exclude the kind of load or another key.
 pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagnostic> {
     let is_there = |key: &str| fields.get(key).is_some();
     let refused = |key: &str, message: String, label: &str, help: &str| {
@@ -136,7 +136,7 @@ pub(super) fn check(fields: &Fields<'_>, workload: Workload) -> Result<(), Diagn
     Ok(())
 }
 
-/// The generator's own rules for settings that exclude each other, at the key that they are about.
+/// Applies the generator's rules for settings that exclude each other, and points at the key concerned.
 pub(super) fn check_settings(fields: &Fields<'_>, load: &LoadSpec) -> Result<(), Diagnostic> {
     let Err(LoadPlanError::Plan(error)) = load_plan::check_settings(load) else { return Ok(()) };
     let mut keys = setting_key(error.setting()).split('`').skip(1).step_by(2);
@@ -144,7 +144,7 @@ pub(super) fn check_settings(fields: &Fields<'_>, load: &LoadSpec) -> Result<(),
     Err(Diagnostic::new(span, error.sentence(setting_key), "cannot be sent"))
 }
 
-/// How sentences of the generator name the keys of a load.
+/// The key of a load by which the generator's messages name a setting.
 #[must_use]
 pub const fn setting_key(setting: Setting) -> &'static str {
     match setting {

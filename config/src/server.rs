@@ -1,4 +1,4 @@
-//! What a variant measures, as it is written: `server:`; and what is behind it. The keys of each kind are in the kind's own folder.
+//! `server:`, the subject that a variant measures, and its backends. The keys of each kind are in the kind's own folder.
 
 use super::subjects::{Kind, kinds, named};
 use std::collections::BTreeMap;
@@ -10,13 +10,13 @@ use threadcount_model::parse::yaml::Node;
 use threadcount_model::value_kinds;
 use threadcount_servers::keys::{Owner, WrittenServer};
 
-/// The one key of several kinds that belongs to what is started, and not to how: another kind does not inherit it.
+/// The only key of several kinds that belongs to the program rather than to its settings, so another kind does not inherit it.
 const ARGS: &str = "args";
 
-/// A server as written, perhaps in part.
+/// A server as written, possibly incomplete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ServerParts {
-    /// The key that names the kind, with its value.
+    /// The key that names the kind of server, with its value.
     kind: Option<(&'static str, String)>,
     values: BTreeMap<&'static str, Node>,
 }
@@ -26,7 +26,7 @@ value_kinds! {
     pub(super) ServerKeys = |generator| map(generator, &keys(), one_kind());
 }
 
-/// The keys of a server: first those that name the kind.
+/// The keys of a server, starting with those that name the kind.
 pub(super) fn keys() -> Vec<KeySpec> {
     let kinds = kinds();
     let mut keys: Vec<KeySpec> = kinds.iter().map(|kind| kind.key().spec).collect();
@@ -38,7 +38,7 @@ pub(super) fn keys() -> Vec<KeySpec> {
     keys
 }
 
-/// The rule that a server is of one kind.
+/// The rule that a server is of one kind only.
 pub(super) fn one_kind() -> Schema {
     let names: Vec<&str> = kinds().iter().map(Kind::name).collect();
     at_most_one(&names)
@@ -48,7 +48,7 @@ pub(super) fn server(node: &Node) -> Result<ServerParts, Diagnostic> {
     parts(&Fields::open(node, "a server", &keys())?)
 }
 
-/// The server among these keys.
+/// Reads the server from these keys.
 pub(super) fn parts(fields: &Fields<'_>) -> Result<ServerParts, Diagnostic> {
     let all = kinds();
     let mut written = all.iter().filter(|kind| fields.get(kind.name()).is_some());
@@ -93,8 +93,7 @@ impl ServerParts {
         self.values.contains_key("ready")
     }
 
-    /// `other` takes precedence over this; another kind of server drops the keys that only the first kind
-    /// understands.
+    /// Merges the two; `other` takes precedence, and another kind of server drops the keys that only the first kind understands.
     pub(super) fn with(mut self, other: Self) -> Self {
         if let Some((name, _)) = &other.kind {
             let understands =
@@ -106,14 +105,14 @@ impl ServerParts {
         Self { kind: other.kind.or(self.kind), values: self.values }
     }
 
-    /// What is measured, with what is left out filled in.
+    /// The subject to measure, with defaults filled in.
     pub(super) fn complete(&self, owner: &Owner<'_>) -> Result<Subject, Diagnostic> {
         let (name, value) = self.kind.as_ref().ok_or_else(|| no_server(owner))?;
         let written = WrittenServer { kind: value, values: &self.values, owner };
         named(name).map_or_else(|| Err(no_server(owner)), |kind| kind.read(&written))
     }
 
-    /// The same, where it must be a server.
+    /// Like [`Self::complete`], for a place that needs a server.
     pub(super) fn complete_server(&self, owner: &Owner<'_>) -> Result<Server, Diagnostic> {
         match self.complete(owner)? {
             Subject::Server(server) => Ok(server),

@@ -1,4 +1,4 @@
-//! Everything that a variant can measure, by its key.
+//! Everything that a variant can measure, by the key that names it.
 
 use threadcount_model::experiment::{BenchmarkMethod, RemoteTarget, Server, Subject};
 use threadcount_model::parse::diagnostic::Diagnostic;
@@ -6,26 +6,26 @@ use threadcount_servers::keys::{CheckedKey, Keys, WrittenServer};
 use threadcount_servers::workload::jmh;
 use threadcount_servers::{kinds, target};
 
-/// A kind of server, one that runs elsewhere, or the microbenchmarks.
+/// A kind of server, a server that runs elsewhere, or the microbenchmarks.
 pub(super) enum Kind {
     Server(Keys<Server>),
     Benchmark(Keys<BenchmarkMethod>),
     Target(Keys<RemoteTarget>),
 }
 
-/// All of them, in the order of messages.
+/// All kinds, in the order of messages.
 pub(super) fn kinds() -> Vec<Kind> {
     let others = [Kind::Benchmark(jmh::keys()), Kind::Target(target::keys())];
     kinds::keys().into_iter().map(Kind::Server).chain(others).collect()
 }
 
-/// The one with this name.
+/// The kind with this name.
 pub(super) fn named(name: &str) -> Option<Kind> {
     kinds().into_iter().find(|kind| kind.name() == name)
 }
 
 impl Kind {
-    /// The key that names it.
+    /// The key that names the kind.
     pub(super) const fn key(&self) -> CheckedKey {
         match self {
             Self::Server(keys) => keys.kind,
@@ -38,7 +38,7 @@ impl Kind {
         self.key().name()
     }
 
-    /// Plural in lists of needs.
+    /// The plural noun in lists of needs.
     pub(super) const fn plural(&self) -> &'static str {
         match self {
             Self::Server(keys) => keys.plural,
@@ -47,7 +47,7 @@ impl Kind {
         }
     }
 
-    /// The other keys that it understands.
+    /// The other keys that the kind understands.
     pub(super) const fn own(&self) -> &'static [CheckedKey] {
         match self {
             Self::Server(keys) => keys.own,

@@ -46,9 +46,9 @@ fn mistake_in(text: &str) -> (String, String) {
     let at = mistake.offset();
     let marked: String = text[at..].chars().take_while(|c| !" ,:\n}]".contains(*c)).collect();
     let help = miette::Diagnostic::help(&mistake).map(|help| help.to_string()).unwrap_or_default();
-    let said = format!("{mistake} | {help}");
-    schema::refuses(text, &said);
-    (marked, said)
+    let message = format!("{mistake} | {help}");
+    schema::refuses(text, &message);
+    (marked, message)
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn a_jetty_takes_over_what_it_has_in_common_with_a_tomcat_and_has_a_limit_of_its
         max_concurrent_tasks: Some(0),
     });
     assert_eq!(good(&text).variants[1].server(), Some(&expected));
-    let (marked, said) = mistake_in(&text.replace("threads: virtual", "threads: cached"));
+    let (marked, message) = mistake_in(&text.replace("threads: virtual", "threads: cached"));
     assert_eq!(marked, "cached");
-    assert!(said.ends_with("write platform, virtual or {platform: 400}"), "{said}");
+    assert!(message.ends_with("write platform, virtual or {platform: 400}"), "{message}");
 }
 
 #[test]
@@ -344,8 +344,8 @@ fn a_fixed_protocol_has_its_rounds_and_drops_the_first() {
     let in_small = quick(&format!("{SMALL}runs: 7\ndrop: 2\nquick: {{budget: 110s}}\n"));
     assert_eq!((in_small.loads[0].runs, in_small.loads[0].protocol), (3, Protocol::Adaptive { at_least: 2 }));
     assert_eq!(in_small.budget_s, Some(110.0));
-    let (_, said) = mistake_in(&format!("{SMALL}runs: 2\ndrop: 2\n"));
-    assert!(said.contains("of 2 runs 2 are dropped"), "{said}");
+    let (_, message) = mistake_in(&format!("{SMALL}runs: 2\ndrop: 2\n"));
+    assert!(message.contains("of 2 runs 2 are dropped"), "{message}");
 }
 
 #[test]
@@ -380,8 +380,8 @@ fn a_server_that_runs_already_has_an_address_and_nothing_of_a_start() {
     assert_eq!((experiment.variants[0].jdk, experiment.variants[0].backends.len()), (Some(25), 1));
     for key in ["threads: virtual", "jdk: 21", "jvm: [-Xmx1g]", "probe: \"off\""] {
         let with_key = text.replacen("8080/\"}}", &format!("8080/\"}}, {key}}}"), 1);
-        let (marked, said) = mistake_in(&with_key);
-        assert!(key.starts_with(&marked) && said.contains("one that runs already"), "{key}: {said}");
+        let (marked, message) = mistake_in(&with_key);
+        assert!(key.starts_with(&marked) && message.contains("one that runs already"), "{key}: {message}");
     }
 }
 
@@ -406,14 +406,14 @@ fn quick_can_keep_some_of_the_loads() {
     let small = quick(&format!("{SMALL}{more}quick: {{only_loads: [c9, c400]}}\n"));
     let names: Vec<_> = small.loads.iter().map(|load| load.name.as_str()).collect();
     assert_eq!(names, ["c400", "c9"]);
-    let (marked, said) = mistake_in(&format!("{SMALL}quick: {{only_loads: [c40]}}\n"));
-    assert_eq!((marked.as_str(), said.contains("there is no load `c40`")), ("c40", true), "{said}");
+    let (marked, message) = mistake_in(&format!("{SMALL}quick: {{only_loads: [c40]}}\n"));
+    assert_eq!((marked.as_str(), message.contains("there is no load `c40`")), ("c40", true), "{message}");
 }
 
 #[test]
 fn a_variant_says_how_much_the_probe_watches_in_it_or_leaves_it_to_the_command_line() {
-    let told = good(&SMALL.replacen("threads: virtual,", "threads: virtual, probe: off,", 1));
-    let probes: Vec<_> = told.variants.iter().map(|variant| variant.probe).collect();
+    let experiment = good(&SMALL.replacen("threads: virtual,", "threads: virtual, probe: off,", 1));
+    let probes: Vec<_> = experiment.variants.iter().map(|variant| variant.probe).collect();
     assert_eq!(probes, [None, Some(ProbeLevel::Off)]);
     let (marked, says) = mistake("threads: virtual,", "threads: virtual, probe: some,");
     assert_eq!(marked, "some");

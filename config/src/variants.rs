@@ -66,7 +66,7 @@ value_kinds! {
     Label = |_| json_schema!({"type": "string", "minLength": 1, "maxLength": LONGEST_LABEL});
 }
 
-/// What all variants share, or one of them sets.
+/// The keys that all variants share, or that one of them sets.
 #[derive(Clone, Debug, Default)]
 struct Base<'a> {
     server: ServerParts,
@@ -146,7 +146,7 @@ fn variant(
         Subject::Server(server) => server.text(),
         Subject::Benchmark { .. } | Subject::Target(_) => "",
     };
-    // What a server that runs already was started with is not in the file.
+    // The file does not describe how a server that runs already was started.
     let is_started = !matches!(subject, Subject::Target(_));
     let inherited = if is_started { base.backends.clone() } else { Vec::new() };
     let backends = backends::read(&fields, base.jdk)?.unwrap_or(inherited);

@@ -100,7 +100,7 @@ pub struct Crossover {
     pub warm_up: CrossoverWarmUp,
     /// All periods in the order in which they ran, including those that do not count.
     pub periods: Vec<CrossoverPeriod>,
-    /// The process outside the experiment that used the most CPU during the periods.
+    /// The processes of one name outside the experiment that used the most CPU during the periods.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other_process: Option<BusiestProcess>,
     /// Requests of the whole load, including those between periods.
@@ -205,7 +205,7 @@ impl ResponseTimes {
     /// Times of responses that completed within `counted_ms` after `washout_ms` and whose requests were sent after the switch.
     ///
     /// A response that takes longer than the washout can complete only in the last part of the counted time, because its request
-    /// cannot have been sent before the switch. It is weighted by the inverse of that part (Horvitz & Thompson, "A generalization of
+    /// cannot have been sent before the switch. It is weighted by the inverse of that share (Horvitz & Thompson, "A generalization of
     /// sampling without replacement from a finite universe", 1952). Otherwise short periods would cut the tail.
     #[must_use]
     pub fn in_period(
@@ -225,8 +225,9 @@ impl ResponseTimes {
 
 /// The smallest time that at least this share of all responses does not exceed, in ms. `None`: no response.
 #[must_use]
-pub fn quantile_ms<'t>(of: impl IntoIterator<Item = &'t ResponseTimes>, quantile: f64) -> Option<f64> {
-    let mut all: Vec<(f64, f64)> = of.into_iter().flat_map(|it| it.weighted_ms.iter().copied()).collect();
+pub fn quantile_ms<'t>(periods: impl IntoIterator<Item = &'t ResponseTimes>, quantile: f64) -> Option<f64> {
+    let mut all: Vec<(f64, f64)> =
+        periods.into_iter().flat_map(|it| it.weighted_ms.iter().copied()).collect();
     all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = quantile * all.iter().map(|(_, weight)| weight).sum::<f64>();
     let mut reached = 0.0;
@@ -263,8 +264,8 @@ mod tests {
 
     #[test]
     fn a_quantile_of_several_periods_is_that_of_all_their_responses() {
-        let of = |times: &[(f64, u64)]| ResponseTimes::in_period(times.to_vec(), 1e3, 1e3);
-        let periods = [of(&[(10.0, 98)]), of(&[(10.0, 100), (500.0, 2)])];
+        let period = |times: &[(f64, u64)]| ResponseTimes::in_period(times.to_vec(), 1e3, 1e3);
+        let periods = [period(&[(10.0, 98)]), period(&[(10.0, 100), (500.0, 2)])];
         assert_eq!((quantile_ms(&periods, 0.99), quantile_ms(&periods, 0.995)), (Some(10.0), Some(500.0)));
         assert_eq!(quantile_ms(&[], 0.5), None);
     }

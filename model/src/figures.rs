@@ -27,7 +27,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// With so many decimals. What rounds to zero has no sign: the sum of no figures is -0.0.
+/// A number with this many decimals. A result that rounds to zero has no sign: an empty sum is -0.0.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
@@ -122,7 +122,7 @@ pub fn bytes(value: u64) -> String {
     memory(value as f64)
 }
 
-/// The same for a mean, which has a fraction.
+/// A mean number of bytes, which may have a fraction: `1.08 GB`, `418 MB`.
 #[must_use]
 pub fn memory(bytes: f64) -> String {
     memory_quantity(bytes).text()
@@ -182,7 +182,7 @@ pub fn interval(interval: Interval) -> String {
     format!("[{low}, {high}]")
 }
 
-/// The interval of a ratio, where there is one.
+/// The interval of a ratio as text, if there is one.
 #[must_use]
 pub fn interval_of(ratio: &Ratio) -> Option<String> {
     ratio.interval.map(interval)
@@ -359,10 +359,10 @@ mod tests {
 
     #[test]
     fn an_interval_that_says_nothing_has_no_digits() {
-        let said = |low, high| interval(Interval { low, high, confidence: 0.95 });
-        assert_eq!(said(0.001_72, 884.9), "[under 0.1, over 10]");
-        assert_eq!(said(0.5, 884.9), "[0.50, over 10]");
-        assert_eq!(said(0.24, 3.9), "[0.24, 3.90]");
-        assert_eq!(said(110.0, 130.0), "[110, 130]");
+        let text = |low, high| interval(Interval { low, high, confidence: 0.95 });
+        assert_eq!(text(0.001_72, 884.9), "[under 0.1, over 10]");
+        assert_eq!(text(0.5, 884.9), "[0.50, over 10]");
+        assert_eq!(text(0.24, 3.9), "[0.24, 3.90]");
+        assert_eq!(text(110.0, 130.0), "[110, 130]");
     }
 }

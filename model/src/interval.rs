@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Interval {
     pub low: f64,
     pub high: f64,
-    /// e.g. 0.95
+    /// The confidence level, e.g. 0.95.
     pub confidence: f64,
 }
 
@@ -17,25 +17,25 @@ pub struct Interval {
 const UNREADABLE: f64 = 2.0;
 
 impl Interval {
-    /// That of a figure that is multiplied by a positive number.
+    /// The interval of the figure multiplied by a positive number.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
         Self { low: self.low * by, high: self.high * by, ..self }
     }
 
-    /// That of a figure to which a number is added.
+    /// The interval of the figure plus a number.
     #[must_use]
     pub fn shifted(self, by: f64) -> Self {
         Self { low: self.low + by, high: self.high + by, ..self }
     }
 
-    /// Whether the ratio in it is known well enough to be shown.
+    /// Whether the interval is narrow enough to show the ratio.
     #[must_use]
     pub fn is_readable(&self, ratio: f64) -> bool {
         self.high <= ratio * UNREADABLE && self.low >= ratio / UNREADABLE
     }
 
-    /// The largest difference that it does not rule out, up or down: 0.05 for 5 %.
+    /// The largest difference from 1, up or down, that the interval does not exclude: 0.05 for 5 %.
     #[must_use]
     pub fn largest_difference(&self) -> f64 {
         self.high.max(1.0 / self.low) - 1.0

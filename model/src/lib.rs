@@ -1,5 +1,5 @@
-//! The data of an experiment, from the question to the result. Pure: it knows how it is serialised and answers questions
-//! about itself; reading a file or a process is done by the layers above.
+//! The data of an experiment, from the question to the result. The crate is pure: it serialises the data and answers questions about
+//! it, while the layers above read files and processes.
 
 pub mod backend_limit;
 mod basis;

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 pub use threadcount_load::secrets::{MASK, Masked, is_secret, masked_value, text_masked};
 
-/// Texts in which the name of a secret is a pattern: they say where a value is found, and hold none.
+/// Keys whose texts are patterns, in which the name of a secret shows where a value is found but reveals nothing.
 const PATTERNS: [&str; 2] = ["captures", "expect_body"];
 
 /// Data that is no longer of its type when its secrets are masked.
@@ -14,10 +14,10 @@ const PATTERNS: [&str; 2] = ["captures", "expect_body"];
 #[error("secrets in the input cannot be masked in the result: {0}")]
 pub struct NotMasked(#[from] serde_json::Error);
 
-/// The same data with its secrets masked, in every text of it. `masked` gets their names.
+/// Masks the secrets in every text of the data; their names are added to `masked`.
 ///
 /// # Errors
-/// It would not be of its type without them: then it is not to be written.
+/// The masked data no longer fits its type. Then it must not be written.
 pub fn masked<T: Serialize + DeserializeOwned>(data: &T, masked: &mut Masked) -> Result<T, NotMasked> {
     let before = serde_json::to_value(data)?;
     Ok(serde_json::from_value(masked_json(&before, masked))?)
@@ -31,12 +31,12 @@ fn masked_json(before: &Value, masked: &mut Masked) -> Value {
     after
 }
 
-/// What is masked in some data: a server may print it without the name that shows what it is.
+/// The secret values in some data, because a server may print them without the names that reveal them.
 #[derive(Debug, Default)]
 pub struct SecretValues(Vec<String>);
 
 impl SecretValues {
-    /// Those of this data; none of data that is no JSON.
+    /// The secrets of this data; none if it cannot be written as JSON.
     #[must_use]
     pub fn of<T: Serialize>(data: &T) -> Self {
         let before = serde_json::to_value(data).unwrap_or_default();
@@ -46,13 +46,13 @@ impl SecretValues {
         let last_words = found.iter().filter_map(|it| it.rsplit_once(' ')).map(|(_, last)| last.to_owned());
         found.extend(last_words.collect::<Vec<_>>());
         found.retain(|it| it.len() >= SHORTEST_HIDDEN);
-        // A value may be part of a longer one.
+        // Longest first, because a value may be part of a longer one.
         found.sort_by_key(|it| std::cmp::Reverse(it.len()));
         found.dedup();
         Self(found)
     }
 
-    /// A text without them.
+    /// The text without the secret values.
     #[must_use]
     pub fn hidden_in(&self, text: &str) -> String {
         self.0.iter().fold(text.to_owned(), |text, value| text.replace(value, MASK))
@@ -73,7 +73,7 @@ fn add_masked(before: &Value, after: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What stands in a text in the places of the masks.
+/// Adds the parts of the text that the masks replaced.
 fn add_parts(before: &str, after: &str, found: &mut Vec<String>) {
     let mut pieces = after.split(MASK);
     let Some(mut rest) = pieces.next().and_then(|first| before.strip_prefix(first)) else { return };
@@ -95,7 +95,7 @@ fn take_patterns(value: &mut Value) {
     }
 }
 
-/// Puts them back.
+/// Restores the patterns after masking.
 fn keep_patterns(before: &Value, after: &mut Value) {
     match (before, after) {
         (Value::Object(before), Value::Object(after)) => {

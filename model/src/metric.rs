@@ -1,5 +1,5 @@
-//! The figures that can be compared, claimed and published. Each is declared once, in the table below: name,
-//! label, unit, and how it is taken from a record.
+//! The figures that can be compared, claimed and published. The table below declares each of them once: name, label, unit, and how a
+//! record yields it.
 
 mod unit;
 
@@ -22,7 +22,7 @@ struct Definition {
     figure: fn(&Record) -> Option<f64>,
 }
 
-/// What else the table says of a metric, each by its word there.
+/// The properties of a metric; each is a word in the table.
 struct Properties {
     zero: bool,
     survivors: bool,
@@ -45,7 +45,7 @@ macro_rules! metrics {
         pub enum Metric { $($metric,)* }
 
         impl Metric {
-            /// All of them, in the order in which reports show them.
+            /// All metrics, in the order in which reports show them.
             pub const ALL: [Self; COUNT] = [$(Self::$metric,)*];
 
             #[expect(clippy::needless_update, reason = "a metric may be all of it")]
@@ -66,8 +66,8 @@ macro_rules! metrics {
     };
 }
 
-// A new metric is one line here. Behind the unit: `zero`, the figure of a healthy run may be zero; `survivors`, it is about the requests
-// that got their response only; `server_cpu`, it holds what the JVM's compiler used.
+// A new metric is one line here. Behind the unit: `zero`, a healthy run may have the figure zero; `survivors`, only requests that got
+// their response count; `server_cpu`, the figure includes the JIT compiler's CPU.
 metrics! {
     Rate = "rate_per_s", "requests per second", PerSecond, |run| Some(load(run)?.rate_per_s.completed);
     Capacity = "capacity_per_s", "highest rate sustained under the limit", PerSecond,
@@ -192,12 +192,12 @@ metrics! {
         |run| load(run).map(|_| run.server.ready_after_ms).filter(|&ms| ms > 0.0);
 }
 
-/// From the load generator's report over the measured window.
+/// A figure of the load generator's report on the measured window.
 fn load(run: &Record) -> Option<&LoadReport> {
     run.measured.as_ref()
 }
 
-/// They failed, were still in flight at the end, or were due and never sent.
+/// Per cent of requests that failed, were still in flight at the end, or were due but never sent.
 fn unanswered_percent(load: &LoadReport) -> f64 {
     let due = load.requests.of_window() + load.requests.not_sent;
     100.0 * (1.0 - load.requests.ok as f64 / due.max(1) as f64)
@@ -207,7 +207,7 @@ fn times(run: &Record) -> Option<TimesSummary> {
     load(run)?.response_time_ms
 }
 
-/// A response time of our own generator, or else of the tool that sent the load.
+/// A response time of our own generator, or else of the external tool.
 fn response(run: &Record, own: fn(TimesSummary) -> f64, tool: fn(ExternalTimes) -> f64) -> Option<f64> {
     times(run).map(own).or_else(|| run.external.as_ref().map(|external| tool(external.times)))
 }
@@ -234,12 +234,12 @@ fn per_request(run: &Record, per_s: f64) -> Option<f64> {
     (completed_per_s > 0.0).then(|| per_s / completed_per_s)
 }
 
-/// A server that reads its requests with `read` and writes its responses with `write` calls each at least so often for
-/// each request over HTTP/1.1.
+/// The fewest calls per request from which we assume that a server reads requests with `read` and writes responses with `write`, at
+/// least one call each over HTTP/1.1.
 const SOCKET_CALLS: f64 = 0.9;
 
-/// Calls of read and write for each request. `None`: they were not counted, or the server's sockets are not among them, because it
-/// calls `recv` or `send`; then they would say nothing of its system calls.
+/// Calls of read and write per request. `None`: not counted, or the server calls `recv` or `send` on its sockets, so the count would
+/// miss most system calls.
 fn io_calls(run: &Record) -> Option<(f64, f64)> {
     let cost = run.cost?;
     let (reads, writes) =
@@ -248,7 +248,7 @@ fn io_calls(run: &Record) -> Option<(f64, f64)> {
 }
 
 impl Metric {
-    /// Those that a table of comparisons shows.
+    /// The metrics in a table of comparisons.
     pub const IN_TABLES: [Self; 9] = [
         Self::Rate,
         Self::Capacity,
@@ -286,13 +286,13 @@ impl Metric {
         self.definition().unit
     }
 
-    /// May the figure of a healthy run be zero? Such figures have no ratio; they are compared by their difference.
+    /// Whether a healthy run may have the figure zero. Such figures are compared by their difference, because they have no ratio.
     #[must_use]
     pub const fn can_be_zero(self) -> bool {
         self.definition().is.zero
     }
 
-    /// Is less of it better? More is of rates alone.
+    /// Whether less is better; only for rates is more better.
     #[must_use]
     pub fn lower_is_better(self) -> bool {
         self.unit() != Unit::PerSecond
@@ -306,16 +306,16 @@ impl Metric {
             Self::Malloc | Self::MallocAtStart => 1_024.0,
             // Objects begin at multiples of eight bytes.
             Self::AllocatedPerRequest => 8.0,
-            // Whole seconds, but for the last.
+            // The time consists of whole seconds, except for the last.
             Self::TimeBehind => 1_000.0,
             _ => self.unit().step(),
         }
     }
 
-    /// The figure of one run, where the run has it.
+    /// The figure of one run, if the run has it.
     #[must_use]
     pub fn of(self, record: &Record) -> Option<f64> {
-        // An older result lacks a percentile that was added since.
+        // An older result lacks percentiles that were added later.
         (self.definition().figure)(record).filter(|figure| !figure.is_nan())
     }
 
@@ -325,31 +325,31 @@ impl Metric {
         Self::ALL.into_iter().find(|metric| metric.name() == name || metric.short_name() == name)
     }
 
-    /// Does it hold what the JVM's compiler used?
+    /// Whether the figure includes the JIT compiler's CPU.
     #[must_use]
     pub const fn is_server_cpu(self) -> bool {
         self.definition().is.server_cpu
     }
 
-    /// Is it about the requests that got their response only? Where many get none, on purpose, it says nothing of the server.
+    /// Whether the figure covers only requests that got a response. If many get none on purpose, it says little about the server.
     #[must_use]
     pub const fn is_of_survivors(self) -> bool {
         self.definition().is.survivors
     }
 
-    /// The per cent of the requests that are at most this slow; `None`: it is no percentile.
+    /// The percentile, from 0 to 100; `None`: the metric is not a percentile.
     #[must_use]
     pub fn percent(self) -> Option<f64> {
         self.short_name().strip_prefix('p')?.replace('_', ".").parse().ok()
     }
 
-    /// Is it a time that a request waits, and that a capacity may be searched under?
+    /// Whether the metric is a time that a request waits, so that a capacity can be searched under it.
     #[must_use]
     pub fn is_response_time(self) -> bool {
         self.response_time_in(&TimesSummary::default()).is_some()
     }
 
-    /// The time that it names; `None`: it is none that a request waits.
+    /// The time of this metric; `None`: the metric is not a response time.
     #[must_use]
     pub fn response_time_in(self, times: &TimesSummary) -> Option<f64> {
         match self {

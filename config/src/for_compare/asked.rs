@@ -5,18 +5,18 @@ use std::path::PathBuf;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 
-/// All of them.
+/// All arguments, after parsing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CompareAsked {
-    /// `--url`, the first. Of commands scheme, host, port (or `{port}`) and path of the request; of a service the path.
+    /// The first `--url`. For commands: scheme, host, port (or `{port}`) and path of the request; for a service only the path.
     pub url: String,
     pub compared: Compared,
     pub surroundings: Surroundings,
     /// The load, from its flags.
     pub load: LoadSpec,
-    /// `--runs`: exactly so many rounds; `None`: until the result is conclusive.
+    /// The exact number of rounds (`--runs`); `None`: until the result is conclusive.
     pub runs: Option<u32>,
-    /// A crossover inside one JVM comes first.
+    /// Whether a crossover inside one JVM comes first.
     pub crossover: bool,
     pub budget_s: Option<f64>,
     pub warmup: WarmUpTime,
@@ -24,7 +24,7 @@ pub struct CompareAsked {
     pub ready: Option<String>,
 }
 
-/// What is compared.
+/// The servers to compare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Compared {
     /// `--variant NAME='COMMAND'`, in their order; the first is the baseline.
@@ -42,7 +42,7 @@ pub enum Compared {
 }
 
 impl Compared {
-    /// Its flag.
+    /// The flag that names the servers.
     #[must_use]
     pub const fn flag(&self) -> &'static str {
         match self {
@@ -55,23 +55,23 @@ impl Compared {
         }
     }
 
-    /// Whether `--url` is only a path: the address is ours to choose, or each variant has its own.
+    /// Whether `--url` is only a path, because we choose the address or each variant has its own.
     #[must_use]
     pub const fn has_addresses(&self) -> bool {
         !matches!(self, Self::Commands(_))
     }
 
-    /// Whether its variants are known to us.
+    /// Whether we know how to make the variants.
     #[must_use]
     pub const fn is_service(&self) -> bool {
         matches!(self, Self::SpringBoot(_) | Self::War(_) | Self::Quarkus(_) | Self::Helidon(_))
     }
 }
 
-/// How each variant is started, besides what varies.
+/// The common settings of all variants' starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// Each variant runs on each of them; empty: that of a command, or the newest of this machine.
+    /// The JDKs on which each variant runs; empty: the command's own, or the newest of this machine.
     pub jdks: Vec<u16>,
     pub jvm: Vec<String>,
     /// Arguments of the application.
@@ -80,6 +80,6 @@ pub struct Surroundings {
     pub workdir: Option<PathBuf>,
     pub before: Option<String>,
     pub after: Option<String>,
-    /// Requests at once of a further variant on virtual threads; `None`: there is no such variant, but of Helidon.
+    /// The limit of a further variant on virtual threads, in concurrent requests; `None`: no such variant, except for Helidon.
     pub limit: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! The document that flags make: what runs, and what `--save` writes.
+//! The document that the flags make: it is run, and `--save` writes it.
 
 use super::error::CompareError;
 use super::flow::{Entry, map, scalar};
@@ -10,7 +10,7 @@ use std::path::Path;
 use thiserror::Error;
 use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec};
 
-/// The experiment of `threadcount compare` in the keys of a file. Files in it have their whole paths.
+/// The experiment of `threadcount compare` in the keys of a file. It names files by their whole paths.
 #[derive(Debug)]
 pub struct CompareDocument {
     pub(super) question: String,
@@ -20,11 +20,11 @@ pub struct CompareDocument {
     /// The keys of rounds and warm-up, each with a comment.
     pub(super) session: Vec<(Entry, &'static str)>,
     pub(super) load: LoadSpec,
-    /// `--health`: that path has to respond with success, and one that follows from the URL with anything.
+    /// Whether `--health` is given: its path must respond with success, while any response is enough for a path derived from the URL.
     pub(super) has_health: bool,
 }
 
-/// A document that no file can hold.
+/// A document that a file cannot express.
 #[derive(Debug, Error, Diagnostic, PartialEq, Eq)]
 #[error("--save: a file has no keys for these flags ({why})")]
 #[diagnostic(help(
@@ -35,11 +35,11 @@ pub struct NotSaved {
 }
 
 impl CompareDocument {
-    /// What it is read as, with the variants that cannot run here. Its requests are those of the flags, because not each of them can
-    /// be written in a file.
+    /// Reads the document, with the variants that cannot run here. The requests come from the flags, because a file cannot express all of
+    /// them.
     ///
     /// # Errors
-    /// A value that no check of the flags found.
+    /// A value that no check of the flags caught.
     pub fn experiment(&self) -> Result<Experiment, CompareError> {
         let text = self.text(&[], |_| true);
         let requests = Some(self.load.all_requests().cloned().collect());
@@ -56,7 +56,7 @@ impl CompareDocument {
     /// The text of a file for `run`, without the variants that cannot run here.
     ///
     /// # Errors
-    /// A request that a file cannot hold, or that means something else there.
+    /// A request that a file cannot express, or that means something else there.
     pub fn file(&self) -> Result<String, NotSaved> {
         let requests: Vec<&RequestSpec> = self.load.all_requests().collect();
         if !requests.iter().all(|request| load::is_text(request)) {
@@ -117,7 +117,7 @@ fn left_out_comment(variant: &VariantKeys) -> String {
     format!("  # left out: {} ({})", variant.name, why.replace('\n', " "))
 }
 
-/// What may be added, as comments.
+/// Suggested additions, as comments.
 fn more(variants: &[&VariantKeys]) -> Vec<String> {
     let claim = match variants {
         [baseline, other, ..] => format!("{}.p99 <= 1.1 * {}.p99", other.name, baseline.name),

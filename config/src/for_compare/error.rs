@@ -1,4 +1,4 @@
-//! What cannot be compared, with what to write instead.
+//! Mistakes in the arguments of a comparison, with what to write instead.
 
 use miette::Diagnostic;
 use thiserror::Error;
@@ -19,20 +19,20 @@ pub enum CompareError {
     #[error("{flag} {name}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
     Name { flag: &'static str, name: String },
-    /// One server twice.
+    /// The same server twice.
     #[error("--target-url {0}: two variants are the same server")]
     #[diagnostic(help(
         "give each variant a server of its own, or change it between the runs: --before 'COMMAND'"
     ))]
     SameTarget(String),
-    /// A server that runs already is known by where it listens.
+    /// The address of a server that runs already is not a base URL.
     #[error("--target-url {0}: not the base URL of a server")]
     #[diagnostic(help("write NAME=URL without a path, for example old=http://10.0.0.7:8080"))]
     Target(String),
     #[error("--url {0}: not an http:// or https:// address")]
     #[diagnostic(help("write, for example, http://127.0.0.1:8080/path; `{{port}}` stands for a free port"))]
     Url(String),
-    /// A whole URL where the address is ours to choose.
+    /// A whole URL where we choose the address.
     #[error("--url {url}: with {flag} it is a path, because the address of each variant is known")]
     #[diagnostic(help("write what follows the host, for example --url /orders/1"))]
     NoPath { url: String, flag: &'static str },
@@ -40,29 +40,29 @@ pub enum CompareError {
     #[error("--health {0}: not a path")]
     #[diagnostic(help("begin it with a slash, for example /health"))]
     Ready(String),
-    /// `{port}` in the URL and not in a command.
+    /// `{port}` is in the URL but not in a command.
     #[error("--variant {0}: the URL has `{{port}}`, and this command does not say it to the server")]
     #[diagnostic(help("write `{{port}}` in the command too, or a fixed port in the URL"))]
     PortUnsaid(String),
-    /// A setting that takes the port from us.
+    /// A setting that takes the choice of the port from us.
     #[error(
         "{flag} {setting}: the port is not this setting's to choose, because each variant gets a free one"
     )]
     #[diagnostic(help("leave it out, or write `{{port}}` instead of the number"))]
     PortChosen { flag: &'static str, setting: String },
-    /// A command before or after a server that runs only between them.
+    /// A command before or after a server uses `{port}`, but the server runs only between them.
     #[error("{0}: the port is not known to this command")]
     #[diagnostic(help(
         "leave out `{{port}}`: the server gets its port when it starts, and does not run during this command"
     ))]
     PortOutside(&'static str),
-    /// A placeholder that only a file can fill.
+    /// A placeholder that only a file can define.
     #[error("{flag}: `{text}` is the address of a backend, and compare starts none")]
     #[diagnostic(help(
         "write the address itself, or a file with `backends` for `threadcount run` (docs/reference/experiment-file.md)"
     ))]
     Backend { flag: &'static str, text: String },
-    /// A flag that this kind of service cannot follow.
+    /// A flag that has no effect on this kind of service.
     #[error("{flag} has no effect with {kind}")]
     #[diagnostic(help("{help}"))]
     NoEffect { flag: &'static str, kind: &'static str, help: &'static str },
@@ -81,7 +81,7 @@ pub enum CompareError {
     #[error("--jdk {0}: this version is written twice")]
     #[diagnostic(help("write each version once, for example --jdk 21,25"))]
     JdkTwice(u16),
-    /// What no check of a flag found.
+    /// A mistake that no check of a flag caught.
     #[error("these flags make no experiment: {0}")]
     NotRead(String),
 }

@@ -18,7 +18,7 @@ pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     format!("[{}]", items.into_iter().collect::<Vec<_>>().join(", "))
 }
 
-/// A text, in quotes where it would be something else without them.
+/// A text, in quotes if YAML would read it as something else.
 pub(super) fn scalar(text: &str) -> String {
     const WORDS: [&str; 8] = ["null", "true", "false", "yes", "no", "on", "off", "y"];
     let mut chars = text.chars();
@@ -27,7 +27,7 @@ pub(super) fn scalar(text: &str) -> String {
     if begins && goes_on && !WORDS.contains(&text.to_ascii_lowercase().as_str()) {
         return text.to_owned();
     }
-    // A text in JSON is one in YAML.
+    // JSON strings are valid YAML.
     serde_json::Value::from(text).to_string()
 }
 

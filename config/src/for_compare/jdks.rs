@@ -1,10 +1,10 @@
-//! `--jdk 21,25`: each variant on each of them.
+//! `--jdk 21,25`: each variant on each JDK.
 
 use super::error::CompareError;
 use super::variant_keys::VariantKeys;
 
-/// Multiplies the variants: `virtual-21`, `virtual-25`. On each version they are also compared with its first one. One version is a key
-/// that all variants share.
+/// Multiplies the variants: `virtual-21`, `virtual-25`. Each variant is also compared with itself on the first version. A single version
+/// is a key that all variants share.
 pub(super) fn on_each(variants: Vec<VariantKeys>, jdks: &[u16]) -> Result<Vec<VariantKeys>, CompareError> {
     if let Some(twice) = (1..jdks.len()).find(|&place| jdks[..place].contains(&jdks[place])) {
         return Err(CompareError::JdkTwice(jdks[twice]));

@@ -5,7 +5,7 @@ use std::path::Path;
 use threadcount_load::plan::{AddressOverride, Arrivals, ProtocolChoice};
 use threadcount_model::experiment::{Body, LoadKind, LoadSpec, RequestSpec, Sending, Shape, Workload};
 
-/// For the one who reads the file.
+/// The comment on a load for readers of the file.
 pub(super) const fn comment(load: &LoadSpec) -> &'static str {
     match (load.workload.is_closed(), &load.shape) {
         (true, _) => {
@@ -16,12 +16,12 @@ pub(super) const fn comment(load: &LoadSpec) -> &'static str {
     }
 }
 
-/// Whether its body can be written: a file is text.
+/// Whether a file can express the body, which must be text.
 pub(super) const fn is_text(request: &RequestSpec) -> bool {
     !matches!(&request.body, Some(Body::Bytes { .. }))
 }
 
-/// A path, or a map where there is more.
+/// A request as a path, or as a map if it has more.
 pub(super) fn request(request: &RequestSpec) -> String {
     let by_default = if request.body.is_some() { "POST" } else { "GET" };
     let mut keys = vec![entry("path", scalar(&request.path))];
@@ -47,7 +47,7 @@ pub(super) fn request(request: &RequestSpec) -> String {
     }
 }
 
-/// What differs from the defaults.
+/// The settings that differ from their defaults.
 pub(super) fn keys(load: &LoadSpec) -> Vec<Entry> {
     let mut keys = pace(load);
     if let Some(requests) = load.requests {
@@ -139,7 +139,7 @@ fn connection(sending: &Sending) -> impl Iterator<Item = Entry> {
 
 fn responses(sending: &Sending) -> impl Iterator<Item = Entry> {
     let is_usual = sending.expect == Sending::default().expect;
-    // The folder is that of each run.
+    // Each run logs into its own folder, so only the file's name is kept.
     let log = sending.log.as_ref().and_then(|log| log.file_name());
     let keys = [
         (!is_usual).then(|| entry("expect", scalar(&sending.expect.to_string()))),
@@ -166,7 +166,7 @@ fn several(key: &str, values: impl Iterator<Item = String>) -> Option<Entry> {
     values.peek().is_some().then(|| entry(key, list(values)))
 }
 
-/// Its whole path: a file in another folder names it, and a server may have a working folder of its own.
+/// The whole path, because the file may be saved in another folder, and a server may have its own working folder.
 fn path(path: &Path) -> String {
     let absolute = std::path::absolute(path);
     scalar(&absolute.as_deref().unwrap_or(path).display().to_string())

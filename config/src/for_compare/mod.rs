@@ -28,7 +28,7 @@ use variant_keys::{VariantKeys, Variants};
 /// The document of what `threadcount compare` runs.
 ///
 /// # Errors
-/// Too few variants, names that are none or written twice, a URL that is none, a service that has no choice of threads.
+/// Too few variants, names that are invalid or repeated, an invalid URL, a service whose threads cannot be chosen.
 pub fn document(asked: &CompareAsked) -> Result<CompareDocument, CompareError> {
     check_commands_around(&asked.surroundings)?;
     if let Some(ready) = asked.ready.as_ref().filter(|ready| !is_path(ready)) {
@@ -61,7 +61,7 @@ pub fn document(asked: &CompareAsked) -> Result<CompareDocument, CompareError> {
     })
 }
 
-/// What stands above the variants.
+/// The keys above the variants.
 fn shared(server: &[Entry], around: &Surroundings, env: &[Entry]) -> Vec<Entry> {
     let jdk = match around.jdks[..] {
         [jdk] => Some(entry("jdk", jdk.to_string())),
@@ -93,7 +93,7 @@ fn session(asked: &CompareAsked) -> Vec<(Entry, &'static str)> {
     keys.into_iter().filter_map(|(key, comment)| Some((key?, comment))).collect()
 }
 
-/// The readiness path, where it is not the one that follows from the requests: with `--targets` these are not those of the URL.
+/// The readiness path, if it does not follow from the requests: with `--targets` the requests do not use the URL's path.
 fn ready(asked: &CompareAsked) -> Option<String> {
     let path = match &asked.compared {
         Compared::Targets(_) | Compared::War(_) => return None,
@@ -109,7 +109,7 @@ fn check_path(asked: &CompareAsked) -> Result<(), CompareError> {
     if is_path(&asked.url) { Ok(()) } else { Err(CompareError::NoPath { url: asked.url.clone(), flag }) }
 }
 
-/// What a file understands as the address of a backend. No flag starts one.
+/// Refuses the address of a backend in a flag, because no flag starts a backend.
 fn check_no_backend(asked: &CompareAsked) -> Result<(), CompareError> {
     let Surroundings { jvm, args, env, before, after, .. } = &asked.surroundings;
     let commands: &[(String, String)] = match &asked.compared {
@@ -149,7 +149,7 @@ fn file_name(archive: &Path) -> Cow<'_, str> {
     archive.file_name().unwrap_or(archive.as_os_str()).to_string_lossy()
 }
 
-/// At least two names, each of which is one and its own.
+/// Checks that there are at least two names, all valid and different.
 fn check_distinct(flag: &'static str, names: &[&str]) -> Result<(), CompareError> {
     if names.len() < 2 {
         return Err(CompareError::TooFew);

@@ -1,4 +1,4 @@
-//! Frameworks that fix the kind of thread: Quarkus when an application is built, Helidon 4 always.
+//! Frameworks with a fixed kind of thread: Quarkus fixes it when an application is built, Helidon 4 always uses virtual threads.
 
 use super::asked::Surroundings;
 use super::check_distinct;
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use threadcount_machine::framework::Framework;
 use threadcount_model::experiment::thread_settings::HELIDON_LIMIT_VARIABLE;
 
-/// Requests at once of Helidon's variant with a limit: as many as Tomcat's own pool has threads.
+/// The limit on concurrent requests of Helidon's limited variant: as many as Tomcat's default pool has threads.
 const USUAL_LIMIT: u32 = 200;
 
-/// Each build is a variant; which threads it has was chosen when it was built.
+/// Makes a variant of each build, because building chooses the threads.
 pub(super) fn quarkus(
     builds: &[(String, PathBuf)],
     surroundings: &Surroundings,
@@ -36,7 +36,7 @@ pub(super) fn quarkus(
     })
 }
 
-/// Without a limit of the requests at once, which is how it comes, and with one; by its configuration, which reads the environment.
+/// Helidon without a limit on concurrent requests, its default, and with one, set through the environment that its configuration reads.
 pub(super) fn helidon(archive: &Path, surroundings: &Surroundings) -> Result<Variants, CompareError> {
     check(Framework::Helidon, "--helidon", archive)?;
     let limit = surroundings.limit.unwrap_or(USUAL_LIMIT);

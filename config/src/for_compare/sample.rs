@@ -1,4 +1,4 @@
-//! What tests ask `threadcount compare` for.
+//! Comparisons for tests.
 
 use super::asked::{CompareAsked, Compared, Surroundings};
 use super::document;
@@ -7,7 +7,7 @@ use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
 use threadcount_model::experiment::{LoadKind, LoadSpec, RequestSpec};
 
-/// With 64 clients, and nothing else said.
+/// A comparison with 64 clients and defaults for the rest.
 pub(super) fn asked(url: &str, compared: Compared) -> CompareAsked {
     let load = LoadSpec::new("c64", LoadKind::Closed { clients: 64 }, RequestSpec::get("/orders/1"));
     CompareAsked {
@@ -23,7 +23,7 @@ pub(super) fn asked(url: &str, compared: Compared) -> CompareAsked {
     }
 }
 
-/// What runs.
+/// The experiment that the comparison runs.
 pub(super) fn experiment(asked: &CompareAsked) -> Result<Experiment, CompareError> {
     document(asked)?.experiment()
 }

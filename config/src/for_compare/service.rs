@@ -14,15 +14,15 @@ use threadcount_model::experiment::thread_settings::{
 use threadcount_servers::placeholders::PORT;
 use threadcount_servers::threads::{DEFAULT_QUEUE, DEFAULT_QUEUE_TIMEOUT_MS, FIRST_WITH_VIRTUAL_THREADS};
 
-/// The line of Tomcat that a WAR runs on.
+/// The line of Tomcat on which a WAR runs.
 const TOMCAT: &str = "11.0";
 
-/// Where the limit is described.
+/// The page that describes the limit.
 const LIMIT: &str = "docs/how-to/limit-virtual-threads.md";
 
-/// Threads of the pool that Tomcat and Jetty have without a setting.
+/// The default number of threads in the pools of Tomcat and Jetty.
 const USUAL_POOL: u32 = 200;
-/// Undertow's has so many for each core, and for two cores at least.
+/// The default threads of Undertow per core, for at least two cores.
 const UNDERTOW_THREADS_PER_CORE: u32 = 8;
 
 /// Refuses a Java without virtual threads, and a port that the user chooses.
@@ -33,7 +33,7 @@ pub(super) fn check(compared: &Compared, surroundings: &Surroundings) -> Result<
     }
 }
 
-/// Arguments and system properties go before the environment, by which a service gets its port.
+/// Refuses arguments and system properties that set the port, because they override the environment variable by which we set it.
 fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), CompareError> {
     let args = surroundings.args.iter().flat_map(|args| args.split_whitespace());
     let args = args.map(|setting| ("--args", setting));
@@ -51,7 +51,7 @@ fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), Co
         .map_or(Ok(()), |(flag, setting)| Err(CompareError::PortChosen { flag, setting: setting.to_owned() }))
 }
 
-/// By variables of the environment, which Spring Boot puts before its files, and which an application cannot forget to pass on.
+/// The variants set environment variables, which override Spring Boot's files and which every application passes on.
 pub(super) fn spring_boot(
     archive: &Path,
     surroundings: &Surroundings,
@@ -87,8 +87,8 @@ pub(super) fn spring_boot(
     })
 }
 
-/// The variable that sets the size of the server's pool, and the threads of its own one: those that the flags set, or else the server's
-/// default, as the application's files are not read. `None`: a variable cannot set it.
+/// The variable for the pool size of the server, and the size without it: from the flags, or else the server's default, because the
+/// application's files are not read. `None`: a variable cannot set the size.
 fn own_pool(application: &SpringBootJar, surroundings: &Surroundings) -> Option<(&'static str, u32)> {
     let cores = || std::thread::available_parallelism().map_or(2, |it| it.get() as u32);
     let (variable, usual) = match application.server? {
@@ -97,7 +97,7 @@ fn own_pool(application: &SpringBootJar, surroundings: &Surroundings) -> Option<
         EmbeddedServer::Undertow => (UNDERTOW_POOL_VARIABLE, UNDERTOW_THREADS_PER_CORE * cores().max(2)),
         EmbeddedServer::Netty => return None,
     };
-    // An argument or a system property would override the variable.
+    // An argument or a system property overrides the variable.
     let property = variable.to_lowercase().replace('_', ".");
     let mut settings = surroundings.args.iter().chain(&surroundings.jvm).flat_map(|it| it.split_whitespace());
     if settings.any(|it| it.trim_start_matches("--").trim_start_matches("-D").starts_with(&property)) {
@@ -107,7 +107,7 @@ fn own_pool(application: &SpringBootJar, surroundings: &Surroundings) -> Option<
     Some((variable, set.unwrap_or(usual)))
 }
 
-/// What is in the jar, if the property makes a difference to it.
+/// The contents of the jar, if Spring Boot's property for virtual threads changes its server's threads.
 fn readable(jar: &Path) -> Result<SpringBootJar, CompareError> {
     let refused = |why: String, help: &'static str| {
         let path = jar.display().to_string();
@@ -133,7 +133,7 @@ fn readable(jar: &Path) -> Result<SpringBootJar, CompareError> {
     Ok(application)
 }
 
-/// Why an application cannot have our limit from outside; `None`: it can.
+/// The reason why our limit cannot be added to an application from outside; `None`: it can.
 fn why_no_limit(application: &SpringBootJar) -> Option<String> {
     match application.server {
         Some(EmbeddedServer::Tomcat) => {}
@@ -148,7 +148,7 @@ fn why_no_limit(application: &SpringBootJar) -> Option<String> {
     app::find_jar(LIMIT_JAR).err().map(|missing| missing.to_string())
 }
 
-/// On a Tomcat of ours, whose connector the variants configure.
+/// The variants configure the connector of a Tomcat of ours.
 pub(super) fn war(
     war: &Path,
     has_ready: bool,

@@ -42,7 +42,7 @@ pub(super) fn variants(targets: &[(String, String)], asked: &CompareAsked) -> Re
 /// A server that runs at this address.
 ///
 /// # Errors
-/// It is no base URL.
+/// The address is not a base URL.
 pub(crate) fn target(url: &str) -> Result<Subject, CompareError> {
     let known = threadcount_servers::target::at(url).filter(|_| !url.contains(PORT));
     known.map(Subject::Target).ok_or_else(|| CompareError::Target(url.to_owned()))

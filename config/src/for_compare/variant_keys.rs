@@ -4,28 +4,28 @@ use super::asked::Surroundings;
 use super::flow::{Entry, entry, list, map, scalar};
 use std::path::Path;
 
-/// What is compared.
+/// The variants of a comparison and the keys that they share.
 pub(super) struct Variants {
     /// Keys of `server` that all variants share.
     pub server: Vec<Entry>,
     /// The variable by which the server gets its port.
     pub port_variable: Option<&'static str>,
-    /// The first is the baseline.
+    /// The variants; the first is the baseline.
     pub each: Vec<VariantKeys>,
 }
 
-/// What a variant adds to the keys at the top.
+/// The keys that a variant adds to the keys at the top.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct VariantKeys {
     pub name: String,
     pub note: Option<String>,
-    /// Its value in YAML.
+    /// The value of `threads` in YAML.
     pub threads: Option<String>,
     pub compare_with: Option<String>,
     pub server: Vec<Entry>,
     pub jdk: Option<u16>,
     pub env: Vec<Entry>,
-    /// Why it cannot run here. No file has it.
+    /// The reason why the variant cannot run here. A file does not contain it.
     pub skipped: Option<String>,
 }
 
@@ -34,18 +34,18 @@ impl VariantKeys {
         Self { name: name.to_owned(), note: Some(note.to_owned()), ..Self::default() }
     }
 
-    /// As many platform threads as clients, where the server's own pool has fewer: is it their kind that helps, or their number?
+    /// As many platform threads as clients, if the default pool is smaller: to separate the kind of thread from the number.
     pub fn sized() -> Self {
         Self::new("platform-sized", "as many platform threads as clients")
     }
 
-    /// Virtual threads with a limit, compared with those without one.
+    /// Virtual threads with a limit, compared with unlimited virtual threads.
     pub fn limited(limit: u32, how: &str) -> Self {
         let note = format!("virtual threads, at most {limit} requests at once ({how})");
         Self { compare_with: Some("virtual".to_owned()), ..Self::new("virtual-bounded", &note) }
     }
 
-    /// Its map, line by line.
+    /// The variant's map, line by line.
     pub fn entries(&self) -> Vec<Entry> {
         let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| entry(key, scalar(value)));
         let keys = [
@@ -79,7 +79,7 @@ pub(super) fn arguments(surroundings: &Surroundings) -> Option<Entry> {
     surroundings.args.as_ref().filter(|args| !args.is_empty()).map(|args| entry("args", scalar(args)))
 }
 
-/// What the JVM and its process have besides the server.
+/// The settings of the JVM and its process besides the server.
 pub(super) fn surroundings(around: &Surroundings) -> Vec<Entry> {
     let text = |key: &str, value: &Option<String>| value.as_ref().map(|value| entry(key, scalar(value)));
     let flags = || entry("jvm", list(around.jvm.iter().map(|flag| scalar(flag))));

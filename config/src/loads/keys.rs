@@ -1,4 +1,4 @@
-//! The keys of a load. Those that say how it is sent stand in [`sending`].
+//! The keys of a load. The keys for sending it are in [`sending`].
 
 use crate::{request, sending};
 use threadcount_model::parse::key_spec::{

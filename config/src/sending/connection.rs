@@ -1,4 +1,4 @@
-//! The keys of a load for where its connections go, which authorities they trust, and what they check in responses.
+//! The keys of a load for the destination of its connections, the trusted authorities, and the checks of responses.
 
 use std::path::Path;
 use threadcount_load::plan::{AddressOverride, ClientIdentity};
@@ -61,7 +61,7 @@ pub(in super::super) fn captures(node: &Node) -> Result<Vec<Capture>, Diagnostic
     each(node, "capture", "a value of a response", parse)
 }
 
-/// One value, or a list of them; none has a comma of its own to be split at.
+/// Reads one value, or a list of values; commas inside a value do not split it.
 fn each<T>(
     node: &Node,
     what: &str,

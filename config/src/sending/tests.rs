@@ -233,7 +233,7 @@ fn each_mistake_points_at_its_key_or_value_and_says_what_to_write() {
         ),
     ];
     for (written, expected) in known {
-        let said = load(written).unwrap_err();
-        assert!(said.starts_with(expected), "{written}\n{said}");
+        let message = load(written).unwrap_err();
+        assert!(message.starts_with(expected), "{written}\n{message}");
     }
 }

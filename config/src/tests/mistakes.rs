@@ -1,4 +1,4 @@
-//! What is wrong in a file, and where the caret stands.
+//! Mistakes in a file, each with the place of the caret.
 
 use super::*;
 

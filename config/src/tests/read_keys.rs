@@ -26,7 +26,7 @@ const OTHERS: [(&str, &str); 8] = [
     ("virtual: {bound: 1}", "platform: 1"),
 ];
 
-/// Where the value of a key stands that no key understands.
+/// The place of a value that no key understands.
 const NONSENSE: Range<usize> = 1_000_000..1_000_001;
 
 /// The steps to a map of a file, each the place of an entry, and the keys that the schema has for this map.
@@ -66,7 +66,7 @@ fn maps_of_schema<'a>(schema: &'a Value, found: &mut Vec<&'a Map<String, Value>>
     }
 }
 
-/// The key in the map at the end of the path has a value that no key understands.
+/// The document in which this key, in the map at the end of the path, has a value that no key understands.
 fn with_nonsense(root: &Node, path: &[usize], name: &str) -> Node {
     let mut root = root.clone();
     let mut node = &mut root;

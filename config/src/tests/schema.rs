@@ -17,8 +17,8 @@ fn validator(schema: &Schema) -> jsonschema::Validator {
     jsonschema::validator_for(schema.as_value()).expect("a validator")
 }
 
-/// How the messages begin of mistakes that no schema sees: names that refer to each other, what a variant has from the
-/// top of the file, the grammars of claims and requests, ranges.
+/// The beginnings of messages about mistakes that no schema sees: references between names, keys that a variant inherits from the top
+/// of the file, the grammars of claims and requests, ranges.
 const UNSEEN: [&str; 38] = [
     "`threads` configures a server that is started",
     "`jdk` configures a server that is started",
@@ -85,7 +85,7 @@ fn scalar(text: &str) -> Value {
     }
 }
 
-/// What the schema has against a file; `None`: it is no YAML that can be read.
+/// The complaints of the schema about a file; `None`: the file is not readable YAML.
 fn complaints(text: &str) -> Option<Vec<String>> {
     complaints_of(&VALIDATOR, text)
 }

@@ -41,7 +41,7 @@ fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
 fn every_small_size_takes_little_more_than_two_and_a_half_minutes_and_one_in_which_requests_are_lost_four() {
     for line in Places::from_folders([folder()]).list() {
         let small = experiment(&format!("{}.yaml", line.name), true);
-        // In a shorter course nobody would wait for as long as a client waits.
+        // A shorter course would end before a client gives up waiting.
         let at_most_s =
             if small.loads.iter().any(|load| load.workload.expects_losses()) { 240.0 } else { 155.0 };
         let quick = line.about.expect("an experiment").quick;

@@ -1,4 +1,4 @@
-//! What to run: [`Experiment`] and [`plan`], the list of its runs in their interleaved order.
+//! The plan of a session: [`Experiment`] and [`plan`], the list of its runs in their interleaved order.
 
 mod backend;
 pub mod benchmark;
@@ -44,23 +44,23 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A question, its variants, its loads, published figures and claims, with all defaults filled in, and with the sizes of
-/// `quick:` if they are used.
+/// A question with its variants, loads, published figures and claims. All defaults are filled in, and the sizes of `quick:` are applied
+/// if they are used.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
-    /// File name without its extension, or `compare`.
+    /// The file name without its extension, or `compare`.
     pub name: String,
-    /// As a sentence.
+    /// The question as a sentence.
     pub question: String,
     pub study: Option<Study>,
-    /// The first is the baseline of every comparison.
+    /// The variants; the first is the baseline of every comparison.
     pub variants: Vec<Variant>,
     pub loads: Vec<LoadSpec>,
-    /// Longest warm-up with the same load, in seconds: it ends earlier at the steady state.
+    /// The longest warm-up, with the same load, in seconds; the warm-up ends earlier at the steady state.
     pub warmup_s: f64,
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
     pub warmup_auto: bool,
-    /// Kinds of thread are compared inside one JVM of the first variant before fresh JVMs are.
+    /// A crossover compares kinds of thread inside one JVM of the first variant, before fresh JVMs are compared.
     pub crossover: bool,
     /// Time budget in seconds; `None`: unlimited.
     pub budget_s: Option<f64>,
@@ -68,27 +68,27 @@ pub struct Experiment {
     pub published: Vec<Published>,
     /// Statements about the measured figures.
     pub claims: Vec<StatedClaim>,
-    /// Statements of the study that are not testable.
+    /// Statements of the study that cannot be tested.
     pub unavailable: Vec<Unavailable>,
-    /// `None`: no role is pinned to cores.
+    /// Cores by role; `None`: no role is pinned to cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<RoleCores>,
-    /// The sizes of `quick:` are used.
+    /// Whether the sizes of `quick:` are used.
     pub quick: bool,
 }
 
 /// A claim with its text, and the statement of the study behind it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StatedClaim {
-    /// As written.
+    /// The claim as it is written in the file.
     pub claim: String,
-    /// Parsed.
+    /// The claim after parsing.
     pub expression: Claim,
     /// The statement of the study, in our words.
     pub says: Option<String>,
 }
 
-/// A statement of the study that is not testable.
+/// A statement of the study that cannot be tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unavailable {
     /// The statement, in our words.
@@ -105,12 +105,12 @@ pub struct Study {
     pub date: Option<String>,
     pub authors: Option<String>,
     pub url: Option<String>,
-    /// Its machine, in words.
+    /// The study's machine, in words.
     pub machine: Option<String>,
 }
 
 impl Experiment {
-    /// Nobody planned it: nothing is published about it, and there is no warm-up.
+    /// An experiment that nobody planned: nothing is published about it, and it has no warm-up.
     #[must_use]
     pub fn unplanned(name: &str, variants: Vec<Variant>, loads: Vec<LoadSpec>) -> Self {
         Self {
@@ -131,10 +131,10 @@ impl Experiment {
         }
     }
 
-    /// As it is written into a result: without secrets, whose names `masked` gets.
+    /// The experiment as it is written into a result: without secrets, whose names are added to `masked`.
     ///
     /// # Errors
-    /// It is no experiment without them.
+    /// The data is no experiment without its secrets.
     pub fn without_secrets(&self, masked: &mut Masked) -> Result<Self, NotMasked> {
         crate::masked::masked(self, masked)
     }
@@ -144,7 +144,7 @@ impl Experiment {
         self.loads.iter().find(|load| load.name == name)
     }
 
-    /// Is there a server, or a benchmark, that is started here?
+    /// Whether the experiment starts a server or a benchmark itself.
     #[must_use]
     pub fn starts_any(&self) -> bool {
         let runs = |variant: &Variant| self.loads.iter().any(|load| load.includes(&variant.name));
@@ -163,13 +163,13 @@ impl Experiment {
     }
 }
 
-/// Characters of a label: more would not fit beside the figures.
+/// The most characters of a label; more would not fit beside the figures.
 pub const LONGEST_LABEL: usize = 24;
 
 /// One way to run the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
-    /// Name in every table.
+    /// The variant's name in every table.
     pub name: String,
     /// A few words beside its name in tables; `None`: derived from its threads.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,14 +178,14 @@ pub struct Variant {
     pub note: Option<String>,
     #[serde(rename = "server")]
     pub subject: Subject,
-    /// The readiness path of its server was written, and is not the one that follows from the requests.
+    /// The file names the readiness path, rather than leaving it to be derived from the requests.
     pub ready_is_written: bool,
-    /// Java feature version; `None`: no JVM, or the one that the command starts.
+    /// Java feature version; `None`: no JVM, or the JVM that the command starts.
     pub jdk: Option<u16>,
     pub jvm: Vec<String>,
     /// Environment variables added for the server.
     pub env: BTreeMap<String, String>,
-    /// Its working folder; `None`: that of its kind, or ours.
+    /// The server's working folder; `None`: the default of its kind, or ours.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workdir: Option<PathBuf>,
     /// A command that is run before each start of the server.
@@ -196,16 +196,16 @@ pub struct Variant {
     pub after: Option<String>,
     /// Servers behind this one, started before it in their order.
     pub backends: Vec<Backend>,
-    /// Cores that its processes are pinned to; empty: not pinned.
+    /// Cores to which its processes are pinned; empty: not pinned.
     pub cores: Vec<usize>,
-    /// The kind of thread that has to handle requests; `None`: not specified, or given by `threads`.
+    /// The kind of thread that must handle requests; `None`: not specified, or given by `threads`.
     pub answers_on: Option<ThreadKind>,
-    /// Level of the probe; `None`: that of the command line.
+    /// The level of the probe; `None`: as on the command line.
     pub probe: Option<ProbeLevel>,
-    /// Another variant that it is compared with besides the baseline: one that differs in a single setting.
+    /// Another variant, differing in a single setting, with which this one is compared besides the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compare_with: Option<String>,
-    /// Why it cannot run on this machine; checked when a session begins.
+    /// The reason why the variant cannot run on this machine; checked when a session begins.
     pub skipped: Option<String>,
 }
 
@@ -234,14 +234,14 @@ impl Variant {
         }
     }
 
-    /// A text of the server, or of one behind it, without the values that their `env` took from ours.
+    /// A text of the server or its backends, without the values that their `env` took from our environment.
     #[must_use]
     pub fn without_values(&self, text: &str) -> String {
         let behind = self.backends.iter().flat_map(|it| it.env.values());
         environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
     }
 
-    /// `None`: a benchmark, or a server that is not ours to start.
+    /// The server; `None`: a benchmark, or a server that somebody else starts.
     #[must_use]
     pub const fn server(&self) -> Option<&Server> {
         match &self.subject {
@@ -250,7 +250,7 @@ impl Variant {
         }
     }
 
-    /// A server that runs elsewhere.
+    /// The target, if the variant is a server that runs elsewhere.
     #[must_use]
     pub const fn target(&self) -> Option<&RemoteTarget> {
         match &self.subject {
@@ -260,57 +260,57 @@ impl Variant {
     }
 }
 
-/// What is sent.
+/// A load: the requests, their number and rate, and the rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSpec {
     /// Name in tables and claims: as written, or `c400` (400 clients), `r5000` (5,000/s).
     pub name: String,
-    /// With its size.
+    /// The kind of workload with its size.
     #[serde(flatten)]
     pub workload: Workload,
     /// Number of measured requests; with `duration_s`, whichever comes first.
     pub requests: Option<u64>,
     /// Length of the measured window, in seconds.
     pub duration_s: Option<f64>,
-    /// The servers of a round run side by side and are measured in turns of this length, in seconds; `None`: one server after the
+    /// The length of a turn in seconds: the servers of a round run side by side and are measured in turns. `None`: one server after the
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interleave_s: Option<f64>,
     /// The request, or the first of several.
     pub request: RequestSpec,
-    /// The others, sent in turn with it.
+    /// The other requests, sent in turn with the first.
     pub more_requests: Vec<RequestSpec>,
-    /// Course of the rate of an open load, whose mean is in [`LoadKind::Open`]; `None`: constant.
+    /// The changing rate of an open load, whose mean is in [`LoadKind::Open`]; `None`: constant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<Shape>,
-    /// Connection settings, and which responses are expected.
+    /// Connection settings, and the expected responses.
     pub sending: Sending,
-    /// The most rounds (runs of each variant).
+    /// The most rounds, each with one run of every variant.
     pub runs: u32,
-    /// When they end.
+    /// The rule by which the rounds end.
     pub protocol: Protocol,
-    /// Empty: all variants run under it.
+    /// The variants that run under the load; empty: all.
     pub only_variants: Vec<String>,
-    /// In seconds; `None`: that of the experiment.
+    /// The warm-up in seconds; `None`: the experiment's.
     pub warmup_s: Option<f64>,
     /// Take a dump of all threads in the middle of the explaining window.
     pub thread_dump: bool,
     /// `false`: a new connection for each request.
     pub keep_alive: bool,
-    /// Why it cannot be sent on this machine; checked when a session begins.
+    /// The reason why the load cannot be sent on this machine; checked when a session begins.
     pub skipped: Option<String>,
 }
 
 impl LoadSpec {
-    /// In how many turns it is measured; 1 where servers do not take turns.
+    /// The number of turns in which the load is measured; 1 if servers do not take turns.
     #[must_use]
     pub fn turns(&self) -> u32 {
         let turns = self.interleave_s.zip(self.duration_s).map(|(turn_s, duration_s)| duration_s / turn_s);
-        // The remainder of a division is no turn of its own.
+        // The remainder of the division is not a turn of its own.
         turns.map_or(1, |turns| (turns - 1e-6).ceil().max(1.0) as u32)
     }
 
-    /// A load without an end, with defaults for the rest.
+    /// An endless load with defaults for the rest.
     #[must_use]
     pub fn new(name: &str, workload: impl Into<Workload>, request: RequestSpec) -> Self {
         Self {
@@ -342,10 +342,10 @@ impl LoadSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     pub variant: String,
-    /// `None`: the first load.
+    /// The load; `None`: the first load.
     pub load: Option<String>,
-    /// The place in the study, in words.
+    /// The place in the study where the figures are published, in words.
     pub source: Option<String>,
-    /// By metric name ([`Metric`](crate::metric::Metric)).
+    /// The figures by metric name ([`Metric`](crate::metric::Metric)).
     pub figures: BTreeMap<String, f64>,
 }

@@ -2,11 +2,11 @@
 
 use super::{Experiment, LoadSpec, Variant};
 
-/// Files of a server besides its connections: jars, libraries, epoll, logs.
+/// Open files of a server besides its connections: jars, libraries, epoll, logs.
 const OWN_FILES: u64 = 300;
 
-/// Skips each load that needs too many open files in one process: the server has one per client, and one more per call to
-/// its backend. Returns the names of these loads and the reasons.
+/// Skips each load for which a process would need too many open files: a server needs one per client, and one more per call to its
+/// backend. Returns the names of these loads with the reasons.
 pub fn leave_out_too_large(experiment: &mut Experiment, max_open_files: u64) -> Vec<(String, String)> {
     let Experiment { loads, variants, .. } = experiment;
     let mut left_out = Vec::new();
@@ -24,7 +24,7 @@ pub fn leave_out_too_large(experiment: &mut Experiment, max_open_files: u64) -> 
 }
 
 fn needed(load: &LoadSpec, variants: &[Variant]) -> u64 {
-    // An open load uses the connections it can get, and its report says when they were too few.
+    // An open load uses the connections that it can get, and its report shows if they were too few.
     let Some(clients) = load.workload.closed_clients() else { return 0 };
     let mut under = variants.iter().filter(|variant| variant.runs_under(load));
     let calls_on = under.any(|variant| !variant.backends.is_empty());

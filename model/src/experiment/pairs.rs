@@ -2,7 +2,7 @@
 
 use super::{Experiment, LoadSpec, PoolSize, Server, Subject, ThreadKind, Threads, Variant};
 
-/// A variant, and what its figures are divided by.
+/// A variant, and the variant by which its figures are divided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair<'a> {
     pub variant: &'a Variant,
@@ -16,7 +16,7 @@ impl Experiment {
         self.variants.iter().find(|variant| variant.runs_under(load))
     }
 
-    /// Each variant with the baseline, then each with the one that its `compare_with` names, and with itself on the first Java.
+    /// Pairs of each variant with the baseline, then with the variant in its `compare_with`, and with itself on the first Java.
     #[must_use]
     pub fn pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let Some(baseline) = self.baseline(load) else { return Vec::new() };
@@ -38,8 +38,8 @@ impl Experiment {
         with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
-    /// Platform pools of a size that is written, each with the first variant on virtual threads, alike in the rest: such a
-    /// pair may tell the kind of thread from the number. Which of them are large enough is known when they have run.
+    /// Pairs of a platform pool with a written size and the first otherwise equal variant on virtual threads: such a pair may separate the
+    /// kind of thread from the number. Only the runs show which pools are large enough.
     #[must_use]
     pub fn kind_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let run = || self.variants.iter().filter(|variant| variant.runs_under(load));
@@ -58,7 +58,7 @@ fn threads(variant: &Variant) -> Option<&Threads> {
 }
 
 impl Variant {
-    /// Is it the same on another Java?
+    /// Whether the other variant is the same except for its Java version.
     #[must_use]
     pub fn differs_in_java(&self, other: &Self) -> bool {
         let alike = |it: &Self| Self {
@@ -72,7 +72,7 @@ impl Variant {
         self.jdk != other.jdk && alike(self) == alike(other)
     }
 
-    /// The size of its pool of platform threads, where the experiment has it.
+    /// The size of the variant's pool of platform threads, if the experiment sets it.
     #[must_use]
     pub fn written_pool(&self, load: &LoadSpec) -> Option<u32> {
         match threads(self) {
@@ -83,7 +83,7 @@ impl Variant {
         }
     }
 
-    /// A virtual thread per request, without a limit of ours.
+    /// Whether each request gets a virtual thread, without a limit that we set.
     fn is_on_virtual_threads(&self) -> bool {
         threads(self).map_or_else(
             || self.kind_setting() == Some(ThreadKind::Virtual) && self.limit_setting().is_none(),
@@ -91,14 +91,13 @@ impl Variant {
         )
     }
 
-    /// What has to be alike where the threads are the only difference, by what chooses them: the server's keys, or the application's
-    /// settings.
+    /// The variant without the settings that choose its threads, which are either keys of the server or settings of the application.
+    /// Variants that are then equal differ only in their threads.
     fn apart_from_its_threads(&self) -> Self {
         if threads(self).is_some() { self.apart_from_threads() } else { self.apart_from_thread_settings() }
     }
 
-    /// Without its name, its label, its note, what it is compared with and its threads: what has to be alike where the threads are the
-    /// only difference.
+    /// The variant without name, label, note, `compare_with` and threads. Variants that are then equal differ only in their threads.
     #[must_use]
     pub fn apart_from_threads(&self) -> Self {
         let mut alike =

@@ -2,20 +2,20 @@
 
 use super::{Experiment, LoadSpec, Variant};
 
-/// One run to do.
+/// One planned run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedRun {
     /// Index in [`Experiment::variants`].
     pub variant: usize,
     /// Index in [`Experiment::loads`].
     pub load: usize,
-    /// Which round of this load, from 1.
+    /// The round of this load, from 1.
     pub round: u32,
-    /// Its place in the whole plan, from 1.
+    /// The run's place in the whole plan, from 1.
     pub position: u32,
 }
 
-/// All runs there may be, interleaved. The session ends the rounds of a load earlier where its answer is decided.
+/// All possible runs, interleaved. The session ends the rounds of a load earlier if its answer is decided.
 #[must_use]
 pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
     let mut runs = Vec::new();
@@ -28,9 +28,9 @@ pub fn plan(experiment: &Experiment) -> Vec<PlannedRun> {
     runs
 }
 
-/// One round of a load, whose first run gets this position: every variant once, and every second round in the
-/// opposite order (A B C, C B A, ...), so that whatever drifts over time (heat, other users of the machine) weighs on
-/// all variants alike. A variant or a load that cannot run on this machine is left out.
+/// One round of a load, whose first run gets this position. Every second round has the opposite order (A B C, C B A, ...), so that
+/// whatever drifts over time (heat, other users of the machine) affects all variants alike. Variants and loads that cannot run on this
+/// machine are left out.
 #[must_use]
 pub fn round_of(experiment: &Experiment, load: usize, round: u32, position: u32) -> Vec<PlannedRun> {
     let spec = &experiment.loads[load];
@@ -44,7 +44,7 @@ pub fn round_of(experiment: &Experiment, load: usize, round: u32, position: u32)
 }
 
 impl Variant {
-    /// Does it run under the load, on this machine?
+    /// Whether the variant runs under the load on this machine.
     #[must_use]
     pub fn runs_under(&self, load: &LoadSpec) -> bool {
         self.skipped.is_none() && load.includes(&self.name)
@@ -52,20 +52,19 @@ impl Variant {
 }
 
 impl LoadSpec {
-    /// How many connections it has at most.
+    /// The most connections of the load.
     #[must_use]
     pub fn clients(&self) -> u32 {
         self.workload.clients()
     }
 
-    /// Does this variant run under the load?
+    /// Whether the load includes this variant.
     #[must_use]
     pub fn includes(&self, variant: &str) -> bool {
         self.only_variants.is_empty() || self.only_variants.iter().any(|name| name == variant)
     }
 
-    /// Leaves only those of the variants that run under the load anyway; false: none is left, and the load is not
-    /// to be used.
+    /// Restricts the load to these variants. Returns `false` if none of them runs under it, and the load must not be used.
     #[must_use]
     pub fn keep_only(&mut self, variants: &[String]) -> bool {
         let kept: Vec<String> = variants.iter().filter(|name| self.includes(name)).cloned().collect();

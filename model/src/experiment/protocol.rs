@@ -4,26 +4,26 @@ use super::{Experiment, LoadSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Default for the most rounds: if one run in five of a variant is slower, 15 runs miss that in 3.5 % of sessions.
+/// The default for the most rounds: if one run in five of a variant is slower, 15 runs miss that in 3.5 % of sessions.
 pub const AT_MOST: u32 = 15;
 /// The fewest rounds ...
 const AT_LEAST: u32 = 3;
 /// ... and with `--quick`.
 const AT_LEAST_QUICK: u32 = 2;
-/// The rounds of the interim analyses grow by this factor: each analysis widens the intervals (see `stats/ratio.rs`), and
-/// late ones add little.
+/// The factor between the rounds of interim analyses. Each analysis widens the intervals (see `stats/ratio.rs`), and late analyses add
+/// little.
 const NEXT_ANALYSIS: f64 = 1.3;
 
-/// When the rounds of a load end. [`LoadSpec::runs`] is the most there are.
+/// The rule by which the rounds of a load end. [`LoadSpec::runs`] is the largest number of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// Exactly `runs` rounds, as in a study. The first ones are kept in the result and left out of every figure.
     Fixed {
-        /// Number of the first rounds.
+        /// The number of first rounds to leave out.
         drop: u32,
     },
-    /// Until the result is conclusive.
+    /// Rounds until the result is conclusive.
     Adaptive {
         /// The fewest rounds.
         at_least: u32,
@@ -48,7 +48,7 @@ impl LoadSpec {
         }
     }
 
-    /// The fewest rounds of a load; other loads and repeats come after them in a budget.
+    /// The fewest rounds of a load; in a budget, other loads and repeats come after them.
     #[must_use]
     pub fn at_least(&self) -> u32 {
         match self.protocol {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 use threadcount_load::request::{Header, RequestError, RequestSource, Target};
 
-/// Path, headers and body may contain `{rand:1:1000}` and `{seq:1}`.
+/// A request; path, headers and body may contain `{rand:1:1000}` and `{seq:1}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestSpec {
     /// `GET`, `POST`, ...
@@ -18,14 +18,14 @@ pub struct RequestSpec {
     /// Header lines; one without a value removes a default header.
     pub headers: Vec<(String, Option<String>)>,
     pub body: Option<Body>,
-    /// Relative to the other requests of the load.
+    /// The weight relative to the other requests of the load.
     pub weight: NonZeroU32,
-    /// Where `${NAME}` stands for a variable that was found when the request was read; elsewhere it is text.
+    /// The texts in which `${NAME}` stands for a variable, because it was found when the request was read; elsewhere it is plain text.
     #[serde(skip)]
     pub variables: VariablesIn,
 }
 
-/// The texts of a request with variables of the environment in them.
+/// The texts of a request that contain variables of the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct VariablesIn {
     pub path: bool,
@@ -41,7 +41,7 @@ pub enum Body {
     Text(String),
     /// Other bytes.
     Bytes {
-        /// In Base64.
+        /// The bytes in Base64.
         base64: String,
     },
 }
@@ -59,13 +59,13 @@ impl RequestSpec {
         }
     }
 
-    /// The request of a load that sends none: a benchmark's.
+    /// The request of a benchmark, which sends none.
     #[must_use]
     pub fn nothing() -> Self {
         Self { method: String::new(), ..Self::get("") }
     }
 
-    /// A target without its server.
+    /// The request of a target, without its server.
     #[must_use]
     pub fn of(target: &Target) -> Self {
         let header = |header: &Header| (header.name().to_owned(), header.value().map(str::to_owned));
@@ -82,7 +82,7 @@ impl RequestSpec {
     /// The request to the server at a base URL.
     ///
     /// # Errors
-    /// What cannot be sent, and what to write instead.
+    /// The request cannot be sent; the error says what to write instead.
     pub fn target(&self, base_url: &str) -> Result<Target, RequestError> {
         let url = format!("{}{}", base_url.trim_end_matches('/'), self.path);
         let mut target = Target::new(&self.method, &url)?.with_weight(self.weight);
@@ -99,7 +99,7 @@ impl RequestSpec {
         })
     }
 
-    /// With the values of the environment in path, headers and body. Never stored.
+    /// The request with the values of the environment in path, headers and body. It is never stored.
     #[must_use]
     pub fn with_environment(&self) -> Self {
         let mut filled = self.clone();
@@ -119,13 +119,13 @@ impl RequestSpec {
         filled
     }
 
-    /// Whether a value of the environment is sent.
+    /// Whether the request sends a value of the environment.
     #[must_use]
     pub fn needs_environment(&self) -> bool {
         self.texts_with_variables().next().is_some()
     }
 
-    /// Path, headers (`Name: value`) and body in which variables are filled in, as they are written.
+    /// The path, headers (`Name: value`) and body that contain variables, as they are written.
     pub fn texts_with_variables(&self) -> impl Iterator<Item = String> {
         let headers = self.headers.iter().filter(|_| self.variables.headers);
         let headers = headers.filter_map(|(name, value)| Some(format!("{name}: {}", value.as_ref()?)));
@@ -158,7 +158,7 @@ impl RequestSpec {
 }
 
 impl Body {
-    /// Text if it is UTF-8.
+    /// The body as text if the bytes are UTF-8.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         match std::str::from_utf8(bytes) {
@@ -176,7 +176,7 @@ impl Body {
         }
     }
 
-    /// For a report: short text in full, anything else by its size.
+    /// The body for a report: a short text in full, anything else by its size.
     #[must_use]
     pub fn words(&self) -> String {
         const SHORT_BYTES: usize = 500;

@@ -1,4 +1,4 @@
-//! Connection settings of a load and the responses it expects: everything but the requests and their number.
+//! Connection settings of a load and the responses that it expects: everything but the requests and their number.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,7 @@ pub struct Sending {
     /// Distribution of the due times of an open load.
     #[schemars(with = "String")]
     pub arrivals: Arrivals,
-    /// Seed of everything random. Each round uses the next one: the variants of a round get the same load, other rounds
-    /// another one.
+    /// The seed of everything random. Each round uses the next seed, so all variants of a round get the same load.
     pub seed: u64,
     /// Timeout of a request from sent to its last byte, in seconds.
     pub timeout_s: f64,
@@ -202,7 +201,7 @@ impl Sending {
     }
 }
 
-/// Whether it differs from the default, its name and its value.
+/// A setting: whether it differs from the default, its name and its value.
 type Fact = (bool, &'static str, String);
 
 impl Sending {

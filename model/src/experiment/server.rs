@@ -1,9 +1,9 @@
-//! The data of each kind of server. Its behaviour is in its folder of `server/`.
+//! The data of each kind of server; its behaviour is in its folder of `server/`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is started.
+/// A server of one kind, with its settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "each kind is described at its data")]
@@ -26,10 +26,10 @@ pub struct TomcatServer {
     pub threads: Threads,
     /// The Connector's `acceptCount`: connections the kernel may hold before `accept`.
     pub accept_count: u32,
-    /// The Connector's `maxConnections`; `None`: Tomcat's own, or as many as the load needs.
+    /// The Connector's `maxConnections`; `None`: Tomcat's default, or as many as the load needs.
     pub max_connections: Option<u32>,
-    /// The Connector's `processorCache`: idle processors (with their buffers) that are kept for the next request, -1 for all;
-    /// `None`: Tomcat's own.
+    /// The Connector's `processorCache`: idle processors (with their buffers) kept for the next request, -1 for all; `None`: Tomcat's
+    /// default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub processor_cache: Option<i32>,
 }
@@ -41,11 +41,11 @@ pub struct JettyServer {
     pub version: String,
     /// The web application: a WAR of our Maven reactor by name, or a path to a .war.
     pub app: String,
-    /// The thread model of its pool.
+    /// The thread model of Jetty's pool.
     pub threads: Threads,
     /// `jetty.http.acceptQueueSize`: connections the kernel may hold before `accept`.
     pub accept_count: u32,
-    /// `maxConcurrentTasks` of its `VirtualThreadPool`, 0 for no limit; `None`: Jetty's own.
+    /// `maxConcurrentTasks` of the `VirtualThreadPool`, 0 for no limit; `None`: Jetty's default.
     pub max_concurrent_tasks: Option<u32>,
 }
 
@@ -85,7 +85,7 @@ pub struct CommandServer {
 }
 
 impl Server {
-    /// Its arguments or its command.
+    /// The server's arguments or its command.
     #[must_use]
     pub fn text(&self) -> &str {
         match self {
@@ -106,7 +106,7 @@ impl Server {
         }
     }
 
-    /// The same server with other threads, if Threadcount configures them.
+    /// The same server on other threads, if Threadcount configures them.
     #[must_use]
     pub fn on_threads(mut self, other: Threads) -> Self {
         if let Self::Tomcat(TomcatServer { threads, .. }) | Self::Jetty(JettyServer { threads, .. }) =
@@ -118,7 +118,7 @@ impl Server {
     }
 }
 
-/// Thread model.
+/// The threads on which a server handles requests.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threads {
@@ -134,22 +134,22 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DropIn {
-    /// A virtual thread per task, also for Tomcats without an executor of their own for them.
+    /// A virtual thread per task, also for Tomcats without their own executor for virtual threads.
     Virtual,
     /// The JDK's cached pool: no limit, idle threads end after a minute.
     Cached,
-    /// A virtual thread per request, and a limit on the requests.
+    /// A virtual thread per request, with a limit on the requests.
     BoundedVirtual(RequestLimit),
 }
 
-/// How many requests a `BoundedVirtualThreadExecutor` runs and lets wait; the others get 503.
+/// The limits of a `BoundedVirtualThreadExecutor` on running and waiting requests; requests beyond them get 503.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RequestLimit {
-    /// Requests that run at most at once.
+    /// The most requests that run at once.
     pub max_concurrent: u32,
-    /// Requests that wait at most at once.
+    /// The most requests that wait at once.
     pub max_queue: u32,
-    /// The longest that a request waits.
+    /// The longest time that a request waits.
     pub queue_timeout_ms: u32,
 }
 

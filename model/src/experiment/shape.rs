@@ -1,4 +1,4 @@
-//! The course of an open load's rate.
+//! The changing rate of an open load.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ pub struct ShapeStep {
 }
 
 impl Shape {
-    /// Its length in the file, in seconds.
+    /// The length that the file gives the shape, in seconds.
     #[must_use]
     pub fn lasts_s(&self) -> f64 {
         match self {
@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    /// Its highest rate, per second.
+    /// The highest rate, per second.
     #[must_use]
     pub fn highest_per_s(&self) -> f64 {
         match self {
@@ -46,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// Its mean rate over its length, per second.
+    /// The mean rate over the length, per second.
     #[must_use]
     pub fn mean_per_s(&self) -> f64 {
         match self {
@@ -58,7 +58,7 @@ impl Shape {
         }
     }
 
-    /// The same rates in another time, for `--quick`.
+    /// The same rates within another length, for `--quick`.
     #[must_use]
     pub fn within(&self, seconds: f64) -> Self {
         let part = seconds / self.lasts_s();

@@ -1,11 +1,11 @@
-//! What a variant measures: a server that is started, one that runs elsewhere, or a microbenchmark that needs none.
+//! The subject of a variant: a server that is started, one that runs elsewhere, or a microbenchmark that needs none.
 
 use super::server::Server;
 use crate::environment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a variant measures.
+/// The subject that a variant measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Subject {
@@ -17,28 +17,28 @@ pub enum Subject {
     Target(RemoteTarget),
 }
 
-/// A server that somebody else started, on this machine or another one: nothing of it is seen but its responses.
+/// A server that somebody else started, on this machine or another; only its responses can be observed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RemoteTarget {
-    /// Its base URL, in which `${NAME}` stands for a variable of the environment.
+    /// The base URL, in which `${NAME}` stands for a variable of the environment.
     pub target_url: String,
 }
 
 impl RemoteTarget {
-    /// Its base URL with the values of the environment. Never stored.
+    /// The base URL with the values of the environment. It is never stored.
     #[must_use]
     pub fn url(&self) -> String {
         environment::filled_in(&self.target_url)
     }
 }
 
-/// A method of a jar of JMH's.
+/// A method of a JMH jar.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkMethod {
     /// A module of our Maven reactor, or a path to a .jar.
     #[serde(rename = "benchmark")]
     pub jar: String,
-    /// With its class if the name alone is ambiguous.
+    /// The method's name, with its class if the name alone is ambiguous.
     pub method: String,
 }
 

@@ -1,23 +1,23 @@
-//! Settings of an application's threads from outside: a variable or an argument that its framework knows.
+//! Settings for an application's threads from outside: variables or arguments that its framework knows.
 
 use super::{JarServer, Server, Subject, ThreadKind, Variant};
 
-/// What tells Spring Boot its kind of thread; an argument has precedence.
+/// The variable that sets Spring Boot's kind of thread; an argument takes precedence.
 pub const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
 const SPRING_ARGUMENT: &str = "--spring.threads.virtual.enabled=";
-/// What tells it how many platform threads its server has at most, by server; arguments have precedence.
+/// The variable that sets the largest number of Tomcat's threads in Spring Boot; an argument takes precedence.
 pub const TOMCAT_POOL_VARIABLE: &str = "SERVER_TOMCAT_THREADS_MAX";
 pub const JETTY_POOL_VARIABLE: &str = "SERVER_JETTY_THREADS_MAX";
 pub const UNDERTOW_POOL_VARIABLE: &str = "SERVER_UNDERTOW_THREADS_WORKER";
 const POOL_VARIABLES: [&str; 3] = [TOMCAT_POOL_VARIABLE, JETTY_POOL_VARIABLE, UNDERTOW_POOL_VARIABLE];
 const POOL_ARGUMENTS: [&str; 3] =
     ["--server.tomcat.threads.max=", "--server.jetty.threads.max=", "--server.undertow.threads.worker="];
-/// What tells our limit in a Spring Boot application how many requests there may be at once.
+/// The variable that sets our limit on concurrent requests in a Spring Boot application.
 pub const LIMIT_VARIABLE: &str = "THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT";
 const LIMIT_ARGUMENT: &str = "--threadcount.request-limit.max-concurrent=";
-/// What tells Helidon.
+/// The variable that sets Helidon's limit on concurrent requests.
 pub const HELIDON_LIMIT_VARIABLE: &str = "SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS";
-/// Our jar with the limit.
+/// The name of our jar with the limit.
 pub const LIMIT_JAR: &str = "executors";
 
 impl Variant {
@@ -31,13 +31,13 @@ impl Variant {
         }
     }
 
-    /// How many requests at once an application is told to take.
+    /// The number of concurrent requests to which an application is limited.
     #[must_use]
     pub fn limit_setting(&self) -> Option<u32> {
         self.thread_setting(&[LIMIT_ARGUMENT], &[LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE])?.parse().ok()
     }
 
-    /// How many platform threads a Spring Boot application is told to have at most.
+    /// The largest number of platform threads that a Spring Boot application is told to use.
     #[must_use]
     pub fn pool_setting(&self) -> Option<u32> {
         self.thread_setting(&POOL_ARGUMENTS, &POOL_VARIABLES)?.parse().ok()
@@ -50,8 +50,8 @@ impl Variant {
         argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
     }
 
-    /// Is it the same application in the same JVM, with the same servers behind it, so that only the kind and the number of its
-    /// threads and the limit of its requests may differ?
+    /// Whether it is the same application in the same JVM with the same backends, so that only the kind and number of its threads and the
+    /// limit on its requests may differ.
     #[must_use]
     pub fn is_application_of(&self, other: &Self) -> bool {
         self.apart_from_thread_settings() == other.apart_from_thread_settings()
@@ -60,7 +60,7 @@ impl Variant {
     pub(super) fn apart_from_thread_settings(&self) -> Self {
         let mut alike = Self { answers_on: None, skipped: None, ..self.apart_from_threads() };
         alike.env.retain(|name, _| {
-            let is = |of: &[&str]| of.contains(&name.as_str());
+            let is = |names: &[&str]| names.contains(&name.as_str());
             !is(&[SPRING_VARIABLE, LIMIT_VARIABLE, HELIDON_LIMIT_VARIABLE]) && !is(&POOL_VARIABLES)
         });
         if let Subject::Server(Server::Jetty(jetty)) = &mut alike.subject {

@@ -1,4 +1,4 @@
-//! How long a warm-up may last.
+//! The length of a warm-up.
 
 use super::{Experiment, LoadSpec, Workload};
 
@@ -6,13 +6,13 @@ use super::{Experiment, LoadSpec, Workload};
 pub const USUAL_S: f64 = 10.0;
 /// The longest `auto` warm-up, in seconds: a server that is not warm by then rarely becomes warm.
 pub const LONGEST_S: f64 = 60.0;
-/// Opening some thousand connections, and what a server does at the first requests of each, is over within this time.
+/// The lead-in in seconds: opening thousands of connections, and a server's first work for each, is over by then.
 const LEAD_IN_S: f64 = 2.0;
-/// In the first second it is seen, in the second it was not: where many loads are short.
+/// The lead-in of short loads in seconds: opening connections still showed within the first second, but not in the second one.
 const SHORT_LEAD_IN_S: f64 = 1.0;
-/// Before each turn of an interleaved load: its connections are opened anew, too, and there are many turns.
+/// The lead-in before each turn of an interleaved load, short because there are many turns, each with new connections.
 const LEAD_IN_OF_TURN: f64 = 0.25;
-/// Share of a budget that all warm-ups may take.
+/// The share of a budget that all warm-ups may take.
 const OF_BUDGET: f64 = 0.5;
 
 /// `warmup:` and `--warmup`.
@@ -20,12 +20,12 @@ const OF_BUDGET: f64 = 0.5;
 pub enum WarmUpTime {
     /// Until the steady state, within the budget.
     Auto,
-    /// The longest, in seconds.
+    /// At most this long, in seconds.
     AtMost(f64),
 }
 
 impl Experiment {
-    /// Sets the warm-up of all loads without one of their own.
+    /// Sets the warm-up of all loads that have none of their own.
     pub fn set_warmup(&mut self, time: WarmUpTime) {
         (self.warmup_s, self.warmup_auto) = match time {
             WarmUpTime::Auto => (USUAL_S, true),
@@ -33,7 +33,7 @@ impl Experiment {
         };
     }
 
-    /// Longest warm-up of a load in seconds. With `auto` the warm-ups of the fewest runs share half of the budget.
+    /// The longest warm-up of a load in seconds. With `auto`, the warm-ups of the fewest rounds share half of the budget.
     #[must_use]
     pub fn longest_warmup_s(&self, load: &LoadSpec) -> f64 {
         if !self.warmup_auto || load.warmup_s.is_some() {
@@ -48,9 +48,9 @@ impl Experiment {
         self.budget_s.map_or(LONGEST_S, part_s).clamp(USUAL_S, LONGEST_S)
     }
 
-    /// How long a steady load goes on before it is measured, in seconds: the warm-up's connections are closed by then, and those of
-    /// the measured window are opened anew. What is measured cold is measured from its first request, and the steps of a
-    /// capacity search are judged by whether a backlog grows from nothing.
+    /// The lead-in of a steady load in seconds: the warm-up's connections are closed by then, and new ones are opened for the measured
+    /// window. A load measured cold is measured from its first request, and the steps of a capacity search are judged by whether a backlog
+    /// grows from nothing.
     #[must_use]
     pub fn lead_in_s(&self, load: &LoadSpec) -> f64 {
         let is_steady = load.requests.is_none() && load.shape.is_none();

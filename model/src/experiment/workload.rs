@@ -1,4 +1,4 @@
-//! What is done in the runs of a load, and what that means for its figures.
+//! The work that the runs of a load do, and what it means for the figures.
 
 use super::benchmark::Benchmark;
 use super::capacity::Capacity;
@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// What is done in a run.
+/// The work in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(into = "StoredWorkload", try_from = "StoredWorkload")]
 pub enum Workload {
@@ -25,11 +25,11 @@ pub enum Workload {
 /// Closed or open loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadKind {
-    /// N clients, each sends as soon as it has its response.
+    /// N clients, each of which sends its next request as soon as it has its response.
     Closed { clients: u32 },
     /// A rate, regardless of response time.
     Open {
-        /// In total.
+        /// Requests per second in total.
         rate_per_s: f64,
         /// The most connections.
         clients: u32,
@@ -37,15 +37,15 @@ pub enum LoadKind {
     },
 }
 
-/// What requests mean that get no expected response.
+/// The meaning of requests that get no expected response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Losses {
     /// Something is wrong with the run.
     #[default]
     Unexpected,
-    /// Something stalls or fails on purpose: what is lost is a part of the answer.
+    /// Something stalls or fails on purpose, so lost requests are part of the answer.
     Expected,
-    /// The rate is more than the servers can do, on purpose: what they still do is measured, and what is lost is a part of the answer.
+    /// The rate exceeds on purpose what the servers can do: the remaining throughput is measured, and losses are part of the answer.
     OfOverload,
 }
 
@@ -63,7 +63,7 @@ pub struct ExternalTool {
 pub enum Tool {
     /// ApacheBench.
     Ab {
-        /// Number of processes that share the clients: each has one thread, and so at most one core.
+        /// Number of processes that share the clients. Each has one thread, so it uses at most one core.
         processes: u32,
     },
 }
@@ -80,7 +80,7 @@ impl Losses {
 }
 
 impl Workload {
-    /// The metric in which rounds are compared with each other; every run has it.
+    /// The metric by which rounds are compared with each other; every run has it.
     #[must_use]
     pub const fn figure(self) -> Metric {
         match self {
@@ -89,8 +89,8 @@ impl Workload {
         }
     }
 
-    /// The metrics that have to be conclusive: the rate, and under an open load without overload the response time too, since any two have the rate
-    /// that is requested.
+    /// The metrics that must be conclusive: the rate, and for an open load without overload also the response time, because all variants
+    /// reach the requested rate.
     #[must_use]
     pub const fn headline(self) -> &'static [Metric] {
         match self {
@@ -103,7 +103,7 @@ impl Workload {
         }
     }
 
-    /// The metric of the answer.
+    /// The metric that answers the question.
     #[must_use]
     pub const fn answer(self) -> Metric {
         match self {
@@ -114,8 +114,8 @@ impl Workload {
         }
     }
 
-    /// The metric in which two variants have to be alike, so that what differs between them changes nothing. Without overload any two have the
-    /// rate that is requested, whatever they lose for a while.
+    /// The metric in which two variants must be alike for their difference to have no effect. Not the rate without overload, because all
+    /// variants reach the requested rate, whatever they lose for a while.
     #[must_use]
     pub const fn likeness(self) -> Metric {
         match self {
@@ -135,7 +135,7 @@ impl Workload {
         }
     }
 
-    /// Number of clients of a closed loop.
+    /// The number of clients of a closed loop.
     #[must_use]
     pub const fn closed_clients(self) -> Option<u32> {
         match self {
@@ -145,25 +145,25 @@ impl Workload {
         }
     }
 
-    /// Is it a closed loop?
+    /// Whether the load is a closed loop.
     #[must_use]
     pub const fn is_closed(self) -> bool {
         self.closed_clients().is_some()
     }
 
-    /// Is more asked for than the servers can do, on purpose?
+    /// Whether the load exceeds on purpose what the servers can do.
     #[must_use]
     pub const fn is_overload(self) -> bool {
         matches!(self, Self::Http(LoadKind::Open { losses: Losses::OfOverload, .. }))
     }
 
-    /// Are requests without an expected response a part of the answer?
+    /// Whether requests without an expected response are part of the answer.
     #[must_use]
     pub const fn expects_losses(self) -> bool {
         matches!(self, Self::Http(LoadKind::Open { losses: Losses::Expected | Losses::OfOverload, .. }))
     }
 
-    /// Of an open load.
+    /// The rate of an open load, in requests per second.
     #[must_use]
     pub const fn rate_per_s(self) -> Option<f64> {
         match self {
@@ -200,11 +200,11 @@ impl From<LoadKind> for Workload {
     }
 }
 
-/// In JSON: two keys of a load.
+/// A workload as the JSON form of a load stores it, in two keys.
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct StoredWorkload {
     kind: StoredKind,
-    /// `None`: the built-in load generator.
+    /// The external tool; `None`: the built-in load generator.
     tool: Option<Tool>,
 }
 
@@ -282,9 +282,8 @@ impl JsonSchema for Workload {
 }
 
 impl LoadKind {
-    /// Connections of an open load where none are written, on the command line and in a file: enough for responses
-    /// that take two seconds, from 64 to 4,000. More than that exceeds what servers accept by default (Tomcat: 8,192
-    /// for all of its clients) and the descriptors of many machines.
+    /// The default connections of an open load, on the command line and in a file: enough for responses that take two seconds, from 64 to
+    /// 4,000. More would exceed the default of servers (Tomcat: 8,192 for all of its clients) and the descriptors of many machines.
     #[must_use]
     pub fn connections_for(rate_per_s: f64) -> u32 {
         (rate_per_s * 2.0).clamp(64.0, 4_000.0).ceil() as u32

@@ -1,4 +1,4 @@
-//! What a figure counts.
+//! Units of figures.
 
 /// The unit of a metric's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// How the names of metrics end that have it. What costs a request or comes each second says more after it.
+    /// The ending of metric names with this unit. Figures per request or per second append more.
     #[must_use]
     pub(super) const fn suffix(self) -> &'static str {
         match self {

@@ -1,13 +1,13 @@
 //! Cores of this machine.
 
-/// Cores by their number in /proc/cpuinfo.
+/// Cores by number, as in /proc/cpuinfo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cores(pub Vec<usize>);
 
 /// Cores and ranges of cores: `0,1`, `0-3,6`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn cores(text: &str) -> Result<Cores, String> {
     let wrong = || "write core numbers or ranges, e.g. 0,1 or 0-3".to_owned();
     let mut cores = Vec::new();

@@ -1,18 +1,18 @@
-//! A mistake in something the user wrote, with the place of it: a line of a YAML file, a token of a claim.
+//! A mistake in a text of the user's, with its place: a line of a YAML file, a token of a claim.
 
 use miette::{MietteError, MietteSpanContents, NamedSource, SourceCode, SourceSpan, SpanContents};
 use std::ops::Range;
 use std::sync::Arc;
 use thiserror::Error;
 
-/// A mistake in a text, before the text itself is attached.
+/// A mistake before the text itself is attached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Bytes of the text.
+    /// The place in the text, in bytes.
     pub span: Range<usize>,
-    /// What is wrong, as a sentence without its place.
+    /// The mistake as a sentence, without its place.
     pub message: String,
-    /// What stands under the caret.
+    /// The text under the caret.
     pub label: String,
     pub help: Option<String>,
 }
@@ -52,13 +52,13 @@ impl Diagnostic {
     }
 }
 
-/// So much of a long line is shown on either side of a place.
+/// The bytes of a long line that are shown on either side of a mistake.
 const SHOWN_BYTES: usize = 200;
 
-/// A text whose line with a mistake is short enough to be shown.
+/// A text in which the line with the mistake is short enough to be shown.
 struct ShortLine {
     text: String,
-    /// At the beginning of the line.
+    /// The bytes cut off at the beginning of the line.
     cut_bytes: usize,
     cut_columns: usize,
 }
@@ -83,7 +83,7 @@ impl ShortLine {
     }
 }
 
-/// The text of a mistake, which knows the column that the mistake has in the whole line.
+/// The text of a mistake, which knows the mistake's column in the whole line.
 #[derive(Debug)]
 struct ShownText {
     source: NamedSource<String>,
@@ -121,7 +121,7 @@ pub struct Mistake {
 }
 
 impl Mistake {
-    /// Where it begins, in bytes of the text.
+    /// The byte at which the mistake begins.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.span.offset()

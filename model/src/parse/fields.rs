@@ -6,7 +6,7 @@ use crate::parse::diagnostic::Diagnostic;
 use crate::parse::suggest::advice;
 use std::ops::Range;
 
-/// The fields of one map. A key that is not known is found when it is opened.
+/// The fields of one map. Opening it finds unknown keys.
 #[derive(Debug)]
 pub struct Fields<'a> {
     what: &'static str,
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
         self.get(key).map(read).transpose()
     }
 
-    /// The value of a key that must be there.
+    /// The value of a key that is required.
     pub fn require(&self, key: &str, example: &str) -> Result<&'a Node, Diagnostic> {
         self.get(key).ok_or_else(|| {
             let message = format!("{} needs `{key}`", self.what);

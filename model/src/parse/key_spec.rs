@@ -1,5 +1,5 @@
-//! The keys that a map of the file may have. The table of a map is used twice: its reader refuses other keys, and the
-//! JSON Schema is made of it.
+//! The keys that a map of the file may have. A map's table has two uses: its reader refuses other keys, and the JSON Schema is
+//! generated from it.
 
 pub use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use std::marker::PhantomData;
 #[derive(Clone, Copy, Debug)]
 pub struct KeySpec {
     pub name: &'static str,
-    /// A sentence for editors; empty: that of its kind is enough.
+    /// A sentence for editors; empty: the description of the kind is enough.
     description: &'static str,
     kind: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -63,7 +63,7 @@ pub fn described(description: &str, mut schema: Schema) -> Schema {
     schema
 }
 
-/// A map with these keys, and what else holds of it: keys that are required, and keys that exclude each other.
+/// The schema of a map with these keys and further rules: required keys, and keys that exclude each other.
 #[must_use]
 pub fn map(generator: &mut SchemaGenerator, keys: &[KeySpec], rules: Schema) -> Schema {
     let property = |key: &KeySpec| {
@@ -79,13 +79,13 @@ pub fn map(generator: &mut SchemaGenerator, keys: &[KeySpec], rules: Schema) -> 
     schema
 }
 
-/// A rule for each key: it is there.
+/// A rule for each key, requiring that it is present.
 #[must_use]
 pub fn each_there(keys: &[&str]) -> Vec<Value> {
     keys.iter().map(|key| json!({"required": [key]})).collect()
 }
 
-/// The rule that at most one of the keys is there.
+/// The rule that at most one of the keys is present.
 #[must_use]
 pub fn at_most_one(keys: &[&str]) -> Schema {
     let others = |place: usize| keys.iter().skip(place + 1);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// A file whose name ends with `.csv` or `.csv.gz`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn log_file(text: &str) -> Result<PathBuf, String> {
     if text == "-" {
         return Err("standard output has the result; name a file, e.g. requests.csv".to_owned());

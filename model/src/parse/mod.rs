@@ -1,7 +1,6 @@
 //! Values as people write them, on the command line and in YAML alike: `10k`, `5000/s`, `1m30s`, `2xx`.
 //!
-//! Each reader gives what to write instead where it cannot read a text. The flag's name, or the line and the caret,
-//! come from the caller.
+//! If a text cannot be read, the error says what to write instead. The caller adds the flag's name, or the line and the caret.
 
 pub mod claim;
 mod cores;

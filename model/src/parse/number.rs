@@ -20,7 +20,7 @@ const FIGURE_UNITS: [(&str, f64); 8] = [
 /// A whole number: `400`, `1_000_000`, `10k`, `1.5M`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn count(text: &str) -> Result<u64, String> {
     let is_whole = |number: &f64| number.fract() == 0.0 && *number <= LARGEST;
     let whole = number(text).filter(is_whole);
@@ -32,7 +32,7 @@ pub fn count(text: &str) -> Result<u64, String> {
 /// A whole number above 0.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn positive(text: &str) -> Result<NonZeroU64, String> {
     NonZeroU64::new(count(text)?).ok_or_else(|| "it must be at least 1".to_owned())
 }
@@ -40,7 +40,7 @@ pub fn positive(text: &str) -> Result<NonZeroU64, String> {
 /// A whole number from 1 to 4,294,967,295.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn positive_u32(text: &str) -> Result<NonZeroU32, String> {
     NonZeroU32::try_from(positive(text)?).map_err(|_| "it must be below 4_294_967_296".to_owned())
 }
@@ -48,7 +48,7 @@ pub fn positive_u32(text: &str) -> Result<NonZeroU32, String> {
 /// A share of the whole: `5%`, `0.1 %`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn share(text: &str) -> Result<f64, String> {
     let percent =
         split_number(text.trim()).filter(|(number, unit)| unit.trim_start() == "%" && *number <= 100.0);
@@ -60,14 +60,14 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// A figure with or without a unit: `3967.8`, `1_000`, `200ms` (in ms), `0.2s` (in ms), `512 MiB` (in bytes).
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn figure(text: &str) -> Result<f64, String> {
     let in_unit =
         split_number(text.trim()).and_then(|(number, unit)| Some(number * figure_unit(unit.trim_start())?));
     in_unit.ok_or_else(|| "write it like 3967.8, 1_000, 200ms or 512 MiB".to_owned())
 }
 
-/// What a unit multiplies a figure with; nothing written is 1.
+/// The factor of a unit; 1 for no unit.
 #[must_use]
 pub fn figure_unit(unit: &str) -> Option<f64> {
     if unit.is_empty() {
@@ -97,7 +97,7 @@ pub(super) fn number(text: &str) -> Option<f64> {
         "M" => 1e6,
         _ => return None,
     };
-    // 1.001 * 1000 is not quite 1001 in binary: a number of thousands is right to a thousandth.
+    // 1.001 * 1000 is not exactly 1001 in binary, so the result is rounded to a thousandth.
     Some((number * factor * 1e3).round() / 1e3)
 }
 

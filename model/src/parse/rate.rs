@@ -1,16 +1,16 @@
-//! Rates, and how they develop.
+//! Rates, constant and changing.
 
 use super::number::number;
 use super::time::duration;
 use crate::experiment::{Shape, ShapeStep};
 
-/// Upper bound of a rate; more is a typing mistake.
+/// The upper bound of a rate, per second; more is a typing mistake.
 const HIGHEST_PER_S: f64 = 1e8;
 
 /// Requests per second: `5000`, `5000/s`, `10k/s`, `600/min`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn rate(text: &str) -> Result<f64, String> {
     match rate_or_zero(text)? {
         0.0 => Err("it must be above 0; for the highest throughput, leave the rate out".to_owned()),
@@ -18,7 +18,7 @@ pub fn rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A rate, or zero: the end of a ramp.
+/// A rate, or zero, which an end of a ramp may have.
 fn rate_or_zero(text: &str) -> Result<f64, String> {
     let wrong = || "write requests per second or per minute, e.g. 5000/s, 10k/s or 600/min".to_owned();
     let (amount, per_s) = match text.trim().split_once('/') {
@@ -34,7 +34,7 @@ fn rate_or_zero(text: &str) -> Result<f64, String> {
 /// A straight line from one rate to another: `100:5000:30s`. One of the two may be zero.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn ramp(text: &str) -> Result<Shape, String> {
     let parts: Vec<&str> = text.split(':').collect();
     let &[from, to, over] = parts.as_slice() else {
@@ -51,7 +51,7 @@ pub fn ramp(text: &str) -> Result<Shape, String> {
 /// One rate after the other: `100:10s,500:10s`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn steps(text: &str) -> Result<Shape, String> {
     let step = |part: &str| {
         let (amount, lasts) = part

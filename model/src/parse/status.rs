@@ -5,7 +5,7 @@ use threadcount_load::plan::ExpectedStatus;
 /// Status codes and ranges: `200`, `200,300-399`, `2xx`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn expected_status(text: &str) -> Result<ExpectedStatus, String> {
     let range = |part: &str| {
         if let Some(class) = part.strip_suffix("xx").and_then(|class| class.parse::<u16>().ok()) {

@@ -14,7 +14,7 @@ const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
 /// Seconds, perhaps 0: `12s`, `50ms`, `2m` (or `2min`), `1h`, `1m30s`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     if number(text).is_some() {
@@ -28,7 +28,7 @@ pub fn seconds(text: &str) -> Result<f64, String> {
 /// A longest warm-up, or `auto`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn warm_up(text: &str) -> Result<WarmUpTime, String> {
     if text.trim() == "auto" {
         return Ok(WarmUpTime::Auto);
@@ -39,7 +39,7 @@ pub fn warm_up(text: &str) -> Result<WarmUpTime, String> {
 /// A time longer than nothing.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let zero = || Err("it must be longer than 0".to_owned());
     if number(text) == Some(0.0) {
@@ -52,7 +52,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// `--timeout`, with a hint for users of wrk, who write `-t2` for two threads.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn timeout(text: &str) -> Result<Duration, String> {
     duration(text).map_err(|message| match number(text) {
         Some(_) => format!("{message}; for a number of threads write --threads {text}"),
@@ -63,7 +63,7 @@ pub fn timeout(text: &str) -> Result<Duration, String> {
 /// `--duration`, with a hint for users of curl, who write a body behind `-d`.
 ///
 /// # Errors
-/// What to write instead.
+/// The text cannot be read; the error says what to write instead.
 pub fn load_duration(text: &str) -> Result<Duration, String> {
     duration(text).map_err(|message| match text.starts_with(|c: char| c.is_ascii_digit()) {
         true => message,

@@ -1,4 +1,4 @@
-//! Values of the file, each with the place of its mistake. How they are written: [`crate::parse`].
+//! Values of the file, each with its place for mistakes. Their syntax: [`crate::parse`].
 
 use super::yaml::{Kind, Node};
 use crate::experiment::warm_up::WarmUpTime;
@@ -40,7 +40,7 @@ impl Node {
         parse(self.text(what)?).map_err(|help| self.bad(what, expected).help(help))
     }
 
-    /// The same of a list, whose items are read as if they were written in one line with commas.
+    /// Like [`Self::parsed`] for a list, whose items are read as if written in one line with commas.
     pub fn parsed_list<T>(
         &self,
         what: &str,

@@ -1,4 +1,4 @@
-//! YAML as a tree of nodes that know their bytes in the file.
+//! YAML as a tree of nodes, each with its place in the file in bytes.
 //!
 //! Scalars stay text: `11.0` is a version for one key and a number for another.
 
@@ -30,7 +30,7 @@ pub struct Key {
 }
 
 impl Node {
-    /// What it is, for a message about a wrong type.
+    /// The kind of the node, for a message about a wrong type.
     pub const fn noun(&self) -> &'static str {
         match self.kind {
             Kind::Null => "nothing",
@@ -46,7 +46,7 @@ impl Node {
 /// # Errors
 /// A syntax error, an anchor or alias, a tag, a key that is not plain text, a key written twice, several documents.
 pub fn parse(text: &str) -> Result<Node, Diagnostic> {
-    // Another crate of the program may ask the parser for comments, which then would be events here, too.
+    // Another crate of the program may enable comments in the parser, which would then be events here too.
     let mut options = Options::default();
     options.set_emit_comments(false);
     let mut reader = Reader { events: Parser::new_from_str_with_options(text, options) };
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The first token of a list or map: its bracket, or where it has none, its first entry.
+/// The first token of a list or map: its bracket, or the first entry if it has none.
 fn pointable(start: Range<usize>, first: Option<&Range<usize>>) -> Range<usize> {
     if start.is_empty() { first.cloned().unwrap_or(start) } else { start }
 }

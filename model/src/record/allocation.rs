@@ -26,7 +26,7 @@ pub struct AllocationSite {
     pub maker: Option<String>,
     /// The first frame of the application.
     pub application: Option<String>,
-    /// The frame that asked a virtual thread for a value of a thread local, which was made for it; `None`: another allocation.
+    /// The frame that asked for the value of a thread local, which a virtual thread then had to create; `None`: another allocation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_cache: Option<String>,
     /// Share of the whole allocation, from 0 to 1.

@@ -17,7 +17,7 @@ pub enum Interference {
         /// The process id of another session of this program, if one was among the processes.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<u32>,
-        /// The process that used the most CPU.
+        /// The processes of one name that used the most CPU.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         busiest: Option<BusiestProcess>,
     },

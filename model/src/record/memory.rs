@@ -77,7 +77,7 @@ impl Record {
         (connections > 0).then_some(self.held_by_load_bytes()? / connections as f64)
     }
 
-    /// Memory that requests and connections hold, per request in flight, in bytes. By Little's law that is rate times mean response time.
+    /// Bytes that requests and connections hold per request in flight, of which there are rate times mean response time (Little's law).
     #[must_use]
     pub fn memory_per_request_in_flight_bytes(&self) -> Option<f64> {
         let load = self.measured.as_ref()?;

@@ -54,7 +54,7 @@ pub struct Record {
     /// The process id of another session of this program that was running when measuring began or ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub other_session: Option<u32>,
-    /// The process outside the experiment that used the most CPU during measuring.
+    /// The processes of one name outside the experiment that used the most CPU during measuring.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest_other_process: Option<interference::BusiestProcess>,
     /// The warm-up; `None`: there was none.

@@ -65,7 +65,7 @@ pub struct DelayedRequest {
 }
 
 impl PauseLedger {
-    /// The cause of more than half of the slow requests.
+    /// The cause to which most slow requests are attributed.
     #[must_use]
     pub fn main_cause(&self) -> Option<CauseOfDelay> {
         self.causes.iter().copied().max_by(|a, b| a.requests_share.total_cmp(&b.requests_share))

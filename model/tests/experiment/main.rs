@@ -1,4 +1,4 @@
-//! What an experiment answers about itself, read from YAML as users write it.
+//! Tests of the questions that an experiment answers about itself, read from YAML as users write it.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on shall panic")]
 

@@ -11,11 +11,11 @@ fn loads(backend: &str, max_open_files: u64) -> (Vec<String>, Vec<String>) {
          {{rate: 90k/s, connections: 90000, duration: 1s}}]\n"
     );
     let mut experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
-    let said = leave_out_too_large(&mut experiment, max_open_files);
+    let left_out = leave_out_too_large(&mut experiment, max_open_files);
     let left = experiment.loads.into_iter().filter(|load| load.skipped.is_none());
     (
         left.map(|load| load.name).collect(),
-        said.into_iter().map(|(load, why)| format!("{load}: {why}")).collect(),
+        left_out.into_iter().map(|(load, why)| format!("{load}: {why}")).collect(),
     )
 }
 

@@ -24,7 +24,7 @@ fn a_variant_is_compared_with_the_baseline_and_with_the_one_that_it_names() {
 
 #[test]
 fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_the_rest() {
-    let of = |variants: &str| {
+    let pairs_of = |variants: &str| {
         let text = format!(
             "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{{variants}}}\n\
              loads: [{{clients: 4, duration: 1s}}]\n"
@@ -35,9 +35,9 @@ fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_th
     };
     let virtual_threads = "v: {threads: virtual}, w: {threads: virtual}";
     let pools = "a: {}, b: {threads: {platform: clients}}, c: {threads: {platform: 9}}";
-    assert_eq!(of(&format!("{pools}, {virtual_threads}")), ["b/v", "c/v"]);
-    assert!(of(&format!("b: {{threads: {{platform: 9}}, jdk: 21}}, {virtual_threads}")).is_empty());
-    assert!(of(pools).is_empty());
+    assert_eq!(pairs_of(&format!("{pools}, {virtual_threads}")), ["b/v", "c/v"]);
+    assert!(pairs_of(&format!("b: {{threads: {{platform: 9}}, jdk: 21}}, {virtual_threads}")).is_empty());
+    assert!(pairs_of(pools).is_empty());
 }
 
 #[test]

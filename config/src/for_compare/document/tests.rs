@@ -83,7 +83,7 @@ fn a_service_is_saved_as_one_server_whose_variants_differ_in_few_keys() {
     assert!(text.contains("    compare_with: virtual\n") && text.matches("tomcat").count() == 1, "{text}");
 }
 
-/// Each of its fields has another value than usual.
+/// Settings in which every field differs from its default.
 fn unusual_sending() -> Sending {
     let file = |name: &str| std::path::absolute(name).unwrap();
     Sending {
@@ -142,7 +142,7 @@ fn each_setting_of_the_flags_runs_and_is_saved() {
         accepts(&text);
         assert_eq!(crate::parse("x", "x.yaml", &text, false).unwrap().loads, [asked.load]);
     }
-    // What excludes one of them.
+    // A setting that excludes one of them.
     let mut asked = commands();
     let Sending { unix_socket, lead_in_s, .. } = unusual_sending();
     asked.load.sending = Sending { unix_socket, lead_in_s, ..Sending::default() };
@@ -152,8 +152,9 @@ fn each_setting_of_the_flags_runs_and_is_saved() {
 
 #[test]
 fn no_setting_of_a_load_is_forgotten_by_the_test_of_all() {
-    let of = |sending: &Sending| serde_json::to_value(sending).unwrap();
-    let (Value::Object(usual), Value::Object(unusual)) = (of(&Sending::default()), of(&unusual_sending()))
+    let json = |sending: &Sending| serde_json::to_value(sending).unwrap();
+    let (Value::Object(usual), Value::Object(unusual)) =
+        (json(&Sending::default()), json(&unusual_sending()))
     else {
         panic!("maps")
     };

@@ -117,7 +117,7 @@ fn a_service_without_a_choice_of_threads_is_refused_with_what_to_write() {
         let (_folder, path) = application(version, libraries);
         compared(Compared::SpringBoot(path), |_| {}).unwrap_err().to_string()
     };
-    let ends_with = |said: String, why: &str| assert!(said.ends_with(why), "{said}");
+    let ends_with = |message: String, why: &str| assert!(message.ends_with(why), "{message}");
     ends_with(
         refused("Main-Class: a.B", &[]),
         "app.jar: it is not the runnable jar of a Spring Boot application",
@@ -183,7 +183,7 @@ fn a_web_application_runs_on_a_tomcat_of_ours_in_each_model() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.war");
     std::fs::write(&path, jar(&[("WEB-INF/web.xml", b"<web-app/>")])).unwrap();
-    let of = |clients: u32, limit: Option<u32>| {
+    let threads_with = |clients: u32, limit: Option<u32>| {
         let made = compared(Compared::War(path.clone()), |asked| {
             asked.surroundings.jdks = vec![25];
             asked.surroundings.limit = limit;
@@ -196,8 +196,8 @@ fn a_web_application_runs_on_a_tomcat_of_ours_in_each_model() {
     let [own, sized] = [PoolSize::Default, PoolSize::Clients].map(Threads::Platform);
     let limit = RequestLimit { max_concurrent: 150, max_queue: 1_000, queue_timeout_ms: 1_000 };
     let bounded = Threads::Executor(DropIn::BoundedVirtual(limit));
-    assert_eq!(of(200, None), [own.clone(), Threads::Virtual]);
-    assert_eq!(of(400, Some(150)), [own, Threads::Virtual, sized, bounded]);
+    assert_eq!(threads_with(200, None), [own.clone(), Threads::Virtual]);
+    assert_eq!(threads_with(400, Some(150)), [own, Threads::Virtual, sized, bounded]);
     let refused = |change: fn(&mut CompareAsked)| {
         compared(Compared::War(path.clone()), change).unwrap_err().to_string()
     };
