@@ -25,7 +25,7 @@ pub enum NotReady {
         pods: u32,
         /// The time by which the pods had to run, in words.
         when: String,
-        /// What holds up the first of the missing pods, if that is known.
+        /// The obstacle of the first missing pod, if it is known.
         why: Option<String>,
     },
     #[error(

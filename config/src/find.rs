@@ -75,12 +75,12 @@ impl Size {
 }
 
 impl Places {
-    /// The existing ones of these folders: the one on the command line, `experiments` as in [`home`], and the folder of the program's parts.
+    /// The folders that exist: the one on the command line, `experiments` as in [`home`], and the folder of the program's parts.
     #[must_use]
     pub fn usual(folder_option: Option<&Path>) -> Self {
         let beside = home::executable_folder();
         let above = beside.iter().flat_map(|it| it.ancestors().take(1 + LEVELS_ABOVE_EXECUTABLE));
-        // Empty for the working folder, so that messages show relative paths.
+        // The working folder is an empty path, so that messages show relative paths.
         let parents = home::named(home::HOME).into_iter().chain([PathBuf::new()]);
         let bundled = bundle::root().ok().map(Path::to_owned);
         let parents = parents.chain(above.map(Path::to_owned)).chain(bundled);
@@ -88,7 +88,7 @@ impl Places {
         Self::from_folders(folder_option.map(Path::to_owned).into_iter().chain(folders))
     }
 
-    /// The existing ones of these folders.
+    /// These folders, without the ones that do not exist.
     #[must_use]
     pub fn from_folders(folders: impl IntoIterator<Item = PathBuf>) -> Self {
         Self { folders: folders.into_iter().filter(|folder| folder.is_dir()).collect() }

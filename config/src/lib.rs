@@ -249,7 +249,7 @@ fn is_name(written: &str) -> bool {
         && written.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
 }
 
-/// Checks that a name is one of those that exist.
+/// Checks that a name exists.
 fn known<'a>(
     node: &Node,
     written: &str,

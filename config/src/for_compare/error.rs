@@ -15,7 +15,7 @@ pub enum CompareError {
     #[error("{flag} {name}: two variants have this name")]
     #[diagnostic(help("give each variant a name of its own"))]
     Twice { flag: &'static str, name: String },
-    /// A name that cannot stand in a table, a file name or a claim.
+    /// A name that is invalid in a table, a file name or a claim.
     #[error("{flag} {name}: not a name")]
     #[diagnostic(help("use letters, digits, `-`, `_` and `.`, and begin with a letter or digit"))]
     Name { flag: &'static str, name: String },

@@ -51,7 +51,7 @@ fn check_port(compared: &Compared, surroundings: &Surroundings) -> Result<(), Co
         .map_or(Ok(()), |(flag, setting)| Err(CompareError::PortChosen { flag, setting: setting.to_owned() }))
 }
 
-/// The variants set environment variables, which override Spring Boot's files and which every application passes on.
+/// The variants of a Spring Boot application. They set environment variables, which override Spring Boot's files and which every application passes on.
 pub(super) fn spring_boot(
     archive: &Path,
     surroundings: &Surroundings,
@@ -148,7 +148,7 @@ fn why_no_limit(application: &SpringBootJar) -> Option<String> {
     app::find_jar(LIMIT_JAR).err().map(|missing| missing.to_string())
 }
 
-/// The variants configure the connector of a Tomcat of ours.
+/// The variants of a WAR, which configure the connector of a Tomcat that we install.
 pub(super) fn war(
     war: &Path,
     has_ready: bool,

@@ -14,7 +14,7 @@ const VALID: &str = "question: q\nstudy: {title: T}\nserver: {tomcat: 11.0}\nbac
     quick: {loads: {c1: {runs: 1}}}\npublished: [{variant: a, rate: 1}]\nclaims: [{claim: a.rate > 1}]\n\
     unavailable: [{what: w, why: y}]\n";
 
-/// Parts of it, and what stands there in other files. Not all are valid, but each reads keys that the others refuse.
+/// Parts of [`VALID`] with their replacements in other files. Not all are valid, but each reads keys that the others refuse.
 const OTHERS: [(&str, &str); 8] = [
     ("clients: 1, duration: 1s, tool: {ab: 1}", "duration: 1s"),
     ("clients: 1, duration: 1s, tool: {ab: 1}", "rate: 5/s, duration: 1s, cert: c.pem"),

@@ -71,7 +71,7 @@ pub struct Sending {
     /// Log file with one line per request. In an experiment it is in the folder of each run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log: Option<PathBuf>,
-    /// What the body of a response must contain.
+    /// The text or pattern that the body of a response must contain.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<String>")]
     pub expect_body: Option<BodyCheck>,

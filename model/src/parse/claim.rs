@@ -258,7 +258,7 @@ impl<'a> Parser<'a> {
         found && self.eat(word)
     }
 
-    /// A diagnostic at the token that stands here.
+    /// A diagnostic at the next token.
     fn diagnostic(&self, message: impl Into<String>, label: &str) -> Diagnostic {
         let token = match name_at(self.rest()).len() {
             0 => self.rest().chars().next().map_or(0, char::len_utf8),

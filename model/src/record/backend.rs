@@ -17,7 +17,7 @@ pub struct BackendFacts {
     pub log: Option<String>,
     /// Its process id; `None`: not known.
     pub pid: Option<u32>,
-    /// From launch until it was ready; `None`: not known.
+    /// The time from launch until the backend was ready; `None`: not known.
     pub ready_after_ms: Option<f64>,
 }
 

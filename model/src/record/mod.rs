@@ -92,7 +92,7 @@ pub struct Record {
     pub explaining: Option<explaining::ExplainingWindow>,
     /// Readings of the probe in the explaining window.
     pub jvm: Option<jvm::JvmReadings>,
-    /// What ended the explaining window, so that there are no reasons although they were looked for.
+    /// The event that ended the explaining window, so that no reasons were found.
     pub unexplained: Option<String>,
     /// Why the probe could not be loaded, or no flight recording started.
     pub probe_refused: Option<String>,
