@@ -1,4 +1,4 @@
-//! A load on a JVM that ran already: what its requests spend their time on, and what limits it besides, as lines.
+//! The report of a load on a JVM that was already running: where its requests spend their time, and what else limits it.
 
 use crate::request_time;
 use threadcount_judge::finding::Finding;
@@ -7,7 +7,7 @@ use threadcount_model::record::Record;
 use threadcount_model::request_time::RequestTime;
 use threadcount_stats::request_time::OtherTraffic;
 
-/// The sentence of a request's time with each part and its interval, or why there is none, and what was found.
+/// Lines on a request's time: the sentence, each part with its interval (or why there are no parts), then the findings.
 #[must_use]
 pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Vec<String> {
     let mut lines = Vec::new();
@@ -22,7 +22,7 @@ pub fn lines(record: &Record, times: &[RequestTime], findings: &[Finding]) -> Ve
     lines
 }
 
-/// Why there are no parts.
+/// The line for a request time that cannot be split into parts, because the JVM also served other traffic.
 #[must_use]
 pub fn others(others: &OtherTraffic) -> String {
     let OtherTraffic { request_threads, in_flight } = others;
@@ -101,7 +101,7 @@ mod tests {
     fn requests_that_hang_are_why_there_are_no_parts() {
         let group = WaitGroup { threads: vec![31.0; 10], ..WaitGroup::default() };
         let record = record(WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() });
-        // A quarter of the time in flight was that of ten requests that were there from the beginning to the end.
+        // Ten requests were in flight from the beginning to the end: a quarter of all the time in flight.
         let hanging = with_load(record, |load| {
             load.elapsed_s = 10.0;
             load.requests.unfinished = 10;

@@ -1,4 +1,4 @@
-//! Capacity in words: the highest sustainable rate of each variant, and why it is not higher.
+//! Capacity in words: each variant's highest sustainable rate, and why it is not higher.
 
 use crate::load_words::{limit_words, metric_words};
 use threadcount_judge::result::ResultDocument;
@@ -12,7 +12,7 @@ use threadcount_model::record::capacity::{
 };
 use threadcount_stats::runs::{complete, figures, mean};
 
-/// One sentence for each variant that was searched, in the experiment's order; none for other loads.
+/// One sentence per variant that was searched, in the experiment's order; empty unless the load is a capacity search.
 #[must_use]
 pub fn sentences(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let Some(capacity) = load.workload.capacity() else { return Vec::new() };
@@ -47,7 +47,7 @@ fn sustained(name: &str, mean: f64, found: &[f64], capacity: &Capacity, last: &C
     format!("{name}: capacity {rate}, the highest sustainable rate with {limit} ({rounds}){why}")
 }
 
-/// No round found the server's own limit: the highest rate it sustained.
+/// The sentence for a variant in which no round found the server's own limit: the highest rate that it sustained.
 fn not_found(name: &str, searched: &[&Record], capacity: &Capacity) -> String {
     let limit = limit_words(capacity);
     let searches = searched.iter().filter_map(|record| record.capacity.as_ref());
@@ -69,7 +69,7 @@ fn not_found(name: &str, searched: &[&Record], capacity: &Capacity) -> String {
     }
 }
 
-/// What ended a search: what the lowest rate above the sustained one showed, or why there is none.
+/// The reason why a search ended: how the lowest rate above the sustained one failed, or why no such rate was tried.
 #[must_use]
 pub fn end(search: &CapacitySearch, limited: Metric) -> String {
     let above = |step: &&CapacityStep| search.sustained_per_s.is_none_or(|held| step.asked_per_s > held);
@@ -97,7 +97,7 @@ pub fn end(search: &CapacitySearch, limited: Metric) -> String {
     }
 }
 
-/// After which rate the server stopped responding, and what its log says.
+/// The rate after which the server stopped responding, with the line of its log that tells why.
 fn silence(search: &CapacitySearch) -> String {
     let after = search.steps.last().map_or_else(
         || "before the first step".to_owned(),
@@ -107,7 +107,7 @@ fn silence(search: &CapacitySearch) -> String {
     format!("{after} the server stopped responding{log}")
 }
 
-/// Why a step was not sustained; `limited` is the response time that has the limit.
+/// The reason why a step was not sustained; `limited` is the response-time metric that the limit applies to.
 #[must_use]
 pub fn failure(failure: &StepFailure, limited: Metric) -> String {
     match failure {

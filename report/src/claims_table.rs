@@ -14,7 +14,7 @@ use threadcount_model::printable::printable;
 
 const HEAD: [&str; 5] = ["study", "claim", "published", "measured", "verdict"];
 
-/// Longer claims are cut in the text for a terminal; Markdown has them whole.
+/// Characters of a claim in the terminal, where longer ones are cut; Markdown shows them whole.
 const LONGEST_CLAIM: usize = 60;
 
 /// One line of the table.
@@ -28,7 +28,7 @@ pub struct Row {
     pub verdict: String,
 }
 
-/// The claims of each result, and how many of its published figures were reproduced.
+/// One row per claim of each result, and one that counts its reproduced published figures.
 #[must_use]
 pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
     documents.iter().flat_map(|document| rows_of(document)).collect()
@@ -95,7 +95,7 @@ fn published_row(document: &ResultDocument) -> Option<Row> {
     })
 }
 
-/// For a terminal; the columns are as wide as their texts.
+/// The table for a terminal; each column is as wide as its longest text.
 #[must_use]
 pub fn text(documents: &[&ResultDocument]) -> String {
     let rows = rows(documents);
@@ -124,7 +124,7 @@ fn shortened(claim: &str) -> String {
     claim.chars().take(LONGEST_CLAIM - 1).chain(['…']).collect()
 }
 
-/// For a page of documentation, with where and with what it was measured.
+/// The table for a documentation page, with the days and machines of the measurements below it.
 #[must_use]
 pub fn markdown(documents: &[&ResultDocument]) -> String {
     let mut out = format!("| {} |\n|---|---|--:|--:|---|\n", HEAD.join(" | "));

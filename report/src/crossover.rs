@@ -1,4 +1,4 @@
-//! A crossover in words: question, setting, answer, a row per kind of thread, why, what is open, trust, what it covers.
+//! A crossover in words: question, setting, answer, a row per kind of thread, reasons, open questions, trust, coverage.
 
 mod answer;
 #[cfg(test)]
@@ -26,24 +26,23 @@ use threadcount_stats::ratio::WIDEST;
 
 pub(crate) use answer::{answers, has_verdict};
 
-/// Columns of a line, and of its label.
+/// Columns of a line; [`LABEL`] of them hold its label.
 const WIDTH: usize = 100;
 const LABEL: usize = 8;
-/// Kinds of thread that the reasons speak of; the table has all.
+/// The reasons cover at most this many kinds of thread; the table shows all.
 const MOST_KINDS: usize = 3;
-/// Where a request takes less CPU than this, what the JVM makes of a call that several kinds of thread come through is a part of it that
-/// can be measured.
+/// Below this CPU per request, µs, it matters how the JVM compiled calls that several kinds of thread share.
 const CHEAP_US: f64 = 50.0;
-/// Reasons of all kinds.
+/// Maximum number of reasons, over all kinds of thread.
 const MOST_REASONS: usize = 5;
 
-/// What is compared in a JVM that ran before.
+/// The question of a crossover in a JVM that was already running.
 #[must_use]
 pub fn question_of_port(port: u16) -> String {
     format!("Does another kind of thread help the requests on port {port}?")
 }
 
-/// Where several treatments are chosen, and none of them is virtual threads.
+/// The question when treatments were chosen and none of them is virtual threads; `None` otherwise.
 #[must_use]
 pub fn question_of_number(treatments: &[Treatment]) -> Option<String> {
     let is_virtual = |it: &Treatment| matches!(it, Treatment::Virtual { .. });
@@ -51,7 +50,7 @@ pub fn question_of_number(treatments: &[Treatment]) -> Option<String> {
     of_number.then(|| "Does another number of threads help?".to_owned())
 }
 
-/// Everything, for a terminal.
+/// The whole report for a terminal, in at most [`MOST_LINES`] lines.
 #[must_use]
 pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     let crossover = &document.crossover;
@@ -63,7 +62,7 @@ pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     let mut open: Vec<String> = of_all_kinds(document).chain(of_kinds).take(MOST_KINDS).collect();
     let mut why: Vec<String> = why(document, &name).into_iter().take(MOST_REASONS).collect();
     let least_rows = 1 + document.figures.len().min(MOST_KINDS);
-    // The table has the interval of the throughput.
+    // The table shows the interval of the throughput.
     while head.len() + least_rows + tail(crossover, &why, &open).len() > MOST_LINES {
         if open.len() > 1 {
             open.pop();
@@ -76,7 +75,7 @@ pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     head.into_iter().chain(rows).chain(tail).collect()
 }
 
-/// What follows the table.
+/// The sections below the table.
 fn tail(crossover: &Crossover, why: &[String], open: &[String]) -> Vec<String> {
     let mut tail = vec![String::new()];
     tail.extend(section("Why", why));
@@ -86,13 +85,13 @@ fn tail(crossover: &Crossover, why: &[String], open: &[String]) -> Vec<String> {
     tail
 }
 
-/// What it is about and what not.
+/// The scope of a crossover: what its figures cover, and what they do not.
 pub(crate) const COVERS: [&str; 2] = [
     "requests of this port in this JVM; @Async, schedulers and clients kept their threads.",
     "Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.",
 ];
 
-/// The label stands before the first line only.
+/// A section whose label stands before its first line only.
 fn section(label: &str, texts: &[String]) -> Vec<String> {
     let lines = texts.iter().flat_map(|text| wrapped(text, WIDTH - LABEL));
     let lines = lines.enumerate();
@@ -125,15 +124,15 @@ fn throughput(ratio: &CrossoverRatio) -> String {
     }
 }
 
-/// What a kind of thread is called.
+/// A function that names a kind of thread.
 pub(crate) type NameOf<'n> = &'n dyn Fn(Treatment) -> String;
 
-/// As `--treatments` writes it.
+/// The kind of thread as `--treatments` spells it.
 fn name(treatment: Treatment) -> String {
     treatment.to_string()
 }
 
-/// What the others are compared with.
+/// The kind of thread that the others are compared with.
 pub(crate) fn baseline(crossover: &Crossover) -> Treatment {
     crossover.treatments.first().copied().unwrap_or(Treatment::Own)
 }
@@ -160,7 +159,7 @@ pub(crate) fn periods(document: &CrossoverDocument) -> String {
     format!("{} in {seconds}", figures::plural(counted as u64, "period"))
 }
 
-/// What the server's own pool can serve at once, what requests wait for on each kind of thread, and what the kinds cost.
+/// The reasons: how many requests the server's own pool serves at once, and what requests wait for and cost per kind of thread.
 pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String> {
     let crossover = &document.crossover;
     let reasons = crossover_reasons(crossover);
@@ -197,7 +196,7 @@ fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
     })
 }
 
-/// A row per kind of thread within so many lines.
+/// The table: a row per kind of thread, in at most `most_lines` lines.
 fn table(document: &CrossoverDocument, most_lines: usize) -> Vec<String> {
     let crossover = &document.crossover;
     let head = ["", "", "throughput", &format!("vs {}", baseline(crossover)), "p50", "p99", "CPU/request"];
@@ -239,7 +238,7 @@ pub(crate) fn shown(ratio: &CrossoverRatio) -> String {
         .map_or_else(|| "too few blocks".to_owned(), |interval| format!("{} {interval}", times(ratio.ratio)))
 }
 
-/// The interval, if anybody should act on it.
+/// The interval, unless it is too wide to act on.
 fn readable(ratio: &CrossoverRatio) -> Option<String> {
     let interval = ratio.interval?;
     interval.is_readable(ratio.ratio).then(|| figures::interval(interval))
@@ -254,12 +253,12 @@ fn row(cells: &[String; 7]) -> String {
     format!("{name:<14}  {label:<20}{rate:>10}  {ratio:<18}{p50:>9}{p99:>10}{cpu:>13}").trim_end().to_owned()
 }
 
-/// What makes all ratios less than they seem.
+/// The cautions that apply to every ratio of a crossover.
 pub(crate) fn of_all_kinds(document: &CrossoverDocument) -> impl Iterator<Item = String> {
     [cold_jvm(&document.crossover), shared_group(document), cheap_requests(document)].into_iter().flatten()
 }
 
-/// That ratios may be those of a JVM that compiles.
+/// The caution that the JVM may still have been compiling during the periods.
 fn cold_jvm(crossover: &Crossover) -> Option<String> {
     let words = match crossover.warm_up.steady {
         Some(true) => return None,
@@ -269,7 +268,7 @@ fn cold_jvm(crossover: &Crossover) -> Option<String> {
     Some(format!("{words}; a second crossover with --attach compares it warm."))
 }
 
-/// That one JVM with several kinds of thread may run a short request otherwise than one with a single kind.
+/// The caution that a JVM running several kinds of thread may handle a short request differently than a JVM with one kind.
 fn cheap_requests(document: &CrossoverDocument) -> Option<String> {
     let cpu_us = document.figures.iter().find_map(|it| it.cpu_us_per_request)?;
     let cpu = figures::milliseconds(cpu_us / 1e3);
@@ -278,13 +277,13 @@ fn cheap_requests(document: &CrossoverDocument) -> Option<String> {
     })
 }
 
-/// That the CPU was not shared as with a client on another machine.
+/// The caution that client and server shared the CPU, as they would not on two machines.
 fn shared_group(document: &CrossoverDocument) -> Option<String> {
     let group = document.crossover.shared_group?;
     fills_the_cpu(document).then(|| reasons::shared_group(group) + ".")
 }
 
-/// Does the server use half of the cores, or more, under a kind of thread? True where it is not known.
+/// Whether the server uses at least half of the cores with any kind of thread; true if unknown.
 fn fills_the_cpu(document: &CrossoverDocument) -> bool {
     let of_cores = document.crossover.periods.iter().find_map(|it| Some(it.lost_cpu?.of_cores));
     let Some(of_cores) = of_cores else { return true };
@@ -292,7 +291,7 @@ fn fills_the_cpu(document: &CrossoverDocument) -> bool {
     document.figures.iter().any(|it| cores(it).is_none_or(|it| SharedGroup::matters(it, of_cores)))
 }
 
-/// What makes a ratio less than it seems.
+/// The cautions that apply to the ratio of one kind of thread.
 pub(crate) fn cautions(
     comparison: &TreatmentComparison,
     crossover: &Crossover,

@@ -93,7 +93,7 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<Str
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Text that a spreadsheet would take for a formula, as text: an apostrophe before it says so (OWASP, CSV injection). Numbers stay numbers.
+/// Marks text that a spreadsheet would take for a formula with an apostrophe (OWASP, CSV injection). Numbers stay numbers.
 fn no_formula(cell: &str) -> Cow<'_, str> {
     let begins_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
     if begins_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {

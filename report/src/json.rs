@@ -1,4 +1,4 @@
-//! `series.json`: the readings of `series.csv` for programs, with what each figure means.
+//! `series.json`: the readings of `series.csv` for programs, with the meaning of each figure.
 
 use crate::ReportError;
 use crate::series::{COLUMNS, Column, Reading, readings};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use threadcount_judge::result::ResultDocument;
 
-/// The name and version of the document.
+/// The name and version of the document's format.
 pub const SCHEMA: &str = "threadcount/series/1";
 
 #[derive(Serialize)]

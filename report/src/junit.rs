@@ -1,8 +1,8 @@
-//! Claims as test cases, in the JUnit XML that build servers read.
+//! Claims as test cases in the JUnit XML that build servers read.
 //!
-//! A claim that does not hold is a failure. Skipped are claims that are inconclusive, not tested or not testable
-//! here, that hold in a single run, which has no interval, and a study's statements that were not reproduced. A claim
-//! on figures that are not trusted is an error, because there is no verdict.
+//! A claim that does not hold is a failure. A claim is skipped if it is inconclusive, not tested or not testable here, or if
+//! it holds in a single run, which has no interval; so is a study's statement that was not reproduced. A claim on figures
+//! that are not trusted is an error, because it has no verdict.
 
 use crate::ReportError;
 use crate::view::study::{OPEN, is_open};
@@ -15,7 +15,7 @@ use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::figures;
 
-/// `junit.xml`.
+/// The text of `junit.xml`.
 ///
 /// # Errors
 /// When the XML cannot be written, which is a bug.
@@ -75,7 +75,7 @@ impl Verdict {
         }
         match claim.verdict() {
             ClaimVerdict::Holds => Self::Holds,
-            // Without an interval it may hold by chance: a build must not be green for it.
+            // Without an interval the claim may hold by chance, so it must not turn a build green.
             ClaimVerdict::Indicative if !claim.is_denied() => Self::Skipped(measured(claim, "would hold")),
             // A study's statement is reported, not required.
             ClaimVerdict::DoesNotHold if claim.says.is_some() => {
@@ -139,7 +139,7 @@ fn trust(trust: &Trust) -> String {
     parts.cloned().collect::<Vec<_>>().join("\n")
 }
 
-/// Without the characters that XML 1.0 (section 2.2) forbids even when escaped.
+/// Replaces the characters that XML 1.0 (section 2.2) forbids even when escaped.
 fn allowed(text: &str) -> String {
     let legal = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}');
     text.chars().map(|c| if legal(c) { c } else { '\u{FFFD}' }).collect()

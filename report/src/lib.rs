@@ -1,4 +1,4 @@
-//! The formats of a result: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
+//! The report formats: terminal, HTML, Markdown, CSV, JUnit. Each is made from the result document alone.
 
 pub mod attached;
 pub mod capacity;
@@ -55,7 +55,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The name of its (first) file.
+    /// The name of the format's file; for CSV, of the table of runs.
     #[must_use]
     pub const fn file_name(self) -> &'static str {
         self.file().name()
@@ -74,7 +74,7 @@ impl Format {
     }
 }
 
-/// Why a report could not be made. All but the first are bugs.
+/// The reason why a report could not be made. All but the first are bugs.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
     #[error("cannot write {path}: {source}. Choose another folder with --out, or make room")]
@@ -97,7 +97,7 @@ pub enum ReportError {
 }
 
 impl ReportError {
-    /// Is a full disk the reason?
+    /// Whether a full disk is the reason.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         let Self::Write { source, .. } = self else { return false };
@@ -121,8 +121,8 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
     }
 }
 
-/// Writes the report into a folder, which is made where it is missing, and returns the path of the file
-/// ([`Format::Csv`]: of the table of runs; the one of readings lies beside it as `series.csv`).
+/// Writes the report into a folder, which is created if missing, and returns the file's path. For [`Format::Csv`] that is
+/// the table of runs; the table of readings is written beside it as `series.csv`.
 ///
 /// # Errors
 /// [`ReportError::Write`] when the folder or file cannot be written.

@@ -1,4 +1,4 @@
-//! What limits a running JVM, in words.
+//! The limits of a running JVM in words.
 
 use super::figures::{self, milliseconds as ms};
 use threadcount_judge::finding::Finding;
@@ -6,14 +6,14 @@ use threadcount_judge::words::finding::words;
 use threadcount_model::record::jvm::{EVENTS, VISIT};
 use threadcount_model::record::run_delay::{RunDelay, RunDelays};
 
-/// A limit, and what to try.
+/// A limit, and advice on what to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitWords {
     pub sentence: String,
     pub advice: Option<String>,
 }
 
-/// What limits it, the most important first; a sentence where nothing does.
+/// The limits of the JVM, the most important first, or one sentence that none was found.
 #[must_use]
 pub fn limits(window_s: f64, findings: &[Finding], old_requests: u32) -> Vec<LimitWords> {
     if findings.is_empty() {
@@ -34,13 +34,13 @@ pub fn limits(window_s: f64, findings: &[Finding], old_requests: u32) -> Vec<Lim
     findings.iter().map(limit).collect()
 }
 
-/// Before there is enough to judge.
+/// The sentence for a JVM that has not been watched long enough to judge.
 #[must_use]
 pub fn too_early() -> LimitWords {
     LimitWords { sentence: "not judged yet: less than 5 s watched".to_owned(), advice: None }
 }
 
-/// A service that was loaded while it was observed.
+/// The note on a service that was loaded while the probe observed it.
 #[must_use]
 pub fn attached(pid: u32) -> String {
     format!(
@@ -48,7 +48,7 @@ pub fn attached(pid: u32) -> String {
     )
 }
 
-/// How long threads that could run waited until they did: virtual ones for a carrier, platform ones for a core.
+/// Run delays in words: how long runnable virtual threads waited for a carrier, and platform threads for a core.
 #[must_use]
 pub fn delays(delays: &RunDelays) -> String {
     let kind = |who: &str, what: &str, delay: Option<RunDelay>| {
@@ -62,7 +62,7 @@ pub fn delays(delays: &RunDelays) -> String {
     kinds.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// Lines that nobody read in time.
+/// The note on lines that the probe dropped because nobody read them in time.
 #[must_use]
 pub fn dropped(lines: u64) -> String {
     let noun = if lines == 1 { "line was" } else { "lines were" };
@@ -72,7 +72,7 @@ pub fn dropped(lines: u64) -> String {
     )
 }
 
-/// A bean of the application that throws, say, or why the probe left the JVM by itself.
+/// A problem of the probe, e.g. that a bean throws when it is read, or why the probe left the JVM by itself.
 #[must_use]
 pub fn problem(what: &str, why: &str) -> String {
     let words = match what {

@@ -1,4 +1,4 @@
-//! A load in words.
+//! Loads, limits and runs in words.
 
 use threadcount_load::plan::{Arrivals, ProtocolChoice};
 use threadcount_model::experiment::capacity::Capacity;
@@ -39,7 +39,7 @@ pub fn load_words(load: &LoadSpec) -> String {
     format!("{size}{http}{connections}")
 }
 
-/// Of which runs something is true: `virtual, 400 clients`; with one load `virtual`.
+/// The runs of a variant under a load: `virtual, 400 clients`, or just `virtual` if there is one load.
 #[must_use]
 pub fn runs_words(experiment: &Experiment, variant: &str, load: &str) -> String {
     if experiment.loads.len() <= 1 {
@@ -49,13 +49,13 @@ pub fn runs_words(experiment: &Experiment, variant: &str, load: &str) -> String 
     format!("{variant}, {words}")
 }
 
-/// The limit of a search: `p99 within 200 ms`.
+/// The limit of a capacity search: `p99 within 200 ms`.
 #[must_use]
 pub fn limit_words(capacity: &Capacity) -> String {
     format!("{} within {} ms", metric_words(capacity.metric), capacity.limit_ms)
 }
 
-/// A response time as its users call it: `p99.9`.
+/// The usual name of a response-time metric: `p99.9`.
 #[must_use]
 pub fn metric_words(metric: Metric) -> String {
     metric.short_name().replace('_', ".")

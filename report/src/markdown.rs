@@ -63,7 +63,7 @@ fn table(text: &mut String, load: &LoadTable) {
     text.push('\n');
 }
 
-/// Why, what is open and what to try.
+/// The reasons with their advice, and the open questions.
 fn why(text: &mut String, view: &View) {
     let capacity = view.loads.iter().flat_map(|load| &load.capacity).map(|it| format!("- {}.", plain(it)));
     let reasons = view.why.iter().map(|it| {
@@ -78,7 +78,7 @@ fn why(text: &mut String, view: &View) {
     }
 }
 
-/// The sentence of each variant; the parts with their intervals are folded.
+/// Each variant's request time as a sentence, with the parts and their intervals folded below it.
 fn request_times(text: &mut String, view: &View) {
     for sentence in view.loads.iter().flat_map(|load| &load.not_sampled) {
         let _ = writeln!(text, "{}.\n", plain(sentence));
@@ -113,7 +113,7 @@ fn trust(text: &mut String, view: &View) {
     }
 }
 
-/// Folded: every figure of every comparison, and what a capacity search found.
+/// Every figure of every comparison and the result of a capacity search, folded.
 fn all_ratios(text: &mut String, document: &ResultDocument, view: &View) {
     if document.comparisons.is_empty() {
         return;
@@ -151,7 +151,7 @@ fn ratios(text: &mut String, comparison: &Comparison) {
     text.push('\n');
 }
 
-/// Folded, because a study may have published dozens of figures; those not measured here are only counted.
+/// The published figures, folded because a study may have dozens. Figures that were not measured here are only counted.
 fn study(text: &mut String, document: &ResultDocument) {
     let (measured, missing): (Vec<_>, Vec<_>) =
         published::rows(document).into_iter().partition(|row| row.measured.is_some());
@@ -192,7 +192,7 @@ fn claims(text: &mut String, view: &View) {
     text.push('\n');
 }
 
-/// Escaped text: no mark-up, no HTML, no line break, no table cell, no mention of a user.
+/// Escapes text so that it contains no mark-up, HTML, line break, table cell or mention of a user.
 pub(super) fn plain(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in printable(&text.replace(['\r', '\n', '\t'], " ")).chars() {

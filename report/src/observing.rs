@@ -1,4 +1,4 @@
-//! What observing the JVM from inside cost: the explaining windows beside the measured ones.
+//! The cost of observing the JVM from inside: explaining windows compared with measured ones.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::figures;
@@ -6,8 +6,8 @@ use threadcount_model::record::Record;
 use threadcount_model::record::explaining::ObservationCost;
 use threadcount_stats::runs::mean;
 
-/// `virtual, c400: 0.99x the throughput and 1.02x the CPU per request with the probe in the JVM (3 runs)`: one line for each variant
-/// under each load that was observed, and one where it was to be and was not.
+/// `virtual, c400: 0.99x the throughput and 1.02x the CPU per request with the probe in the JVM (3 runs)`: a line per variant and
+/// load that was observed, or was meant to be observed.
 #[must_use]
 pub fn observations(document: &ResultDocument) -> Vec<String> {
     let loads = document.experiment.loads.iter();
@@ -22,7 +22,7 @@ pub fn observations(document: &ResultDocument) -> Vec<String> {
         .collect()
 }
 
-/// The first of the reasons; the others are in `result.json`.
+/// The first reason why runs were not observed to the end; `result.json` holds the others.
 fn unexplained_words(runs: &[&Record]) -> Option<String> {
     let why = |run: &&Record| {
         let sampling_ended = || run.jvm.as_ref()?.wait_profile.as_ref()?.ended.as_ref();
@@ -43,13 +43,14 @@ fn cost_words(runs: &[&Record]) -> Option<String> {
     words(&costs, runs.iter().filter(still_compiles).count())
 }
 
-/// `None`: nothing observed it, though its threads may have been dumped in such a window.
+/// The cost of observing a run; `None` if no probe observed it, though its threads may have been dumped in the window.
 fn cost(run: &Record) -> Option<ObservationCost> {
     run.jvm.as_ref()?;
     run.explaining.as_ref()?.observation_cost(run.measured.as_ref()?, run.cost.as_ref())
 }
 
-/// `None`: of nothing. `compiling`: the runs in which the JVM still compiled what attaching had made it give up.
+/// The mean cost in words, `None` without costs. `compiling` is the number of runs in which the JVM was still recompiling code
+/// that it had discarded when the probe attached.
 fn words(costs: &[ObservationCost], compiling: usize) -> Option<String> {
     let rate_ratio = mean(&costs.iter().map(|cost| cost.rate_ratio).collect::<Vec<_>>())?;
     let cpu = mean(&costs.iter().filter_map(|cost| cost.cpu_per_request_ratio).collect::<Vec<_>>());

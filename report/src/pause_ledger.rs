@@ -1,4 +1,4 @@
-//! What delayed the slowest requests, in words: a sentence for each variant.
+//! The causes that delayed the slowest requests, in words: a sentence per variant.
 
 use super::figures::{count, milliseconds as ms, percent, plural};
 use serde::Serialize;
@@ -8,17 +8,17 @@ use threadcount_model::experiment::LoadSpec;
 use threadcount_model::record::pause_ledger::{CauseOfDelay, PauseCause, PauseLedger};
 use threadcount_stats::pause_ledger::over_runs;
 
-/// Causes with a smaller share of the slow requests are in the table only.
+/// Causes with a smaller share of the slow requests appear in the table only.
 const WORTH_A_WORD: f64 = 0.005;
 
-/// One variant under one load.
+/// The sentence on one variant under one load.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PauseWords {
     pub variant: String,
     pub sentence: String,
 }
 
-/// A sentence for each variant that has slow requests under a load.
+/// A sentence per variant that has slow requests under this load.
 #[must_use]
 pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<PauseWords> {
     let variants = document.experiment.variants.iter();
@@ -30,7 +30,7 @@ pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<PauseWords> {
         .collect()
 }
 
-/// Of all complete runs of a variant under a load.
+/// The ledgers of all of a variant's runs under a load, added up.
 #[must_use]
 pub fn ledger_of(document: &ResultDocument, variant: &str, load: &str) -> Option<PauseLedger> {
     let runs: Vec<&PauseLedger> =
@@ -62,7 +62,7 @@ fn sentence(ledger: &PauseLedger) -> String {
     )
 }
 
-/// What is counted: stops that the JVM logged, or samples.
+/// The noun for one occurrence of a cause: a stop that the JVM logged, or a sample.
 #[must_use]
 pub const fn occurrence(cause: PauseCause) -> &'static str {
     match cause {

@@ -1,19 +1,19 @@
-//! Words around a ratio.
+//! Phrases around a ratio.
 
 use serde::Serialize;
 use threadcount_model::figures;
 
-/// A phrase around a ratio, in three parts so that each report can set the ratio as it likes.
+/// A phrase around a ratio, in three parts so that each report can format the ratio in its own way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Phrase {
     pub before: String,
-    /// The ratio without a unit; `None`: all is in `before`.
+    /// The ratio without a unit; `None` if `before` is the whole phrase.
     pub ratio: Option<String>,
     pub after: String,
 }
 
 impl Phrase {
-    /// The whole phrase, the ratio followed by this sign (`x`, `×`).
+    /// The whole phrase, with this sign (`x`, `×`) after the ratio.
     #[must_use]
     pub fn text(&self, times: &str) -> String {
         match &self.ratio {

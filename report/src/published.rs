@@ -1,4 +1,4 @@
-//! Published figures beside the measured ones.
+//! Comparison of published figures with the measured ones.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::Experiment;
@@ -14,17 +14,17 @@ pub struct PublishedRow {
     pub load: String,
     pub metric: Metric,
     pub published: f64,
-    /// Mean over the runs here; `None`: not measured.
+    /// Mean over the runs here; `None` if not measured.
     pub measured: Option<f64>,
-    /// The runs that the mean is of.
+    /// Number of runs in the mean.
     pub runs: usize,
-    /// Are these runs such that a verdict may rest on them?
+    /// Whether these runs are trusted enough for a verdict.
     pub trusted: bool,
-    /// Where in the study.
+    /// The place in the study, e.g. a table or page.
     pub source: Option<String>,
 }
 
-/// Tolerance of a reproduced figure.
+/// A measured figure within this share of the published one counts as reproduced.
 pub const TOLERANCE: f64 = 0.10;
 
 /// Whether a published figure was reproduced.
@@ -34,7 +34,7 @@ pub enum Reproduced {
     Yes,
     /// Not within [`TOLERANCE`].
     No,
-    /// One run, which has no spread: it lies within [`TOLERANCE`], or not.
+    /// A single run, which has no spread, lies within [`TOLERANCE`] or not.
     Indicative { within: bool },
     /// The runs are not trusted.
     NoVerdict,
@@ -70,15 +70,14 @@ impl PublishedRow {
         }
     }
 
-    /// measured / published.
+    /// measured / published; `None` if either is missing or the published figure is 0.
     #[must_use]
     pub fn ratio(&self) -> Option<f64> {
         self.measured.filter(|_| self.published != 0.0).map(|measured| measured / self.published)
     }
 }
 
-/// measured / published as per cent, with so many digits that it shows on which side of [`TOLERANCE`] it lies: `98 %`, but
-/// `89.99 %`.
+/// measured / published in per cent, with enough digits to show on which side of [`TOLERANCE`] it lies: `98 %`, but `89.99 %`.
 #[must_use]
 pub fn share(ratio: f64) -> String {
     let decided = |shown: f64| (shown - 100.0).abs() <= TOLERANCE * 100.0;
@@ -91,8 +90,8 @@ pub fn share(ratio: f64) -> String {
     format!("{:.*} %", digits.unwrap_or(4) as usize, ratio * 100.0)
 }
 
-/// `2 of 5 published figures reproduced within 10 %; indicative (1 run): 1 would be, 1 would not; no verdict: 1`, of those
-/// that were measured.
+/// `2 of 5 published figures reproduced within 10 %; indicative (1 run): 1 would be, 1 would not; no verdict: 1`: a count of
+/// the measured figures.
 #[must_use]
 pub fn tally(measured: &[&PublishedRow]) -> String {
     let count = |wanted: Reproduced| measured.iter().filter(|row| row.reproduced() == wanted).count();
@@ -105,7 +104,7 @@ pub fn tally(measured: &[&PublishedRow]) -> String {
     )
 }
 
-/// `; indicative (1 run): 1 would be, 1 would not; no verdict: 1`: figures that are neither reproduced nor not.
+/// `; indicative (1 run): 1 would be, 1 would not; no verdict: 1`: the figures without a verdict.
 #[must_use]
 pub fn without_verdict(measured: &[&PublishedRow]) -> String {
     let count = |wanted: Reproduced| measured.iter().filter(|row| row.reproduced() == wanted).count();
@@ -120,7 +119,7 @@ pub fn without_verdict(measured: &[&PublishedRow]) -> String {
     words
 }
 
-/// Every published figure, in the order of the experiment's list, metrics in the order of reports.
+/// Every published figure in the order of the experiment's list; its metrics in the order of reports.
 #[must_use]
 pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
     let mut rows = Vec::new();
@@ -160,7 +159,7 @@ fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metr
         .is_none()
 }
 
-/// The mean of one figure over the runs of a variant under a load on which its figures rest.
+/// The mean of a metric over the complete runs of a variant under a load.
 #[must_use]
 pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> Option<f64> {
     runs::mean(&runs::figures(&runs::complete(&document.records, variant, load), metric))

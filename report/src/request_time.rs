@@ -1,4 +1,4 @@
-//! Where the time of a request goes, in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
+//! A request's time and its parts in words: `31 ms = 19 waiting for a HikariCP connection (OrderRepository.find:42) + ...`.
 
 mod activity;
 mod unit;
@@ -16,27 +16,27 @@ use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use unit::Unit;
 
-/// Parts below this share of the whole are added up in the sentence.
+/// A sentence adds up the parts below this share of the whole.
 const WORTH_NAMING: f64 = 0.02;
 
-/// What is left of the whole below this share is not said: with more of it the parts would visibly not add up.
+/// A remainder below this share of the whole is left out; a larger one would visibly keep the parts from adding up.
 const WORTH_ADDING: f64 = 0.01;
 
-/// Parts that a sentence in full names, and one in brief.
+/// Maximum number of parts that a full sentence names; [`NAMED_IN_BRIEF`] is that of a brief one.
 const NAMED: usize = 5;
 const NAMED_IN_BRIEF: usize = 2;
 
-/// The time of a request of one variant.
+/// The time of one variant's requests in words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestTimeWords {
     pub variant: String,
-    /// The whole in one sentence, without a full stop.
+    /// The time and its parts in one sentence, without a full stop.
     pub sentence: String,
-    /// The same with the interval of each part.
+    /// The same sentence with the interval of each part.
     pub sentence_with_intervals: String,
-    /// The largest parts only, without their places, as a whole and its parts.
+    /// The time and its largest parts, without their places in the code.
     pub brief: String,
-    /// Each part with its interval, the longest first, and what is left at the end.
+    /// Each part with its interval, the longest first; the time without a thread comes last.
     pub parts: Vec<PartWords>,
     /// `142 samples of threads in 2 runs`.
     pub basis: String,
@@ -47,37 +47,37 @@ pub struct RequestTimeWords {
 pub struct PartWords {
     /// `19.2 ms [18.1, 20.3]`.
     pub time: String,
-    /// What requests do, with the class and line.
+    /// The activity of the requests, with class and line.
     pub what: String,
-    /// Of the whole: 0 to 1, or below 0.
+    /// Share of the whole, 0 to 1; below 0 if sampling found more threads than there were requests.
     pub share: f64,
-    /// What kind of time it is, for a colour.
+    /// The kind of time, which decides the colour.
     pub kind: PartKind,
 }
 
-/// What kind of time it is.
+/// The kind of time that a part of a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartKind {
-    /// On a core, or ready for one.
+    /// Running on a core, or ready to run.
     Runs,
-    /// Something in this process makes it wait.
+    /// Waiting for something in this process.
     WaitsHere,
-    /// Another process does, or a file.
+    /// Waiting for another process or a file.
     WaitsOutside,
-    /// It sleeps on purpose, or waits for something unknown.
+    /// Sleeping on purpose, or waiting for something unknown.
     Rests,
-    /// No thread had it.
+    /// In flight while no thread worked on the request.
     WithoutThread,
 }
 
-/// Of each variant under a load.
+/// The request times of each variant under a load, in words.
 #[must_use]
 pub fn under(document: &ResultDocument, load: &LoadSpec) -> Vec<RequestTimeWords> {
     on_one_scale(document, load).into_iter().map(|(time, _)| words(time)).collect()
 }
 
-/// Of each variant under a load, and its share of the longest of them: 0 to 1.
+/// The request time of each variant under a load, with its share (0 to 1) of the longest one.
 #[must_use]
 pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&'a RequestTime, f64)> {
     let times: Vec<&RequestTime> = document.request_times.iter().filter(|it| it.load == load.name).collect();
@@ -120,7 +120,7 @@ pub fn words(time: &RequestTime) -> RequestTimeWords {
     }
 }
 
-/// Chance finds a few threads more than there were requests: then each part has its share of the time that was measured.
+/// The time with its parts scaled down to the measured total if sampling, by chance, found more threads than requests.
 fn of_requests_alone(time: &RequestTime) -> RequestTime {
     let mut time = time.clone();
     let found_ms: f64 = time.parts.iter().map(|part| part.time.ms).sum();
@@ -135,7 +135,7 @@ fn of_requests_alone(time: &RequestTime) -> RequestTime {
     time
 }
 
-/// `number` writes the time of a part.
+/// The time and its parts as a sentence; `number` formats the time of a part.
 fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String {
     let unit = Unit::of(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
@@ -162,7 +162,7 @@ fn brief(time: &RequestTime) -> String {
     let unit = Unit::of(time.service_time_ms).with_digits_of(longest_ms);
     let sum: f64 = terms.iter().map(|(ms, _)| ms).sum();
     let left_out = time.service_time_ms - sum;
-    // What rounding leaves goes to the last part, where the parts are all there is.
+    // If the parts are complete, the last one absorbs the rounding error.
     let is_complete = left_out < WORTH_ADDING * time.service_time_ms;
     let whole = unit.rounded(time.service_time_ms);
     let mut left = whole;
@@ -177,7 +177,7 @@ fn brief(time: &RequestTime) -> String {
     format!("{} per request = {}", unit.shown(whole), words.join(" + "))
 }
 
-/// The largest kinds of time, what the others add up to, and the time without a thread.
+/// The largest kinds of time, ms, the sum of the others, and the time without a thread.
 fn largest(time: &RequestTime) -> Vec<(f64, String)> {
     let share_ms = |share: f64| share * time.service_time_ms;
     let mut kinds: Vec<(f64, String)> = Vec::new();
@@ -210,7 +210,7 @@ fn without_thread_in_full(time: &RequestTime) -> String {
     format!("{}{idle}", without_thread(time))
 }
 
-/// What kind of time a state is.
+/// The kind of time that a thread spends in a state.
 #[must_use]
 pub const fn kind(state: ThreadState) -> PartKind {
     match state {

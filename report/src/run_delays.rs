@@ -1,4 +1,4 @@
-//! How long threads that could run waited until they did, in words.
+//! Run delays, the time for which runnable threads waited for a core or a carrier, as rows and sentences.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::held_carrier::{does, place};

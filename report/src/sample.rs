@@ -1,4 +1,4 @@
-//! A result for tests: one question, a Tomcat, and the records that a test gives.
+//! Sample results for tests: one question, a Tomcat, and the records that a test passes in.
 
 #![allow(clippy::expect_used, reason = "it is for tests")]
 
@@ -14,7 +14,7 @@ use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, Thread
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
-/// `variants` and `loads` as a file has them: `{a: {}, b: {}}`, `[{clients: 4, duration: 1s}]`.
+/// A result; `variants` and `loads` are YAML as in an experiment file: `{a: {}, b: {}}`, `[{clients: 4, duration: 1s}]`.
 pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocument {
     let text =
         format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {variants}\nloads: {loads}\n");
@@ -39,7 +39,7 @@ pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocume
     }
 }
 
-/// A request that sleeps in several places, each to a tenth more or less; what is left is on no thread.
+/// A request that sleeps in several places, each with an interval of ±10 %; the rest of its time is without a thread.
 pub fn request_time(variant: &str, load: &str, service_time_ms: f64, sleeps_ms: &[f64]) -> RequestTime {
     let part = |(line, &ms): (usize, &f64)| RequestTimePart {
         activity: ThreadActivity {
@@ -65,8 +65,8 @@ pub fn request_time(variant: &str, load: &str, service_time_ms: f64, sleeps_ms: 
     }
 }
 
-/// So many blocks of a server's own pool and of virtual threads, which have 1.11 times its throughput, 3.4 times its median and the
-/// same p99. `noise`: by how much the ratio swings from block to block.
+/// A crossover of `blocks` blocks in which virtual threads have 1.11 times the throughput of the server's own pool, 3.4 times its
+/// median and the same p99. The ratio swings by the share `noise` from block to block.
 pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
     let virtual_threads = Treatment::Virtual { limit: None };
     let of = |block: u32| {

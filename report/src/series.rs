@@ -1,15 +1,15 @@
-//! All readings of a run on one clock: the load's, those of the process tree from /proc, and those of the probe.
+//! All readings of a run on one clock: from the load generator, from /proc (process tree) and from the probe.
 //!
-//! The clock is the load's, in seconds since the measured window began. `series.csv` and `series.json` are made of it.
+//! The clock is the load generator's: seconds since the measured window began. `series.csv` and `series.json` show it.
 
 use std::cmp::Ordering;
 use threadcount_model::record::jvm::{JvmReadings, Pool};
 use threadcount_model::record::{LoadSample, ProcessSample, Record};
 
-/// A figure that a reading may have.
+/// A figure that a reading may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Column {
-    /// Its name, with the unit at its end.
+    /// The figure's name, with its unit at the end.
     pub name: &'static str,
     pub meaning: &'static str,
 }
@@ -55,17 +55,16 @@ columns! {
     gc_ms: "a garbage collection that began at this time, from its begin to its end",
 }
 
-/// Figures of one source at one time.
+/// The figures of one source at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
     /// Seconds since the measured window began.
     pub t_s: f64,
-    /// Its source: `load`, `process`, `jvm`, `carriers`, `pool`, `stacks`, `pins`,
-    /// `gc-pause`, `gc`.
+    /// One of `load`, `process`, `jvm`, `carriers`, `pool`, `stacks`, `pins`, `gc-pause`, `gc`.
     pub source: &'static str,
-    /// Which pool, pause or collection.
+    /// The name of the pool, pause or collection.
     pub what: String,
-    /// Figures by the names of [`COLUMNS`]; what was not measured is left out.
+    /// Figures keyed by the names in [`COLUMNS`], without those that were not measured.
     pub cells: Vec<(&'static str, f64)>,
 }
 
@@ -96,7 +95,7 @@ pub fn readings(record: &Record) -> Vec<Reading> {
     readings
 }
 
-/// Those that are of the whole run.
+/// The readings without those of single pools.
 pub(crate) fn readings_but_of_pools(record: &Record) -> Vec<Reading> {
     let mut readings: Vec<Reading> = record.load_series.iter().map(load_reading).collect();
     readings.extend(record.process_series.iter().map(process_reading));

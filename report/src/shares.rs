@@ -1,4 +1,4 @@
-//! Who used how much, where servers are behind the server: on a small machine they share its cores.
+//! CPU use of the server, the servers behind it and the load generator, which share the cores of a small machine.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::RoleCores;
@@ -7,7 +7,7 @@ use threadcount_model::figures;
 use threadcount_model::record::{BackendFigures, Record};
 use threadcount_stats::runs::{is_complete, mean};
 
-/// One sentence without a full stop; `None`: no server is behind the server.
+/// One sentence without a full stop; `None` if there are no servers behind the server.
 #[must_use]
 pub fn shares(document: &ResultDocument) -> Option<String> {
     let runs: Vec<&Record> =
@@ -35,7 +35,7 @@ pub fn shares(document: &ResultDocument) -> Option<String> {
     Some(format!("{cores}; at most: {}", sizes(&runs).join("; ")))
 }
 
-/// The most threads and connections of each server behind the server.
+/// The highest number of threads and connections of each server behind the server.
 fn sizes(runs: &[&Record]) -> Vec<String> {
     let of_one = |name: &str| {
         let seen: Vec<&BackendFigures> =
@@ -66,7 +66,7 @@ fn words(role: &str) -> &str {
     if role == LOAD { "load generator" } else { role }
 }
 
-/// The mean of each role in cores; `None`: no runs.
+/// Each role's mean CPU use in cores; `None` without runs.
 fn used(runs: &[&Record]) -> Option<Vec<(String, f64)>> {
     let of = |read: &dyn Fn(&Record) -> Option<f64>| {
         mean(&runs.iter().filter_map(|run| read(run)).collect::<Vec<f64>>())

@@ -1,10 +1,10 @@
-//! What is known while rounds still go on.
+//! Preliminary results, while the rounds still go on.
 
 use super::view::table::{RatioCell, Row, first_columns, table};
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
 
-/// The ratios of a load in one line; `None`: nothing is known yet.
+/// The ratios of a load in one line; `None` if nothing is known yet.
 #[must_use]
 pub fn so_far(document: &ResultDocument, load: &LoadSpec) -> Option<String> {
     let table = table(document, load, first_columns);

@@ -1,4 +1,4 @@
-//! The summary in the terminal: question, setting, answer, a table per load, why, what is open, trust, study, where the report is.
+//! The terminal summary: question, setting, answer, a table per load, reasons, open questions, trust, study, report path.
 
 pub mod details;
 mod page;
@@ -14,34 +14,34 @@ use threadcount_judge::words::reasons;
 use threadcount_model::doubt::TrustGrade;
 use threadcount_model::printable::printable;
 
-/// How the summary is to be printed.
+/// The style in which a summary is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TerminalStyle {
-    /// Columns; lines are broken to fit (never below 40).
+    /// Columns into which lines are broken, at least 40.
     pub width: usize,
-    /// ANSI colours and bold type.
+    /// Whether to use ANSI colours and bold type.
     pub colour: bool,
 }
 
-/// For a file or a README: no colours, and lines that fit where code is shown.
+/// The style for a file or a README: no colours, and lines that fit into a code block.
 pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
 
-/// Lines of the whole summary, in [`PLAIN`]'s columns.
+/// Maximum lines of the whole summary at the width of [`PLAIN`].
 pub const MOST_LINES: usize = 22;
 
-/// How much the sections around the tables may say; `--details` has all.
+/// Maximum lines of the sections around the tables; `--details` shows everything.
 #[derive(Clone, Copy)]
 struct Shown {
     /// Lines of the answer.
     answer: usize,
-    /// Lines of reasons, of which the last ones fall away.
+    /// Lines of reasons; the last reasons are dropped first.
     why: usize,
     open: usize,
     trust: usize,
     study: usize,
 }
 
-/// From much to little; the tables get the lines that are left.
+/// The sizes to try, from generous to tight; the tables get the lines that are left.
 const SHOWN: [Shown; 6] = [
     Shown { answer: 5, why: 8, open: 3, trust: 3, study: 2 },
     Shown { answer: 4, why: 4, open: 2, trust: 3, study: 2 },
@@ -51,7 +51,7 @@ const SHOWN: [Shown; 6] = [
     Shown { answer: 2, why: 2, open: 1, trust: 1, study: 1 },
 ];
 
-/// The result in [`MOST_LINES`] lines. `report` is the path of the HTML report, where one was written.
+/// The result in [`MOST_LINES`] lines. `report` is the path of the HTML report, if there is one.
 ///
 /// Control characters in names and messages are escaped, so that no server can send escape sequences to a terminal.
 #[must_use]
@@ -64,7 +64,7 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
         return folded(&text, style.width);
     }
     let view = view(document);
-    // The tables have an empty line of their own.
+    // An empty line precedes the tables.
     let left = |shown: Shown| MOST_LINES.saturating_sub(page(&view, report, style, shown, 0).lines() + 1);
     let fits = |shown: &&Shown| table::lines(&view.tables) <= left(**shown);
     let tightest = SHOWN.last().unwrap_or(&SHOWN[0]);
@@ -72,7 +72,7 @@ pub fn terminal(document: &ResultDocument, report: Option<&str>, style: Terminal
     page(&view, report, style, shown, left(shown)).text()
 }
 
-/// `table_lines`: 0 leaves the tables out.
+/// The page; with `table_lines` 0 it leaves the tables out.
 fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, table_lines: usize) -> Page {
     let mut page = Page::new(style);
     page.clipped(&view.question, Tone::Strong);
@@ -98,7 +98,7 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
     page
 }
 
-/// Where there was a crossover, its answer and what fresh JVMs say of it: what else they say is in the tables.
+/// The answer. After a crossover, only its answer and whether fresh JVMs confirm it; the tables show their other figures.
 fn answer(view: &View) -> Vec<(String, Tone)> {
     let sentences: Vec<&String> = match &view.crossover {
         Some(crossover) => crossover.answer.iter().chain(&crossover.confirmation).collect(),
@@ -108,13 +108,13 @@ fn answer(view: &View) -> Vec<(String, Tone)> {
     sentences.into_iter().map(|it| (it.clone(), Tone::Strong)).chain(no_verdict).collect()
 }
 
-/// One paragraph of sentences.
+/// Adds the sentences as one paragraph.
 fn sentences(page: &mut Page, label: &'static str, all: &[(String, Tone)], most_lines: usize) {
     let pieces: Vec<(String, Tone)> = all.iter().map(|(text, tone)| (format!("{text} "), *tone)).collect();
     page.labelled_within(label, &pieces, most_lines);
 }
 
-/// Each on lines of its own, as many as there is room for; the first one always.
+/// Adds each item on its own lines while there is room, and the first item always.
 fn items(page: &mut Page, label: &'static str, all: &[(String, Tone)], most_lines: usize) {
     let end = page.lines() + most_lines;
     for (place, (text, tone)) in all.iter().enumerate() {
@@ -139,7 +139,7 @@ fn trust(page: &mut Page, view: &View, most_lines: usize) {
     let trust = &view.trust;
     let tone = if trust.grade == TrustGrade::Poor { Tone::Bad } else { Tone::Strong };
     let mut pieces = vec![(format!("{}: ", reasons::grade(trust.grade)), tone)];
-    // The answer's place has the reason already.
+    // Without a verdict, the answer already states the reason.
     let lowered_by = trust.lowered_by.iter().filter(|_| view.no_verdict.is_none());
     let sentences: Vec<&String> = lowered_by.chain([&trust.requests]).collect();
     let texts = sentences.iter().enumerate().map(|(place, text)| {
@@ -155,7 +155,7 @@ fn study(study: &StudyView) -> String {
     study.brief.iter().map(|it| format!("{}.", capital(it))).collect::<Vec<_>>().join(" ")
 }
 
-/// A path is not broken: what does not fit beside it stands below.
+/// The line with the report's path. The path is never broken; text that does not fit beside it goes below.
 fn report_line(page: &mut Page, path: &str) {
     let folder = path.trim_end_matches("/report.html");
     let more = format!("All figures: threadcount report {folder} --details");

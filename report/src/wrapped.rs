@@ -1,4 +1,4 @@
-//! Text broken into lines.
+//! Breaking text into lines.
 
 use textwrap::core::display_width;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
@@ -9,8 +9,8 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(text, at_blanks(width)).into_iter().map(Into::into).collect()
 }
 
-/// Breaks the lines of a text that are wider than so many columns at blanks, with the rest of each further to the right. Words stay
-/// whole, and so do lines of a source with its place.
+/// Breaks lines wider than `width` columns at blanks and indents their rest further. Words stay whole, and so do lines that
+/// quote source code with its place.
 #[must_use]
 pub fn folded(text: &str, width: usize) -> String {
     let fold = |line: &str| {

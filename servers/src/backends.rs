@@ -1,4 +1,4 @@
-//! The servers behind a running server.
+//! The running backends: servers behind a running server.
 
 use super::base_folder::BaseFolder;
 use super::placeholders::BackendAddress;
@@ -7,10 +7,10 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use threadcount_model::record::BackendFacts;
 
-/// One of them. Dropping it kills it.
+/// A running backend. Dropping it kills its process.
 pub(super) struct RunningBackend {
     pub process: ServerProcess,
-    /// After the process, so that the folder outlives it.
+    /// Declared after the process, so that the folder outlives it.
     pub _base: Option<BaseFolder>,
     pub stop_within: Duration,
     pub facts: BackendFacts,
@@ -18,23 +18,23 @@ pub(super) struct RunningBackend {
     pub connection_limit: Option<u32>,
 }
 
-/// All of them, in the order of their start. Dropping them kills them, the last one first.
+/// All backends of a server, in the order of their start. Dropping them kills them, the last one first.
 #[derive(Default)]
 pub(super) struct RunningBackends(Vec<RunningBackend>);
 
-/// What is observed of a backend.
+/// A backend as the observers of a run see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackendTarget {
     pub name: String,
     /// The root of its process tree.
     pub pid: u32,
-    /// Where it accepts connections.
+    /// The port on which it accepts connections.
     pub port: u16,
-    /// The most that it accepts.
+    /// The maximum number of connections that it accepts.
     pub connection_limit: Option<u32>,
 }
 
-/// How a backend ended.
+/// The end of a backend.
 #[derive(Clone, Debug)]
 pub struct BackendEnd {
     pub name: String,
@@ -66,7 +66,7 @@ impl RunningBackends {
         self.0.iter().map(target).collect()
     }
 
-    /// The first that has ended; `None`: all are running.
+    /// The first backend that has ended; `None` if all are running.
     pub fn has_exited(&mut self) -> Option<BackendEnd> {
         self.0.iter_mut().find_map(|backend| {
             let status = backend.process.has_exited()?;
@@ -75,7 +75,7 @@ impl RunningBackends {
         })
     }
 
-    /// Stops them, the last one first: it may need those before it.
+    /// Stops the backends, the last one first, because it may need those started before it.
     pub fn stop(mut self) {
         while let Some(RunningBackend { process, stop_within, .. }) = self.0.pop() {
             process.stop(stop_within);

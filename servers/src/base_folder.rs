@@ -1,11 +1,11 @@
-//! A server's configuration and application for one launch, removed afterwards.
+//! The folder of a server's configuration and application for one launch, removed afterwards.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use threadcount_machine::attach::in_tmp::{HeldFolder, unpredictable};
 
-/// The folder could not be made.
+/// The error that such a folder could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("Cannot prepare {product}'s folder {path}: {source}")]
 pub struct BaseError {
@@ -14,17 +14,17 @@ pub struct BaseError {
     source: io::Error,
 }
 
-/// A folder in the system's temporary one; removed when dropped, or by the next process of ours where this one is killed.
+/// A folder in the system's temporary folder. It is removed when dropped, or by our next process if this one is killed.
 pub struct BaseFolder {
     product: &'static str,
     folder: HeldFolder,
 }
 
 impl BaseFolder {
-    /// Makes the folder, empty.
+    /// Creates an empty folder.
     ///
     /// # Errors
-    /// When it cannot be made (a full disk, for example).
+    /// When the folder cannot be created (a full disk, for example).
     pub fn create(product: &'static str) -> Result<Self, BaseError> {
         let name = unpredictable(&format!("threadcount-{}", product.to_lowercase()));
         let folder = name.and_then(|name| HeldFolder::of_ours(&name));
@@ -37,10 +37,10 @@ impl BaseFolder {
         &self.folder.path
     }
 
-    /// Makes a file or folder in it.
+    /// Creates a file or folder in it.
     ///
     /// # Errors
-    /// The error of `make`, with the name.
+    /// The error of `make`, with the path.
     pub fn add<T>(&self, name: &str, make: impl FnOnce(&PathBuf) -> io::Result<T>) -> Result<T, BaseError> {
         let path = self.path().join(name);
         let failed = |source| BaseError { product: self.product, path: path.display().to_string(), source };
@@ -69,7 +69,7 @@ mod tests {
             fs::File::open(folder).unwrap().set_modified(long_ago).unwrap();
         }
         let next = BaseFolder::create("Jetty").unwrap();
-        // Another process of ours may be about to remove it.
+        // Another process of ours may be removing it at this moment.
         let begun = Instant::now();
         while left.exists() {
             assert!(begun.elapsed() < Duration::from_secs(60), "{} stays", left.display());

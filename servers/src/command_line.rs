@@ -1,4 +1,4 @@
-//! The command line that starts a server.
+//! Command lines that start servers.
 
 use super::placeholders::Placeholders;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use threadcount_machine::jdk::Jdk;
 
-/// The variable whose flags `java` itself adds to its own (since Java 9).
+/// The variable from which `java` itself reads further flags (since Java 9).
 const JAVA_OPTIONS: &str = "JDK_JAVA_OPTIONS";
 
 /// A program with its arguments, environment and working folder.
@@ -16,25 +16,25 @@ pub struct ServerCommand {
     pub arguments: Vec<String>,
     /// Variables added to our environment.
     pub env: BTreeMap<String, String>,
-    /// Working folder; `None`: that of this process.
+    /// Working folder; `None` for that of this process.
     pub folder: Option<PathBuf>,
 }
 
 impl ServerCommand {
-    /// The whole line, word by word.
+    /// The words of the whole line.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         let program = self.program.display().to_string();
         std::iter::once(program).chain(self.arguments.iter().cloned()).collect()
     }
 
-    /// Adds a variable; what was there under this name is replaced.
+    /// Sets a variable of the environment.
     pub fn set(&mut self, name: &str, value: impl Into<String>) {
         self.env.insert(name.to_owned(), value.into());
     }
 
-    /// Adds a JVM flag to those in the environment, whoever put them there. `java` reads them before its command line, so
-    /// what stands there wins; Java 8 and what is no `java` do not read them at all.
+    /// Adds a JVM flag to those in the environment, whoever set them. `java` reads them before its command line, whose flags
+    /// therefore win; Java 8 and other programs do not read them at all.
     pub fn add_java_option(&mut self, flag: &str) {
         let before = self.env.get(JAVA_OPTIONS).cloned().or_else(inherited_java_options);
         let options: Vec<_> = before.into_iter().chain([quoted_java_option(flag)]).collect();
@@ -42,31 +42,31 @@ impl ServerCommand {
     }
 }
 
-/// A command that cannot be understood or found.
+/// An error in a command: it cannot be parsed, or its program does not exist.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CommandError {
-    /// A quote is open at the end.
+    /// The command ends inside a quote.
     #[error("The command `{0}` ends inside a quote; close it with the same mark")]
     OpenQuote(String),
     #[error("The command `{0}` names no program")]
     Empty(String),
-    /// Its first word is not a program.
+    /// The first word of the command is not a program.
     #[error(
         "The program `{program}` of the command `{command}` was not found on the PATH. \
          No shell is started; for what only a shell can do write sh -c '...'"
     )]
     NotFound {
         program: String,
-        /// As written.
+        /// The command as written.
         command: String,
     },
 }
 
-/// Splits a command like a shell does (quotes and backslashes; no variables, no globs), fills in the placeholders, and gives it the
-/// Java runtime and the JVM flags of the variant. Words like `NAME=value` before the program go to the environment.
+/// Splits a command as a shell does (quotes and backslashes; no variables, no globs), fills in the placeholders, and adds the
+/// variant's Java runtime and JVM flags. Words like `NAME=value` before the program go to the environment.
 ///
-/// The runtime comes as `JAVA_HOME` and first on the `PATH`, the flags as `JDK_JAVA_OPTIONS`, which `java` itself reads,
-/// so that they work through start scripts too.
+/// The runtime is passed as `JAVA_HOME` and put first on the `PATH`, the flags as `JDK_JAVA_OPTIONS`. `java` itself reads
+/// these, so they work through start scripts too.
 ///
 /// # Errors
 /// [`CommandError`] with the command as it was written.
@@ -99,10 +99,10 @@ pub fn parse(
     Ok(made)
 }
 
-/// Splits a text like a shell does and fills in the placeholders.
+/// Splits a text as a shell does and fills in the placeholders.
 ///
 /// # Errors
-/// A quote that is open at the end.
+/// The text ends inside a quote.
 pub fn words(text: &str, placeholders: &Placeholders<'_>) -> Result<Vec<String>, CommandError> {
     let words = shlex::split(text).ok_or_else(|| CommandError::OpenQuote(text.to_owned()))?;
     Ok(words.iter().map(|word| placeholders.text(word)).collect())
@@ -114,7 +114,7 @@ fn give_java(command: &mut ServerCommand, jdk: &Jdk) {
     command.set("PATH", format!("{}:{path}", jdk.home.join("bin").display()));
 }
 
-/// Flags after those of the user's environment; a flag with a space is quoted for the `java` launcher.
+/// The flags of the user's environment, then these; a flag with a space is quoted for the `java` launcher.
 fn java_options(jvm: &[String], placeholders: &Placeholders<'_>) -> String {
     let quoted = |flag: &String| quoted_java_option(&placeholders.text(flag));
     inherited_java_options().into_iter().chain(jvm.iter().map(quoted)).collect::<Vec<_>>().join(" ")

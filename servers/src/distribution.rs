@@ -1,4 +1,4 @@
-//! Distributions of servers: fetched from Maven Central by `mvn`, checked, unpacked once into the cache.
+//! Server distributions, which `mvn` fetches from Maven Central and we check and unpack once into the cache.
 
 use sha2::{Digest, Sha512};
 use std::ffi::OsString;
@@ -7,15 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A server that comes as an archive.
+/// A server product that is published as an archive.
 #[derive(Debug)]
 pub struct Product {
-    /// Its name, and in small letters its folder in the cache: `Tomcat`.
+    /// The name, e.g. `Tomcat`; in small letters it is the folder in the cache.
     pub name: &'static str,
     pub publisher: &'static str,
-    /// Its name in results: `Apache Tomcat`.
+    /// The name in results: `Apache Tomcat`.
     pub title: &'static str,
-    /// Its Maven coordinates without the version; it is a tar.gz.
+    /// The Maven group; with `artifact` it identifies the tar.gz.
     pub group: &'static str,
     pub artifact: &'static str,
     /// The folder in the archive, without `-VERSION`.
@@ -24,16 +24,16 @@ pub struct Product {
     pub whole: &'static str,
     /// The oldest major version that we can run.
     pub oldest: u32,
-    /// The versions we know.
+    /// The versions that we know.
     pub pinned: &'static [Pinned],
 }
 
-/// A version we know: the newest of its line when this was written, and the SHA-512 of its tar.gz.
+/// A version that we know: the newest of its line when this was written, with the SHA-512 of its tar.gz.
 #[derive(Debug)]
 pub struct Pinned {
-    /// `11.0`.
+    /// The line, e.g. `11.0`.
     pub line: &'static str,
-    /// `11.0.24`.
+    /// The exact version, e.g. `11.0.24`.
     pub version: &'static str,
     pub sha512: &'static str,
 }
@@ -43,7 +43,7 @@ impl Product {
         self.pinned.iter().find(|it| it.line == wanted || it.version == wanted)
     }
 
-    /// The version of a line or of an exact version.
+    /// The exact version for a line (`11.0`) or an exact version.
     fn meant<'a>(&self, wanted: &'a str) -> Option<&'a str> {
         self.pinned(wanted).map(|it| it.version).or_else(|| self.is_exact(wanted).then_some(wanted))
     }
@@ -52,7 +52,7 @@ impl Product {
         self.pinned.iter().map(|it| format!("\"{}\"", it.line)).collect::<Vec<_>>().join(", ")
     }
 
-    /// Three numbers and perhaps a milestone (`12.0.0-M1`), new enough for jakarta.servlet.
+    /// Whether this is an exact version (three numbers, perhaps a milestone as in `12.0.0-M1`) that is new enough for jakarta.servlet.
     fn is_exact(&self, version: &str) -> bool {
         let (numbers, milestone) = version.split_once('-').unwrap_or((version, ""));
         let numbers: Vec<Option<u32>> = numbers.split('.').map(|it| it.parse().ok()).collect();
@@ -64,12 +64,12 @@ impl Product {
 /// The Maven plugin that copies an artifact to a folder.
 const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy";
 
-/// How the archive was verified.
+/// The way in which an archive was verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checked {
-    /// Its SHA-512 is the one in our table.
+    /// By the SHA-512 in our table.
     Pinned,
-    /// A version not in the table: Maven compared it with the checksum on Maven Central.
+    /// By Maven against the checksum on Maven Central, because our table does not contain the version.
     ByMaven,
 }
 
@@ -79,12 +79,12 @@ pub struct Distribution {
     pub home: PathBuf,
     pub version: String,
     pub checked: Checked,
-    /// `Apache Tomcat`.
+    /// The product's name in results: `Apache Tomcat`.
     pub title: &'static str,
 }
 
 impl Distribution {
-    /// `Apache Tomcat 11.0.24`, with a note where the version is not one we know.
+    /// `Apache Tomcat 11.0.24`, with a note if our table does not contain the version.
     #[must_use]
     pub fn product(&self) -> String {
         let note = match self.checked {
@@ -97,14 +97,14 @@ impl Distribution {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DistributionError {
-    /// Not a line or a version we can run.
+    /// The text is neither a line nor a version that we can run.
     #[error(
         "{} `{wanted}` is not a version that Threadcount runs; write {} or an exact version of {} or newer",
         .product.name, .product.known_lines(), .product.oldest
     )]
     Unknown {
         product: &'static Product,
-        /// As written.
+        /// The version as written.
         wanted: String,
     },
     #[error(
@@ -125,7 +125,7 @@ pub enum DistributionError {
     WrongChecksum {
         product: &'static Product,
         version: String,
-        /// In our table.
+        /// The SHA-512 in our table.
         expected: String,
         found: String,
     },
@@ -133,23 +133,23 @@ pub enum DistributionError {
     Unpack { product: &'static Product, folder: String, source: io::Error },
 }
 
-/// The cache of distributions, and the Maven that fills it.
+/// The cache of distributions, with the Maven that fills it.
 #[derive(Clone, Debug)]
 pub struct DistributionStore {
-    /// The folder for the unpacked ones; each product has a folder in it.
+    /// The folder of the unpacked distributions, with a subfolder per product.
     pub folder: PathBuf,
     pub maven: OsString,
 }
 
 impl DistributionStore {
-    /// In our cache, by the `mvn` of the PATH.
+    /// The store in our cache, filled by the `mvn` on the PATH.
     #[must_use]
     pub fn of_this_machine() -> Self {
         Self { folder: threadcount_machine::cache::folder(), maven: "mvn".into() }
     }
 
-    /// The distribution of a line (`11.0`: the version we know) or of an exact version (`10.1.42`); fetched, checked and
-    /// unpacked where it is not yet there.
+    /// The distribution of a line (`11.0`: the version that we know) or of an exact version (`10.1.42`). If it is not in the
+    /// cache yet, it is fetched, checked and unpacked.
     ///
     /// # Errors
     /// [`DistributionError`].
@@ -165,7 +165,7 @@ impl DistributionStore {
         Ok(Distribution { home, version: version.to_owned(), checked, title: product.title })
     }
 
-    /// The version that [`get`](Self::get) would fetch; `None`: it is here, or there is no such version.
+    /// The version that [`get`](Self::get) would fetch; `None` if it is in the cache or does not exist.
     #[must_use]
     pub fn missing<'a>(&self, product: &Product, wanted: &'a str) -> Option<&'a str> {
         product.meant(wanted).filter(|version| !self.home(product, version).join(product.whole).is_file())
@@ -179,7 +179,7 @@ impl DistributionStore {
         self.all(product).join(format!("{}-{version}", product.folder))
     }
 
-    /// Everything is unpacked in a folder beside the target, and one rename makes it visible: other processes see a whole
+    /// Unpacks into a folder beside the target and makes it visible by one rename, so that other processes see a whole
     /// distribution or none.
     fn install(
         &self,
@@ -209,13 +209,13 @@ impl DistributionStore {
             fs::remove_dir_all(home).map_err(failed)?;
         }
         match fs::rename(unpacked, home) {
-            // Another process has put it there already.
+            // Another process has already installed it.
             Err(_) if is_whole() => Ok(()),
             done => done.map_err(failed),
         }
     }
 
-    /// Maven takes it from its own repository on this machine, else from Maven Central (or the mirror of the user's
+    /// Lets Maven copy the archive from its local repository, or download it from Maven Central (or the mirror in the user's
     /// settings.xml), where a wrong checksum is an error.
     fn fetch(
         &self,
@@ -245,7 +245,7 @@ impl DistributionStore {
     }
 }
 
-/// The first error lines; the rest of Maven's output is general advice.
+/// The first error lines of Maven's output; the rest is general advice.
 fn error_lines(stdout: &[u8], stderr: &[u8]) -> String {
     let text = [String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr)].join("\n");
     let lines = text.lines().map(|line| line.trim_start_matches("[ERROR]").trim());

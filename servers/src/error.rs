@@ -1,4 +1,4 @@
-//! Why a server could not be launched, as messages for the user.
+//! The reasons why a server could not be launched, as messages for the user.
 
 use super::backends::BackendEnd;
 use super::base_folder::BaseError;
@@ -41,7 +41,7 @@ pub enum LaunchError {
     NoWorkdir { path: String, variant: String },
     #[error(transparent)]
     OwnCommand(Box<FailedCommand>),
-    /// A benchmark where a server is wanted.
+    /// The variant is a benchmark, but a server is needed.
     #[error("`{variant}` is a benchmark; nothing can ask it")]
     NotAServer { variant: String },
     /// A peer that cannot be built.
@@ -76,27 +76,27 @@ pub enum LaunchError {
     Server(#[from] ServerError),
 }
 
-/// A command of the user's own, before or after a server.
+/// The failure of a user's `before` or `after` command of a server.
 #[derive(Debug, thiserror::Error)]
 #[error("The command {when} the server of variant `{variant}` {why}: {command}; its output is in {log}")]
 pub struct FailedCommand {
     pub when: &'static str,
     pub variant: String,
-    /// As written.
+    /// The command as written.
     pub command: String,
-    /// How it ended, in words.
+    /// How the command ended, in words.
     pub why: String,
     pub log: String,
     pub log_tail: Vec<String>,
 }
 
-/// A single backend has no name of its own.
+/// A backend in words; a single backend has no name of its own.
 fn backend_words(name: &str) -> String {
     if name == ONLY_BACKEND { name.to_owned() } else { format!("backend `{name}`") }
 }
 
 impl LaunchError {
-    /// The last lines of the server's log, where it has one.
+    /// The last lines of the server's log, if there is one.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
         match self {
@@ -117,7 +117,7 @@ impl LaunchError {
         }
     }
 
-    /// The root cause by the log, where the error itself is not the cause.
+    /// The root cause according to the log, if the error itself is not the cause.
     #[must_use]
     pub fn cause(&self) -> Option<String> {
         match self {
@@ -130,8 +130,8 @@ impl LaunchError {
         }
     }
 
-    /// Why the variant cannot run on this machine although nothing is wrong with the experiment: something it needs is
-    /// not installed, and the others can run without it.
+    /// The reason why the variant cannot run on this machine although the experiment is correct: something that only this
+    /// variant needs is not installed, so the others can still run.
     #[must_use]
     pub fn cannot_here(&self) -> Option<&str> {
         match self {

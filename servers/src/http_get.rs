@@ -1,4 +1,4 @@
-//! One GET request to check that a server is ready. Not used for load.
+//! A single GET request that checks whether a server is ready. It is not used for load.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -7,28 +7,28 @@ use threadcount_model::environment;
 use ureq::Agent;
 use ureq::tls::TlsConfig;
 
-/// Maximum response size that is read.
+/// Maximum number of bytes that are read from a response.
 const MOST_BYTES: u64 = 256 * 1024;
 
-/// A base URL: scheme, host and port, and the path before those of the requests.
+/// A base URL: scheme, host, port, and the path that precedes those of the requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     pub is_https: bool,
     /// The host as written, without brackets.
     pub host: String,
-    /// As written, or the scheme's own.
+    /// The port as written, or the scheme's default.
     pub port: u16,
-    /// Without a slash at its end; often empty.
+    /// The path without a slash at its end; often empty.
     pub path: String,
 }
 
-/// A URL that cannot be used.
+/// The error for a text that is not the URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a URL of a server; write it like http://127.0.0.1:8080 or http://127.0.0.1:{{port}}")]
 pub struct NotAUrl(pub String);
 
 impl BaseUrl {
-    /// Understands `http[s]://host[:port][/path]`.
+    /// Parses `http[s]://host[:port][/path]`.
     ///
     /// # Errors
     /// [`NotAUrl`] with the text.
@@ -51,10 +51,10 @@ impl BaseUrl {
         if host.is_empty() { Err(wrong()) } else { Ok(Self { is_https, host, port, path }) }
     }
 
-    /// Its addresses: a server may accept connections at any of them.
+    /// The addresses of the host; a server may accept connections at any of them.
     ///
     /// # Errors
-    /// The name is not known.
+    /// The host's name is unknown.
     pub fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }
@@ -62,14 +62,14 @@ impl BaseUrl {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status; `None`: the response is not HTTP/1, for example from an HTTP/2-only server.
+    /// The status; `None` if the response is not HTTP/1, for example from an HTTP/2-only server.
     pub status: Option<u16>,
-    /// The body; empty where it did not end in time.
+    /// The body; empty if it did not end in time.
     pub body: String,
 }
 
-/// One GET request for a path with its query. Certificates are not verified: readiness does not depend on trust, and
-/// the load has its own setting for that.
+/// Sends one GET request for a path with its query. Certificates are not verified, because readiness does not depend on
+/// trust and the load has its own setting for that.
 ///
 /// # Errors
 /// When the connection or the TLS handshake fails, or the response does not arrive within the limit.
@@ -90,7 +90,7 @@ pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
     }
 }
 
-/// Without proxies and redirects; every status is a response.
+/// A client without proxies and redirects, for which every status is a response.
 fn client(limit: Duration) -> Agent {
     let tls = TlsConfig::builder().disable_verification(true).build();
     let config = Agent::config_builder().tls_config(tls).timeout_global(Some(limit)).proxy(None);

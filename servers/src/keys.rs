@@ -1,4 +1,4 @@
-//! A server as an experiment's file writes it, perhaps in parts: at the top of the file, in a variant, in both.
+//! A server in an experiment file, where its keys may stand at the top of the file, in a variant, or partly in both.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,10 +11,10 @@ use threadcount_model::parse::value_kinds::{Count, Text};
 use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_model::value_kinds;
 
-/// How the value of a key is checked where it stands, also if a variant writes another one later.
+/// A check of a key's value at the place where it is written, even if a variant later overrides the value.
 pub type Check = fn(&Node, &str) -> Result<(), Diagnostic>;
 
-/// A key of a server, and how its value is checked.
+/// A key of a server, with the check of its value.
 #[derive(Clone, Copy)]
 pub struct CheckedKey {
     pub spec: KeySpec,
@@ -32,7 +32,7 @@ impl CheckedKey {
     }
 }
 
-/// Keys of several kinds of servers.
+/// Keys that several kinds of servers share.
 pub const APP: CheckedKey = CheckedKey::of::<Text>(
     "app",
     "The web application of a Tomcat or Jetty: a module of jvm/, or a path to a .war.",
@@ -51,33 +51,33 @@ value_kinds! {
     pub Version = |_| json_schema!({"type": ["string", "number"], "pattern": r"^[0-9]+\.[0-9]+(\..+)?$"});
 }
 
-/// The keys of one kind of thing that a variant can measure. `S` is what they become.
+/// The keys of one kind of thing that a variant can measure; they are read into an `S`.
 pub struct Keys<S = Server> {
     /// The key that names the kind: `tomcat`.
     pub kind: CheckedKey,
-    /// Plural in lists of needs: `Tomcat`, `jars`.
+    /// The plural for lists of requirements: `Tomcat`, `jars`.
     pub plural: &'static str,
-    /// The other keys it understands.
+    /// The other keys that this kind understands.
     pub own: &'static [CheckedKey],
-    /// What they become, with what is left out filled in.
+    /// Reads the keys and fills in defaults for those left out.
     pub read: fn(&WrittenServer<'_>) -> Result<S, Diagnostic>,
 }
 
-/// What a server belongs to, for messages and for what it inherits.
+/// The owner of a server (a variant or a backend), for messages and for inherited settings.
 pub struct Owner<'a> {
     /// The name of the variant or of the backend.
     pub name: &'a str,
-    /// It is a server behind a server.
+    /// Whether the owner is a backend.
     pub backend: bool,
     pub span: &'a Range<usize>,
     pub fields: &'a Fields<'a>,
-    /// Texts other than the arguments that may contain the port.
+    /// Texts besides the arguments that may contain the port.
     pub env: Vec<&'a str>,
-    /// What the loads ask for.
+    /// The request of the loads.
     pub request: Option<&'a RequestSpec>,
 }
 
-/// The keys of one server, all parts together.
+/// The keys of one server, merged from all places.
 pub struct WrittenServer<'a> {
     /// The value of the key that names the kind.
     pub kind: &'a str,
@@ -100,13 +100,13 @@ impl WrittenServer<'_> {
         self.values.get(key).map(read).transpose()
     }
 
-    /// The readiness path or `tcp`: `ready`, else the path of the loads.
+    /// The readiness path or `tcp`: the value of `ready`, or the path of the loads.
     pub fn ready(&self) -> Result<String, Diagnostic> {
         let asked = || self.owner.request.map_or_else(|| "/".to_owned(), RequestSpec::sample_path);
         Ok(self.text("ready")?.unwrap_or_else(asked))
     }
 
-    /// `threads:` of a variant; a backend has no such key.
+    /// The value of `threads:`; only a variant has this key, a backend does not.
     pub fn threads(
         &self,
         read: impl FnOnce(&Node) -> Result<Threads, Diagnostic>,
@@ -114,14 +114,14 @@ impl WrittenServer<'_> {
         if self.owner.backend { Ok(None) } else { self.owner.fields.read("threads", read) }
     }
 
-    /// `threads:` has no effect on this kind of server.
+    /// Rejects `threads:` for a kind of server on which it has no effect.
     pub fn refuse_threads(&self, kind: &str) -> Result<(), Diagnostic> {
         self.refuse("threads", kind, "a servlet container").map_err(|diagnostic| {
             diagnostic.help("choose the thread model in `args`, in the command or in `env`")
         })
     }
 
-    /// A key that this kind of server does not have.
+    /// Rejects a key that this kind of server does not have.
     pub fn refuse(&self, key: &str, kind: &str, configures: &str) -> Result<(), Diagnostic> {
         match self.owner.fields.key_span(key) {
             None => Ok(()),
@@ -132,7 +132,7 @@ impl WrittenServer<'_> {
         }
     }
 
-    /// Neither `url` nor `{port}` is set.
+    /// The error that neither `url` nor `{port}` is set.
     pub fn no_url(&self, help: String) -> Diagnostic {
         let Owner { name, span, .. } = self.owner;
         let message = format!("where does the server of `{name}` listen?");
@@ -144,12 +144,12 @@ pub fn text(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.text(key).map(drop)
 }
 
-/// One text, or a list of them.
+/// Checks that the value is one text or a list of texts.
 pub fn texts(node: &Node, key: &str) -> Result<(), Diagnostic> {
     one_or_several(node, key).map(drop)
 }
 
-/// One text, or a list of them, read.
+/// Reads one text or a list of texts.
 pub fn one_or_several(node: &Node, key: &str) -> Result<Vec<String>, Diagnostic> {
     match &node.kind {
         Kind::List(_) => node.texts(key),
@@ -157,12 +157,12 @@ pub fn one_or_several(node: &Node, key: &str) -> Result<Vec<String>, Diagnostic>
     }
 }
 
-/// A whole number from 1.
+/// Checks that the value is a whole number from 1.
 pub fn positive(node: &Node, key: &str) -> Result<(), Diagnostic> {
     node.positive_u32(key).map(drop)
 }
 
-/// A path that begins with a slash, or `tcp`.
+/// Checks that the value is a path that begins with a slash, or `tcp`.
 pub fn readiness(node: &Node, key: &str) -> Result<(), Diagnostic> {
     let written = node.text(key)?;
     if written.starts_with('/') || written == TCP {
@@ -174,7 +174,7 @@ pub fn readiness(node: &Node, key: &str) -> Result<(), Diagnostic> {
     Err(node.bad(key, "a path").help(help))
 }
 
-/// A line (`11.0`) or an exact version (`11.0.24`) of a distribution.
+/// Checks that the value is a line (`11.0`) or an exact version (`11.0.24`) of a distribution.
 pub fn version(node: &Node, key: &str, line: &str, exact: &str) -> Result<(), Diagnostic> {
     let version = node.text(key)?;
     let numbers = version.split('.').count();

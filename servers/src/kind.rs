@@ -14,52 +14,52 @@ use threadcount_model::record::RequestThread;
 /// Default time between SIGTERM and SIGKILL.
 pub const STOP_LIMIT: Duration = Duration::from_secs(10);
 
-/// A kind of server; implemented by its data in the model.
+/// A kind of server; the model's types for servers implement this trait.
 pub trait ServerKind {
-    /// Its keys in an experiment's file.
+    /// The keys of this kind in an experiment file.
     fn keys() -> Keys
     where
         Self: Sized;
 
-    /// Requirements: the key of its kind, and a version, a jar or a program.
+    /// The requirement of the server: the key of its kind, and a version, a jar or a program.
     fn needs(&self) -> Option<(&'static str, &str)>;
 
-    /// What [`prepare`](Self::prepare) would download, in words.
+    /// The download that [`prepare`](Self::prepare) would need, in words.
     fn missing_download(&self, _store: &DistributionStore) -> Option<String> {
         None
     }
 
-    /// Finds, fetches or builds everything it needs and starts nothing, so that missing parts are reported before the
-    /// first run.
+    /// Finds, fetches or builds everything that the server needs without starting it, so that missing parts are reported
+    /// before the first run.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// An error that names what is missing and how to get it.
     fn prepare(&self, context: &LaunchContext<'_>) -> Result<(), LaunchError> {
         self.launch_spec(context).map(drop)
     }
 
-    /// Makes everything ready for one start.
+    /// Prepares everything for one start.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// An error that names what is missing and how to get it.
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError>;
 
-    /// Why its application did not start although the server responds, by its log; `None`: it did.
+    /// The reason, from the log, why the application did not start although the server responds; `None` if it started.
     fn deployment_failure(&self, _log: &Path) -> Option<String> {
         None
     }
 
-    /// The kind of thread that has to serve requests, where the configuration decides it.
+    /// The kind of thread that must serve requests, if the configuration decides it.
     fn thread_kind(&self) -> Option<ThreadKind> {
         None
     }
 
-    /// The thread that handles a request of the running server; `None`: not reported.
+    /// The thread that handles a request of the running server; `None` if the server does not report it.
     fn request_thread(&self, url: &BaseUrl) -> Option<RequestThread> {
         request_thread::ask(url)
     }
 
-    /// Whether the variant's JVM flags reach the JVM. A command has to pass them on itself.
+    /// Whether we pass the variant's JVM flags to the JVM; a command must do so itself.
     fn passes_jvm_flags(&self) -> bool {
         true
     }

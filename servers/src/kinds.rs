@@ -1,4 +1,4 @@
-//! All kinds of servers. A new kind is a folder, its data in `model/experiment/server.rs`, and one line in each list here.
+//! All kinds of servers. A new kind needs a folder, a type in `model/experiment/server.rs`, and a line in each list here.
 
 use super::keys::Keys;
 use super::kind::ServerKind;
@@ -6,7 +6,7 @@ use threadcount_model::experiment::{
     CommandServer, JarServer, JettyServer, PeerServer, Server, TomcatServer,
 };
 
-/// The kind that a server is of.
+/// The kind of a server.
 #[must_use]
 pub fn kind(server: &Server) -> &dyn ServerKind {
     match server {
@@ -18,7 +18,7 @@ pub fn kind(server: &Server) -> &dyn ServerKind {
     }
 }
 
-/// Their keys, in the order of messages.
+/// The keys of all kinds, in the order in which messages list them.
 #[must_use]
 pub fn keys() -> [Keys; 5] {
     [TomcatServer::keys(), JettyServer::keys(), JarServer::keys(), PeerServer::keys(), CommandServer::keys()]

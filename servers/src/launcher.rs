@@ -1,4 +1,4 @@
-//! From a variant to a running server.
+//! The launcher, which turns a variant into a running server.
 
 use super::backends::{RunningBackend, RunningBackends};
 use super::distribution::DistributionStore;
@@ -31,26 +31,26 @@ use threadcount_model::record::{BackendFacts, RequestThread, ServerFacts};
 /// A server that is not ready after this time has failed to start.
 pub const READY_LIMIT: Duration = Duration::from_secs(180);
 
-/// A server that is not ready after this time is looked into, and again whenever it has taken twice as long.
+/// A server that is not ready after this time is checked for a hang, and again each time the wait has doubled.
 const LOOKED_INTO_AFTER: Duration = Duration::from_secs(20);
 
-/// Looks into the process with this id: the diagnosis by line where it hangs, `None` where it does not, or nothing can be said.
+/// Checks the process with this id for a hang: the lines of the diagnosis, or `None` if it does not hang or cannot be checked.
 pub type HangCheck = fn(u32) -> Option<Vec<String>>;
 
-/// Starts servers with what this machine has.
+/// Starts servers from the Java runtimes and distributions of this machine.
 #[derive(Clone, Debug)]
 pub struct Launcher {
     /// The Java runtimes, best first.
     pub jdks: Vec<Jdk>,
-    /// Where Tomcat comes from.
+    /// The store from which Tomcat and Jetty come.
     pub distributions: DistributionStore,
-    /// How long a server may take until it is ready.
+    /// The time within which a server must become ready.
     pub ready_within: Duration,
-    /// Paths that are there to say whether a server is healthy: with one of them it is ready when it responds with success.
+    /// Health-check paths: a server asked for one of them is ready only when it responds with success.
     pub health_paths: Vec<String>,
-    /// The instruments in each JVM.
+    /// The instruments for each JVM.
     pub instruments: Instruments,
-    /// For a server that does not become ready.
+    /// The check of a server that does not become ready.
     pub hang_check: Option<HangCheck>,
 }
 
@@ -67,11 +67,11 @@ impl Launcher {
         }
     }
 
-    /// Finds or fetches everything a variant needs and starts nothing, so that missing parts are reported before the first
-    /// run. Fetching a Tomcat takes some seconds, once.
+    /// Finds or fetches everything that a variant needs without starting it, so that missing parts are reported before the
+    /// first run. Fetching a Tomcat takes some seconds, once.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// An error that names what is missing and how to get it.
     pub fn prepare(&self, variant: &Variant) -> Result<(), LaunchError> {
         if variant.target().is_none() && self.probe_of(variant) != ProbeChoice::Off {
             jar::find().map_err(LaunchError::Probe)?;
@@ -90,7 +90,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Checks that everything exists; nothing listens at the ports.
+    /// Checks that everything exists, with placeholder ports on which nothing listens.
     fn check(&self, variant: &Variant) -> Result<(), LaunchError> {
         let placeholders = Placeholders { port: 1, backends: &[], secret: "" };
         kind_of(variant)?.prepare(&self.context(variant, 1, placeholders, Path::new("")))
@@ -108,22 +108,22 @@ impl Launcher {
         LaunchContext { jdks, distributions, instruments, variant, clients, placeholders, folder }
     }
 
-    /// What [`prepare`](Self::prepare) would download, in words: `Tomcat 11.0.24`.
+    /// The download that [`prepare`](Self::prepare) would need, in words: `Tomcat 11.0.24`.
     #[must_use]
     pub fn missing_download(&self, variant: &Variant) -> Option<String> {
         kind(variant.server()?).missing_download(&self.distributions)
     }
 
-    /// A variant may set its own, so that the cost of the probe can be measured.
+    /// The probe setting of a variant; it may differ between variants, so that the cost of the probe can be measured.
     fn probe_of(&self, variant: &Variant) -> ProbeChoice {
         variant.probe.unwrap_or(self.instruments.probe)
     }
 
-    /// Starts a fresh server and returns when it is ready. `clients` is how many the load has. The server's log goes to
-    /// `folder`, which is created; a Tomcat's server.xml too.
+    /// Starts a fresh server and returns when it is ready. `clients` is the number of clients of the load. The server's log
+    /// (and a Tomcat's server.xml) goes to `folder`, which is created.
     ///
     /// # Errors
-    /// Why the server is not ready. None of its processes is left.
+    /// The reason why the server is not ready. None of its processes is left running.
     pub fn launch(
         &self,
         variant: &Variant,
@@ -139,13 +139,13 @@ impl Launcher {
         }
         let attempt = |new_port: NewPort| self.attempt(variant, clients, folder, new_port, interrupted);
         match attempt(port::reserved) {
-            // It does not ask for SO_REUSEADDR, or needed its port longer than that was reserved.
+            // The server does not set SO_REUSEADDR, or bound its port only after the reservation had ended.
             Err(error) if port::log_says_taken(error.log_tail()) => attempt(port::free),
             done => done,
         }
     }
 
-    /// A server that runs already: only the variant's own commands are run.
+    /// Connects to a server that is already running; only the variant's own commands are run.
     fn elsewhere(
         &self,
         variant: &Variant,
@@ -236,7 +236,7 @@ impl Launcher {
         })
     }
 
-    /// Starts one process and waits until it is ready, as long as all behind it run.
+    /// Starts one process and waits until it is ready, while all of its backends keep running.
     fn start(
         &self,
         variant: &Variant,
@@ -261,7 +261,7 @@ impl Launcher {
                 return Some(WillNotBeReady::InVain);
             }
             let check = self.hang_check.filter(|_| after >= look_after)?;
-            // It may come to hang later, or could not be looked into.
+            // The server may hang later, or could not be checked now.
             look_after = after * 2;
             check(pid).map(WillNotBeReady::Hangs)
         };
@@ -313,7 +313,7 @@ impl Launcher {
     }
 }
 
-/// The Java that was given, or the one that a command has started.
+/// The Java that we chose, or the one that a command has started.
 fn java(given: Option<Jdk>, pid: u32) -> Option<String> {
     match given {
         Some(jdk) => Some(jdk.describe()),
@@ -321,13 +321,13 @@ fn java(given: Option<Jdk>, pid: u32) -> Option<String> {
     }
 }
 
-/// How a port is found for a server.
+/// A way to find a port for a server.
 type NewPort = fn() -> io::Result<u16>;
 
-/// What each start of one run has in common.
+/// Values that all starts of one run share.
 struct Start<'a> {
     clients: u32,
-    /// Those that run already.
+    /// The backends that are already running.
     backends: &'a [BackendAddress],
     secret: &'a str,
     new_port: NewPort,
@@ -350,14 +350,14 @@ fn start_pinned(variant: &Variant, spec: &LaunchSpec, log: &Path) -> Result<Serv
     Ok(ServerProcess::start(&spec.command, log)?)
 }
 
-/// A process that is ready.
+/// A started process that is ready.
 struct Started {
     spec: LaunchSpec,
     process: ServerProcess,
     url: BaseUrl,
     ready: Duration,
     log: PathBuf,
-    /// Its command line, without the secret.
+    /// The command line without the secret.
     command: Vec<String>,
 }
 
@@ -367,14 +367,14 @@ fn kind_of(variant: &Variant) -> Result<&dyn ServerKind, LaunchError> {
     variant.server().map(kind).ok_or_else(not_a_server)
 }
 
-/// The backend as a variant of its own.
+/// The backend written as a variant, so that it can be started like one.
 fn behind(variant: &Variant, backend: &Backend) -> Variant {
     let name = format!("{}'s {}", variant.name, backend.name);
     let Backend { server, jdk, jvm, env, cores, .. } = backend.clone();
     Variant { jdk, jvm, env, cores, ..Variant::new(&name, server) }
 }
 
-/// The end of a backend, where that is why a process did not become ready.
+/// Replaces the error by the end of a backend, if that is why a process did not become ready.
 fn or_ended(variant: &Variant, backends: &mut RunningBackends, error: LaunchError) -> LaunchError {
     match backends.has_exited() {
         Some(end) if !error.is_interrupt() => {
@@ -389,14 +389,14 @@ fn backend_error(variant: &Variant, backend: &Backend, error: LaunchError) -> La
     LaunchError::Backend { variant, backend, source: Box::new(error) }
 }
 
-/// A flag without the values of the environment, which JDK_JAVA_OPTIONS puts there. Flags of the JVM itself hold none and are read
-/// again, and the variant's own are known.
+/// A flag without values of the environment, which may come in through JDK_JAVA_OPTIONS. The JVM's own flags (`-X...`) contain none
+/// and are read again later, and the variant's flags are known.
 fn shown(variant: &Variant, flag: &str) -> String {
     let is_known = flag.starts_with("-X") || variant.jvm.iter().any(|it| it == flag);
     if is_known { flag.to_owned() } else { variant.without_values(flag) }
 }
 
-/// A user's own application does not report its threads.
+/// The Tomcat pool thread behind a user's own application, which does not report its threads.
 fn pool_thread(pid: u32, url: &BaseUrl) -> Option<RequestThread> {
     request_thread::of_pool(ProcessTree::rooted_at(pid).java_pid()?, url.port)
 }

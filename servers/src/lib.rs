@@ -1,6 +1,6 @@
-//! How a server starts, is found ready, and stops. Each kind of server is a folder behind one trait, `ServerKind`.
+//! Starting a server, waiting until it is ready, and stopping it. Each kind of server is a folder behind one trait, `ServerKind`.
 //!
-//! [`Launcher`] is the way in: `prepare` once for each variant, `launch` for each run.
+//! The entry point is [`Launcher`]: call `prepare` once per variant and `launch` for each run.
 
 mod backends;
 pub mod base_folder;

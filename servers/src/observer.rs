@@ -1,11 +1,11 @@
-//! What observes the JVM of a running server from inside, from the moment when it is wanted.
+//! The observer of a running server's JVM, which attaches its instruments only when they are wanted.
 
 use std::path::{Path, PathBuf};
 use threadcount_machine::probe::{Instruments, ProbeSession};
 use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::window::Window;
 
-/// The instruments of one server. Until they attach, nothing of them is in its JVM.
+/// The instruments of one server. Until they attach, the JVM contains nothing of them.
 pub(super) struct Observer {
     probe: Option<ProbeSession>,
     instruments: Instruments,
@@ -25,7 +25,7 @@ impl Observer {
         self.probe.is_some() || self.instruments.jfr
     }
 
-    /// Attaches to the JVM. Returns why it could not.
+    /// Attaches to the JVM, or returns the reason why it could not.
     pub fn attach(&mut self, jvm_pid: u32) -> Option<String> {
         let refused = self.probe.as_ref().and_then(|probe| probe.attach(jvm_pid).err());
         if refused.is_some() {
@@ -35,7 +35,7 @@ impl Observer {
         refused.map(|error| error.to_string()).or(unrecorded)
     }
 
-    /// `None`: it was not attached, or is not in the JVM.
+    /// The probe's readings in a window; `None` if it is not in the JVM.
     pub fn readings(&self, window: Window) -> Option<JvmReadings> {
         self.probe.as_ref()?.finish(window)
     }

@@ -1,4 +1,4 @@
-//! Commands of the user's own: `before` each start of a server, `after` each end of it.
+//! The user's own commands: `before` each start of a server and `after` each of its ends.
 
 use super::command_line::{self, ServerCommand};
 use super::error::{FailedCommand, LaunchError};
@@ -11,11 +11,11 @@ use threadcount_machine::jdk::Jdk;
 use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::Variant;
 
-/// A command that takes longer hangs: seeding a database takes minutes at most.
+/// A command that takes longer than this hangs; seeding a database takes minutes at most.
 const LIMIT: Duration = Duration::from_secs(600);
-/// Between SIGTERM and SIGKILL.
+/// Time between SIGTERM and SIGKILL.
 const STOP_WITHIN: Duration = Duration::from_secs(5);
-/// Interval between two looks whether it has ended.
+/// Interval between two checks whether the command has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A command that is run once.
@@ -23,21 +23,21 @@ const PAUSE: Duration = Duration::from_millis(10);
 struct OwnCommand {
     when: &'static str,
     variant: String,
-    /// As written.
+    /// The command as written.
     written: String,
     command: ServerCommand,
     log: PathBuf,
 }
 
-/// The command after the end of a server. It is run when it is dropped, if not before: what was set up goes away however a run ends.
+/// The command to run after a server's end. Dropping it runs it too, so that it cleans up however a run ends.
 #[derive(Debug)]
 pub(super) struct TearDown(Option<OwnCommand>);
 
-/// Runs the variant's command before its server starts, and returns the one for afterwards. The port of the server is not known yet, so
-/// variables with it are left out. Output goes to `before.log` and `after.log` in the folder.
+/// Runs the variant's `before` command and returns the `after` command. The server's port is not known yet, so variables that
+/// contain it are left out. Output goes to `before.log` and `after.log` in the folder.
 ///
 /// # Errors
-/// The command cannot be started, does not succeed, or takes too long. The one for afterwards has been run then.
+/// The command cannot be started, fails, or takes too long. The `after` command has then been run already.
 pub(super) fn set_up(
     variant: &Variant,
     jdks: &[Jdk],
@@ -60,7 +60,7 @@ pub(super) fn set_up(
 /// Checks that the programs of both commands exist.
 ///
 /// # Errors
-/// One does not, or its Java does not.
+/// A program or its Java does not exist.
 pub(super) fn check(variant: &Variant, jdks: &[Jdk]) -> Result<(), LaunchError> {
     let nobody = Placeholders { port: 1, backends: &[], secret: "" };
     for written in [&variant.before, &variant.after].into_iter().flatten() {
@@ -70,10 +70,10 @@ pub(super) fn check(variant: &Variant, jdks: &[Jdk]) -> Result<(), LaunchError> 
 }
 
 impl TearDown {
-    /// Runs it.
+    /// Runs the command.
     ///
     /// # Errors
-    /// It cannot be started, does not succeed, or takes too long.
+    /// The command cannot be started, fails, or takes too long.
     pub(super) fn run(mut self) -> Result<(), LaunchError> {
         self.0.take().map_or(Ok(()), |command| command.run(None))
     }
@@ -82,7 +82,7 @@ impl TearDown {
 impl Drop for TearDown {
     fn drop(&mut self) {
         if let Some(command) = self.0.take() {
-            // The run has failed already, for a reason of its own.
+            // The run has already failed for another reason, so this error is ignored.
             command.run(None).ok();
         }
     }

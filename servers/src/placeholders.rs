@@ -1,4 +1,4 @@
-//! What stands in braces in a command, its arguments, its JVM flags and its environment.
+//! Placeholders in braces in a command, its arguments, its JVM flags and its environment.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,35 +6,35 @@ use std::io::{self, Read};
 /// The server's own port.
 pub const PORT: &str = "{port}";
 
-/// The base URL of the backend, where there is only one or one of this name.
+/// The base URL of the only backend, or of the backend named `backend`.
 pub const BACKEND: &str = "{backend}";
 
-/// A text that is random in each run: the password of a database that exists as long as the run.
+/// A random text for each run, e.g. the password of a database that exists as long as the run.
 pub const SECRET: &str = "{secret}";
 
-/// What may follow the name of a backend: `{database.port}`.
+/// The suffixes that may follow the name of a backend: `{database.port}`.
 const PARTS: [&str; 2] = [".port", ".url"];
 
-/// Where a server behind the server listens.
+/// The address on which a backend listens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackendAddress {
     pub name: String,
     pub port: u16,
-    /// Its base URL.
+    /// The base URL.
     pub url: String,
 }
 
-/// The values.
+/// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholders<'a> {
     pub port: u16,
-    /// Those that run already.
+    /// The backends that are already running.
     pub backends: &'a [BackendAddress],
     pub secret: &'a str,
 }
 
 impl Placeholders<'_> {
-    /// The text with all of them filled in.
+    /// The text with all placeholders filled in.
     #[must_use]
     pub fn text(&self, text: &str) -> String {
         let mut filled = text.replace(PORT, &self.port.to_string()).replace(SECRET, self.secret);
@@ -48,7 +48,7 @@ impl Placeholders<'_> {
         filled
     }
 
-    /// The secret is in no result.
+    /// The text with the secret replaced by its placeholder, so that no result contains the secret.
     #[must_use]
     pub fn without_secret(&self, text: &str) -> String {
         if self.secret.is_empty() { text.to_owned() } else { text.replace(self.secret, SECRET) }
@@ -63,7 +63,7 @@ impl Placeholders<'_> {
     }
 }
 
-/// The first placeholder of a backend that is not among these names: `{databse.port}`.
+/// The first placeholder, e.g. `{databse.port}`, whose backend is not among these names.
 #[must_use]
 pub fn unknown_backend<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
     let inner = text.split('{').skip(1).filter_map(|rest| Some(rest.split_once('}')?.0));
@@ -78,7 +78,7 @@ pub fn unknown_backend<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
 /// A secret for one run, in hexadecimal.
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// When the system provides no random bytes.
 pub fn new_secret() -> io::Result<String> {
     let mut bytes = [0; 16];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;

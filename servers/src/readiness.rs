@@ -1,4 +1,4 @@
-//! When a server is ready: it responds over HTTP, or it accepts a TCP connection.
+//! Checking whether a server is ready: it responds over HTTP, or it accepts a TCP connection.
 
 use super::http_get::{Answer, BaseUrl, get};
 use std::io;
@@ -6,34 +6,34 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 use threadcount_model::experiment::health::TCP;
 
-/// What is asked until a server is ready.
+/// The question that is repeated until a server is ready.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// A path with its query, or [`TCP`].
     pub path: &'a str,
-    /// The path is there to say whether the server is healthy. Any other path shows by any response that the server has started, because
-    /// what is requested may have another method, or be missing on purpose.
+    /// Whether the path is a health check. For any other path even an error status below 500 shows that the server has started,
+    /// because the load may use another method or request a missing path on purpose.
     pub is_of_health: bool,
 }
 
 impl Question<'_> {
-    /// Does this response mean ready? A connection has no status.
+    /// Whether this status means ready; `None` stands for an accepted connection.
     #[must_use]
     pub fn is_ready(&self, status: Option<u16>) -> bool {
         status.is_none_or(|status| status < if self.is_of_health { 400 } else { 500 })
     }
 
-    /// Is this a status that a path which says whether the server is healthy has only by mistake?
+    /// Whether this status shows that the health-check path is wrong.
     #[must_use]
     pub fn is_mistaken(&self, status: Option<u16>) -> bool {
         self.is_of_health && status.is_some_and(|status| (400..500).contains(&status))
     }
 }
 
-/// Asks once, for a path with its query or for a connection.
+/// Asks once: requests a path with its query, or opens a connection.
 ///
 /// # Errors
-/// It is not ready.
+/// The server is not ready.
 pub fn ask(base: &BaseUrl, ready: &str, limit: Duration) -> io::Result<Answer> {
     if ready != TCP {
         return get(base, ready, limit);
@@ -42,7 +42,7 @@ pub fn ask(base: &BaseUrl, ready: &str, limit: Duration) -> io::Result<Answer> {
     Ok(Answer { status: None, body: String::new() })
 }
 
-/// To one of the addresses, tried in their order.
+/// Connects to the first address that accepts, in their order.
 fn connect(addresses: &[SocketAddr], limit: Duration) -> io::Result<()> {
     let mut failure = io::Error::new(io::ErrorKind::NotFound, "the host's name has no address");
     for address in addresses {
@@ -54,7 +54,7 @@ fn connect(addresses: &[SocketAddr], limit: Duration) -> io::Result<()> {
     Err(failure)
 }
 
-/// What is asked, for messages: `127.0.0.1:8080/ready`.
+/// The question in words for messages: `127.0.0.1:8080/ready`.
 #[must_use]
 pub fn words(base: &BaseUrl, ready: &str) -> String {
     let BaseUrl { host, port, path, .. } = base;
@@ -88,7 +88,7 @@ mod tests {
         assert!(ask(&base, TCP, Duration::from_secs(20)).is_ok());
         assert!(ask(&base, "/", Duration::from_millis(200)).is_err());
         assert!(words(&base, TCP).ends_with(" (TCP)") && words(&base, "/ready").ends_with("/ready"));
-        // The system gives this port to no process that lets it choose.
+        // The system never gives this port to a process that lets it choose.
         let gone = BaseUrl::parse("http://127.0.0.1:1").unwrap();
         assert!(ask(&gone, TCP, Duration::from_secs(20)).is_err());
     }

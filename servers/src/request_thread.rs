@@ -1,4 +1,4 @@
-//! Which kind of thread handles a request, as the server reports it.
+//! The kind of thread that handles a request, as the server reports it.
 
 use super::http_get::{BaseUrl, get};
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use threadcount_machine::attach;
 use threadcount_model::experiment::{ThreadKind, Variant};
 use threadcount_model::record::RequestThread;
 
-/// The endpoint of our servers.
+/// The endpoint at which our servers report their thread.
 const PATH: &str = "/thread-info?format=json";
 
 #[derive(Deserialize)]
@@ -16,7 +16,7 @@ struct ThreadInfo {
     r#virtual: bool,
 }
 
-/// The thread that handles a request of the server; `None`: the server does not report it.
+/// The thread that handles a request; `None` if the server does not report it.
 #[must_use]
 pub fn ask(base: &BaseUrl) -> Option<RequestThread> {
     let answer = get(base, PATH, Duration::from_secs(5)).ok()?;
@@ -28,14 +28,15 @@ fn parse(body: &str) -> Option<RequestThread> {
     Some(RequestThread { name: info.thread, is_virtual: info.r#virtual })
 }
 
-/// The pool thread of a Tomcat in a JVM that listens at this port, for a server that does not report its threads; `None`: it has none, as
-/// on virtual threads, or it is no Tomcat. Asking stops the JVM for some milliseconds.
+/// A pool thread of the Tomcat that listens on this port in a JVM, for servers that do not report their threads. `None` if it has no
+/// pool threads (as with virtual threads) or is no Tomcat. Asking stops the JVM for some milliseconds.
 #[must_use]
 pub fn of_pool(jvm: u32, port: u16) -> Option<RequestThread> {
     in_thread_print(&attach::ask(jvm, "Thread.print")?, port)
 }
 
-/// `"http-nio-8080-exec-1" #34 [7] daemon prio=5 ...`, with `http-nio-127.0.0.1-8080-exec-1` where it listens at one address.
+/// Finds the pool thread in a line like `"http-nio-8080-exec-1" #34 [7] daemon prio=5 ...`. A Tomcat that listens on one address
+/// names it `http-nio-127.0.0.1-8080-exec-1`.
 fn in_thread_print(text: &str, port: u16) -> Option<RequestThread> {
     let of_pool = format!("-{port}-exec-");
     let names = text.lines().filter_map(|line| line.strip_prefix('"')?.split('"').next());
@@ -47,12 +48,12 @@ fn in_thread_print(text: &str, port: u16) -> Option<RequestThread> {
     found.map(|name| RequestThread { name: name.to_owned(), is_virtual: false })
 }
 
-/// The server handles requests on another kind of thread than its variant asks for, so its figures would be mislabelled.
+/// The error that requests run on another kind of thread than the variant asks for, so its figures would be mislabelled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AnotherThread {
     #[error("expected a {} thread, but `{name}` is a {} thread", .wanted.words(), .found.words())]
     OtherKind {
-        /// The configuration of the variant.
+        /// The kind that the variant asks for.
         wanted: ThreadKind,
         found: ThreadKind,
         name: String,
@@ -63,13 +64,13 @@ pub enum AnotherThread {
         .wanted.words()
     )]
     NotReported {
-        /// The configuration of the variant.
+        /// The kind that the variant asks for.
         wanted: ThreadKind,
     },
 }
 
-/// Compares the thread with `answers_on`, or if that is not set, with what the server is `configured` for.
-/// A user's own application on a Tomcat need not report it.
+/// Compares the reported thread with `answers_on` or, if that is not set, with the kind that the server is `configured` for.
+/// A user's own application on a Tomcat need not report its thread.
 ///
 /// # Errors
 /// [`AnotherThread`].

@@ -1,4 +1,4 @@
-//! A running server: its process group, its log, and its end.
+//! The process of a running server: its group, its log, and its end.
 
 use super::command_line::ServerCommand;
 use super::http_get::BaseUrl;
@@ -20,16 +20,16 @@ use threadcount_model::environment;
 /// Interval between two checks while waiting.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Time between SIGTERM and SIGKILL where nobody has set one.
+/// Time between SIGTERM and SIGKILL if the process is dropped.
 const DROP_LIMIT: Duration = Duration::from_secs(10);
 
-/// A server (or a gateway) may respond with 404 until its application is deployed; a path that does not exist has it for longer.
+/// A health path that responds with 4xx for this long is wrong; a server or gateway may do so until its application is deployed.
 const MISTAKEN_FOR: Duration = Duration::from_secs(60);
 
 /// Timeout of one readiness request.
 const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 
-/// Why a server does not run.
+/// The reason why a server does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     #[error("Cannot write the server's log {path}: {source}")]
@@ -52,7 +52,7 @@ pub enum ServerError {
     Unhealthy { url: String, status: u16, log: String, log_tail: Vec<String> },
     #[error("A backend of the server has ended")]
     InVain,
-    /// It does not come any more: its threads wait for each other, for example.
+    /// The server will never become ready, because its threads wait for each other, for example.
     #[error("After {after_s} s the server does not respond at {url}, because it hangs; its log is {log}")]
     Hangs { url: String, after_s: u64, log: String, diagnosis: Vec<String> },
     /// The user stopped us while we waited.
@@ -61,7 +61,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// The last lines of the server's log, where it has one; of a server that hangs, the diagnosis.
+    /// The last lines of the server's log, if there is one; for a server that hangs, the diagnosis.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
         match self {
@@ -75,14 +75,14 @@ impl ServerError {
     }
 }
 
-/// For a server that did not fail: it may have gone to the background.
+/// Advice for a server that ended with success: it may have gone to the background.
 #[must_use]
 pub fn advice_on_end(status: ExitStatus) -> &'static str {
     if status.success() { ". Its command must stay in the foreground" } else { "" }
 }
 
-/// The Java that its classes were compiled for, where a JVM refused them as too new. Java 8 is version 52 of the class file, and each
-/// Java has one more.
+/// The Java version that the classes need, if the JVM refused them as too new. Class file version 52 is Java 8, and each later
+/// Java adds one.
 fn needed_java(log: &[String]) -> Option<u16> {
     let refused = log.iter().find(|line| line.contains("more recent version of the Java Runtime"))?;
     let version = refused.split("class file version ").nth(1)?;
@@ -90,30 +90,30 @@ fn needed_java(log: &[String]) -> Option<u16> {
     digits.parse::<u16>().ok()?.checked_sub(44)
 }
 
-/// Why a process will not become ready.
+/// The reason why a process will not become ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WillNotBeReady {
-    /// A server behind it has ended.
+    /// One of its backends has ended.
     InVain,
-    /// The diagnosis, by line.
+    /// It hangs; the lines of the diagnosis.
     Hangs(Vec<String>),
 }
 
-/// How a server ended.
+/// The end of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// Exit status or signal; `None`: unknown.
+    /// Exit status or signal; `None` if unknown.
     pub status: Option<ExitStatus>,
-    /// It did not end at SIGTERM in time and was killed.
+    /// Whether the server did not end in time after SIGTERM and was killed.
     pub was_killed: bool,
 }
 
-/// A server in a session and a process group of its own. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills it if Threadcount itself is
-/// killed.
+/// A server in its own session and process group. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills the group
+/// if Threadcount itself is killed.
 pub struct ServerProcess {
     child: Child,
     group: Pid,
-    /// Of all its processes.
+    /// The mark that all its processes carry in their environment.
     mark: ProcessMark,
     /// Must outlive the group.
     _guard: Guard,
@@ -122,7 +122,7 @@ pub struct ServerProcess {
 }
 
 impl ServerProcess {
-    /// Starts it. Standard output and error go to the log, which is created anew.
+    /// Starts the server. Standard output and error go to the log, which is created anew.
     ///
     /// # Errors
     /// When the log cannot be created or the program cannot be started.
@@ -137,7 +137,7 @@ impl ServerProcess {
         let mut starting = Command::new(&command.program);
         starting
             .args(&command.arguments)
-            // What is recorded of the command keeps `${NAME}`.
+            // The recorded command keeps `${NAME}`; only the process gets the value.
             .envs(command.env.iter().map(|(name, value)| (name, environment::filled_in(value))))
             .env(process_mark::VARIABLE, mark.value())
             .stdin(Stdio::null())
@@ -146,8 +146,8 @@ impl ServerProcess {
         if let Some(folder) = &command.folder {
             starting.current_dir(folder);
         }
-        // With it, it has a scheduling group of its own (sched(7), "The autogroup feature"). In one group with the load generator each of
-        // its threads would compete with that, and a server of many threads gain by it.
+        // A session of its own gives the server its own scheduling group (sched(7), "The autogroup feature"). In one group with the load
+        // generator each of its threads would compete with the generator, which favours servers with many threads.
         // SAFETY: `setsid` may be called between fork and exec.
         unsafe { starting.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) };
         let started = Instant::now();
@@ -159,28 +159,28 @@ impl ServerProcess {
         Ok(process)
     }
 
-    /// The id of the process that was started, and of its group.
+    /// The id of the started process and of its group.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// How the server ended; `None`: it is running.
+    /// The exit status of the server; `None` if it is still running.
     pub fn has_exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
     }
 
-    /// The last lines of its log.
+    /// The last lines of the server's log.
     #[must_use]
     pub fn log_tail(&self) -> Vec<String> {
         log_file::tail(&self.log)
     }
 
-    /// Requests a path until a response says ready, or a connection until one is accepted. Returns the time since the start.
+    /// Requests a path until a response means ready, or connects until a connection is accepted. Returns the time since the start.
     ///
     /// # Errors
-    /// When the server ends, is not ready within the limit, has no such path of its health, `interrupted` becomes true, or `looked_into` finds why
-    /// it will not become ready; that gets the id of the process and the time since its start.
+    /// When the server ends, is not ready within the limit, lacks the health path, `interrupted` becomes true, or `looked_into` finds
+    /// why it will not become ready. `looked_into` gets the process id and the time since the start.
     pub fn wait_until_ready(
         &mut self,
         base: &BaseUrl,
@@ -195,7 +195,7 @@ impl ServerProcess {
         loop {
             let asked = readiness::ask(base, question.path, QUESTION_LIMIT.min(limit));
             let after = self.started.elapsed();
-            // If the server has ended, another process on this port has responded.
+            // If the server has ended, the response came from another process on this port.
             if let Some(status) = self.has_exited() {
                 let log_tail = self.log_tail();
                 return Err(match needed_java(&log_tail) {
@@ -234,14 +234,14 @@ impl ServerProcess {
         }
     }
 
-    /// SIGTERM to the group; SIGKILL to what is left of it and its descendants when the server has ended or
-    /// the limit has passed. Waits for a JVM below a shell, too, which may have a flight recording to write.
+    /// Sends SIGTERM to the group, and SIGKILL to the rest of it and its descendants once the server has ended or the limit
+    /// has passed. It also waits for a JVM below a shell, which may have a flight recording to write.
     pub fn stop(mut self, limit: Duration) -> Stopped {
         let was_killed = self.end(limit);
         Stopped { status: self.child.wait().ok(), was_killed }
     }
 
-    /// Whether it had to be killed.
+    /// Ends the group and returns whether it had to be killed.
     fn end(&mut self, limit: Duration) -> bool {
         let tree = ProcessTree::rooted_at(self.pid());
         let members = tree.members();
@@ -269,7 +269,7 @@ impl ServerProcess {
 }
 
 impl Drop for ServerProcess {
-    /// A client of something that runs elsewhere, like `docker run`, stops that at SIGTERM and cannot at SIGKILL.
+    /// Begins with SIGTERM, at which a client like `docker run` stops what it controls; at SIGKILL it cannot.
     fn drop(&mut self) {
         if self.has_exited().is_none() {
             self.end(DROP_LIMIT);
@@ -278,7 +278,7 @@ impl Drop for ServerProcess {
     }
 }
 
-/// Descendants that left the group. The start time rules out a new process with the same id.
+/// Kills descendants that left the group. The start time rules out a new process with the same id.
 fn kill_strays(members: &[(i32, u64)]) {
     for &member in members.iter().filter(|&&member| is_alive(member)) {
         if let Some(pid) = Pid::from_raw(member.0) {

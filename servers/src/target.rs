@@ -1,4 +1,4 @@
-//! `server: {target_url: URL}`: a server that runs elsewhere. It is neither started nor observed.
+//! `server: {target_url: URL}`: a server that runs elsewhere, which is neither started nor observed.
 
 use super::http_get::BaseUrl;
 use super::keys::{CheckedKey, Keys, WrittenServer};
@@ -9,10 +9,10 @@ use threadcount_model::parse::key_spec::json_schema;
 use threadcount_model::parse::yaml::Node;
 use threadcount_model::value_kinds;
 
-/// What configures a server that we start.
+/// Keys that only configure servers that we start.
 const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "backends", "probe"];
 
-/// Its keys.
+/// The keys of a remote target.
 pub fn keys() -> Keys<RemoteTarget> {
     let description = "The base URL of a server that runs already, here or elsewhere.";
     Keys {
@@ -42,7 +42,7 @@ fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
     }
 }
 
-/// The server at a base URL; `None`: it is none.
+/// The server at a base URL; `None` if the text is not a base URL.
 pub fn at(url: &str) -> Option<RemoteTarget> {
     is_base(url).then(|| of(url))
 }

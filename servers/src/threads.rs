@@ -1,4 +1,4 @@
-//! `threads:`, for the kinds of servers whose threads are configured from outside.
+//! The key `threads:` of servers whose threads are configured from outside.
 
 use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Threads};
 use threadcount_model::parse::diagnostic::Diagnostic;
@@ -74,7 +74,7 @@ pub fn threads(node: &Node) -> Result<Threads, Diagnostic> {
 
 /// The first Java with virtual threads (JEP 444).
 pub const FIRST_WITH_VIRTUAL_THREADS: u16 = 21;
-/// Defaults of `BoundedVirtualThreadExecutor`, written out so that the record of a run has them.
+/// Defaults of `BoundedVirtualThreadExecutor`, written out so that a run's record contains them.
 pub const DEFAULT_QUEUE: u32 = 1_000;
 pub const DEFAULT_QUEUE_TIMEOUT_MS: u32 = 1_000;
 
@@ -90,7 +90,7 @@ fn request_limit(node: &Node) -> Result<RequestLimit, Diagnostic> {
     })
 }
 
-/// A time of whole milliseconds, up to seven weeks.
+/// Reads a time as whole milliseconds, up to seven weeks.
 fn milliseconds(node: &Node, key: &str) -> Result<u32, Diagnostic> {
     let milliseconds = (node.seconds(key)? * 1e3).round();
     if milliseconds > f64::from(u32::MAX) {

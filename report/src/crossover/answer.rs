@@ -8,18 +8,18 @@ use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
 
-/// Kinds of thread that the answer speaks of; the table has all.
+/// The answer covers at most this many kinds of thread; the table shows all.
 const MOST_ANSWERS: usize = 3;
-/// More failed requests than this share may be what changes a median or a p99.
+/// Above this share of failed requests, the failures themselves may move the median or the p99.
 const MOST_FAILED: f64 = 0.001;
-/// More responses to requests from before a switch than this share, and a throughput is that of the other kind, too.
+/// Above this share of responses to requests sent before a switch, part of the throughput belongs to the other kind of thread.
 const MOST_OVERLAPPING: f64 = 0.05;
-/// A rate is reached within this ...
+/// A requested rate counts as reached within this share ...
 const REACHED: f64 = 0.02;
-/// ... and so many standard deviations of as many arrivals at random.
+/// ... plus this many standard deviations of random (Poisson) arrivals.
 const DEVIATIONS: f64 = 3.0;
 
-/// `lead` begins each sentence with a verdict.
+/// The answer's sentences; `lead` begins each sentence that states a verdict.
 pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>) -> Vec<String> {
     if let Some(why) = no_verdict(document, name) {
         return vec![why];
@@ -49,7 +49,7 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
     others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect()
 }
 
-/// Throughput, median and p99, each higher or lower: a sentence after such a one need not repeat what its figures are.
+/// Whether throughput, median and p99 all differ; the sentences after that one need not name the figures again.
 fn is_different(document: &CrossoverDocument, treatment: Treatment) -> bool {
     let is_word = |it: &CrossoverRatio| {
         matches!(it.verdict, Verdict::Higher | Verdict::Lower)
@@ -63,13 +63,13 @@ fn is_different(document: &CrossoverDocument, treatment: Treatment) -> bool {
         })
 }
 
-/// `1.98x`, `0.49x [0.49, 0.50]`, `0.39x [0.38, 0.40]`: the interval of the throughput is in the table.
+/// `1.98x`, `0.49x [0.49, 0.50]`, `0.39x [0.38, 0.40]`; only the table shows the interval of the throughput.
 fn ratios(comparison: &TreatmentComparison) -> Vec<String> {
     let of_times = [&comparison.p50, &comparison.p99].into_iter().flatten().map(shown);
     std::iter::once(times(comparison.rate.ratio)).chain(of_times).collect()
 }
 
-/// Whether anything is concluded about this kind of thread.
+/// Whether the answer concludes anything about this kind of thread.
 pub(crate) fn has_verdict(document: &CrossoverDocument, treatment: Treatment) -> bool {
     let figures = document.figures.iter().find(|it| it.treatment == treatment);
     let is_fit = figures.is_some_and(|it| why_unfit(it).is_none());
@@ -79,7 +79,7 @@ pub(crate) fn has_verdict(document: &CrossoverDocument, treatment: Treatment) ->
         && no_verdict(document, &|it| it.to_string()).is_none()
 }
 
-/// What stands against every comparison.
+/// The reason why no kind of thread can be compared, if there is one.
 fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> {
     let crossover = &document.crossover;
     if document.figures.is_empty() {
@@ -103,7 +103,7 @@ fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> 
     of_own.or_else(|| failed_between(document))
 }
 
-/// A request that fails after a switch is none of the kind that it fails on, and its own is not known.
+/// The reason for no verdict when requests failed across a switch: nobody can tell which kind of thread they ran on.
 fn failed_between(document: &CrossoverDocument) -> Option<String> {
     let requests = document.crossover.requests;
     let all = requests.ok + requests.failed;
@@ -115,14 +115,14 @@ fn failed_between(document: &CrossoverDocument) -> Option<String> {
     })
 }
 
-/// With failures: those are no queue.
+/// Whether the requested rate was reached; failed requests count, because they do not queue.
 fn reaches(figures: &TreatmentFigures, asked_per_s: f64) -> bool {
     let by_chance = DEVIATIONS / (figures.ok.max(1) as f64).sqrt();
     let ended = (figures.ok + figures.failed) as f64 / figures.ok.max(1) as f64;
     figures.rate_per_s * ended >= asked_per_s * (1.0 - REACHED - by_chance)
 }
 
-/// Why its figures are those of a part of its requests.
+/// The reason why these figures describe only a part of the requests.
 fn why_unfit(figures: &TreatmentFigures) -> Option<String> {
     let all = figures.ok + figures.failed;
     if figures.failed as f64 > MOST_FAILED * all as f64 {
@@ -139,13 +139,13 @@ fn why_unfit(figures: &TreatmentFigures) -> Option<String> {
     })
 }
 
-/// `1.11x the throughput of own, 3.40x [3.20, 3.60] the median response time and the same p99 within 1 %`. Under a rate that all reach, the
-/// median leads; `None`: nothing is known of it.
+/// `1.11x the throughput of own, 3.40x [3.20, 3.60] the median response time and the same p99 within 1 %`. The median leads
+/// when the load asks for a fixed rate; `None` if no ratio is known.
 fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: &str) -> Option<String> {
     let mut nouns =
         vec![(comparison.p50.as_ref(), "median response time", true), (comparison.p99.as_ref(), "p99", true)];
     if document.crossover.rate_per_s.is_none() {
-        // Its interval is in the table.
+        // The table shows its interval.
         nouns.insert(0, (Some(&comparison.rate), "throughput", false));
     }
     let (mut parts, mut inconclusive) = (Vec::new(), Vec::new());
@@ -167,7 +167,7 @@ fn verdict(document: &CrossoverDocument, comparison: &TreatmentComparison, own: 
     (!parts.is_empty()).then(|| figures::listed(&parts))
 }
 
-/// `baseline`: where it is named; `None`: it is inconclusive.
+/// One ratio in words, naming `baseline` if given; `None` if the ratio is inconclusive.
 fn part(ratio: &CrossoverRatio, noun: &str, with_interval: bool, baseline: Option<&str>) -> Option<String> {
     let with = |word: &str| baseline.map_or_else(String::new, |baseline| format!(" {word} {baseline}"));
     let interval = ratio.interval.filter(|it| it.is_readable(ratio.ratio))?;

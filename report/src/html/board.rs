@@ -1,4 +1,4 @@
-//! The first screen's table of a load: each variant's figures as bars from zero, and its ratio to the baseline.
+//! A load's table on the first screen: each variant's figures as bars from zero, and its ratio to the baseline.
 
 use crate::html::colour;
 use crate::html::method::ran;
@@ -13,7 +13,7 @@ use threadcount_stats::runs::{complete, figures as figures_of, mean};
 /// The bars of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Board {
-    /// The columns that some variant has a figure for; the first is the headline.
+    /// The columns in which at least one variant has a figure; the first is the headline.
     pub columns: Vec<&'static str>,
     /// One for each variant that has a figure.
     pub rows: Vec<BoardRow>,
@@ -25,30 +25,30 @@ pub struct Board {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BoardRow {
     pub variant: String,
-    /// What its threads are, in a few words.
+    /// The variant's threads in a few words.
     pub label: String,
-    /// The colour that it has in the pictures, from 1.
+    /// The variant's colour in the pictures, from 1.
     pub colour: usize,
-    /// To the baseline, of the first column.
+    /// The first column's ratio to the baseline.
     pub ratio: RatioCell,
-    /// One for each column.
+    /// One cell per column.
     pub cells: Vec<Option<Cell>>,
 }
 
-/// One figure, the headline and the p99 as a bar; all places are in per cent of the longest bar of this figure on the page.
+/// One figure. The headline and the p99 have bars, whose positions are per cent of this figure's longest bar on the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cell {
     /// The mean of the runs, with its unit.
     pub figure: String,
     pub has_bar: bool,
     pub mean: f64,
-    /// The baseline's mean; on the bars of the others only.
+    /// The baseline's mean, marked on the bars of the other variants.
     pub baseline: Option<f64>,
-    /// Each run, where there are several.
+    /// Each run's figure, if there are several runs.
     pub runs: Vec<f64>,
 }
 
-/// The bars of a load. A column has one scale on the whole page, so that bars of two loads compare.
+/// The bars of a load. A column keeps one scale on the whole page, so that bars of two loads can be compared.
 #[must_use]
 pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
     let LoadTable { words, columns, baseline, rows, .. } = table(document, load, first_columns);
@@ -78,7 +78,7 @@ fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metri
     figures_of(&complete(&document.records, variant, &load.name), metric)
 }
 
-/// The highest figure of any run under any load whose bars are drawn with this metric.
+/// The highest figure of any run, over all loads whose bars show this metric.
 fn longest(document: &ResultDocument, metric: Metric) -> f64 {
     let loads = document.experiment.loads.iter();
     let loads =

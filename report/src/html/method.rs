@@ -1,4 +1,4 @@
-//! How it was measured, so that it can be repeated.
+//! The method section of the page: everything needed to repeat the measurement.
 
 use crate::load_words::load_words;
 use crate::observing::observations;
@@ -19,7 +19,6 @@ pub struct Method {
     /// The command that made the result.
     pub command: String,
     pub facts: Vec<Fact>,
-    /// One for each variant.
     pub variants: Vec<VariantMethod>,
     /// One for each load.
     pub loads: Vec<LoadMethod>,
@@ -27,18 +26,18 @@ pub struct Method {
     pub failures: Vec<FailedRun>,
 }
 
-/// How a variant was started.
+/// The way a variant was started.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct VariantMethod {
     pub name: String,
     pub note: Option<String>,
-    /// Server, JVM, threads.
+    /// Facts about its server, JVM and threads.
     pub facts: Vec<Fact>,
     /// The exact command line of its first run, with its environment in front.
     pub command: String,
 }
 
-/// How a load was made.
+/// The settings of a load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadMethod {
     pub words: String,
@@ -50,7 +49,7 @@ pub struct LoadMethod {
 pub struct FailedRun {
     pub title: String,
     pub why: String,
-    /// The end of its log.
+    /// The last lines of the server's log.
     pub log: String,
 }
 
@@ -67,7 +66,7 @@ pub fn method(document: &ResultDocument) -> Method {
     }
 }
 
-/// The variants that ran at all: `--variant` leaves the others out.
+/// The names of the variants that ran; `--variant` leaves the others out.
 pub(super) fn ran(document: &ResultDocument) -> impl Iterator<Item = &String> {
     let names = document.experiment.variants.iter().map(|variant| &variant.name);
     names.filter(|name| document.records.iter().any(|record| record.variant == **name))
@@ -114,7 +113,7 @@ fn observing(document: &ResultDocument) -> String {
     format!("in a window of its own after the measured one: {}", costs.join("; "))
 }
 
-/// Loads may have warm-ups of their own; each length appears once.
+/// The warm-up lengths; loads may have their own, and each length appears once.
 fn warm_up(experiment: &Experiment) -> String {
     let lengths = experiment.loads.iter().map(|load| figures::plain(experiment.longest_warmup_s(load)));
     let lengths = distinct(lengths);
@@ -162,7 +161,7 @@ fn flags(run: &Record) -> Option<String> {
     (!flags.is_empty()).then(|| flags.join(" "))
 }
 
-/// Each with its name and its command.
+/// The servers behind the server, each with its name and command line.
 fn backends(backends: &[BackendFacts]) -> Option<String> {
     let words = backends.iter().map(|BackendFacts { name, command, java, .. }| {
         let java = java.as_ref().map_or_else(String::new, |java| format!(" (Java {java})"));
@@ -196,7 +195,7 @@ fn load_method(document: &ResultDocument, load: &LoadSpec) -> LoadMethod {
     LoadMethod { words: load_words(load), facts }
 }
 
-/// The request; of several the first, as the rest are in the result.
+/// The requests of a load; of many, only the first ten, because `result.json` holds the rest.
 fn requests(load: &LoadSpec) -> Vec<Fact> {
     const SHOWN: usize = 10;
     let body = |request: &RequestSpec| request.body.as_ref().map(Body::words).unwrap_or_default();
@@ -229,7 +228,7 @@ fn headers(request: &RequestSpec) -> String {
     request.headers.iter().map(header).collect::<Vec<_>>().join("; ")
 }
 
-/// Number of rounds, which of them count, and why they ended.
+/// The number of rounds, how many are left out, and why they ended.
 fn rounds(document: &ResultDocument, load: &LoadSpec) -> String {
     let counted = match load.dropped_rounds() {
         0 => String::new(),
@@ -252,7 +251,7 @@ fn failed_run(record: &Record) -> Option<FailedRun> {
     })
 }
 
-/// Words quoted for a POSIX shell. A word of a process never has the NUL that cannot be quoted.
+/// Words quoted for a POSIX shell. Only a NUL cannot be quoted, and no argument of a process contains one.
 fn shell_line(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

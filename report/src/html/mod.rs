@@ -1,4 +1,4 @@
-//! One self-contained page: no network, no build step, one template, one style sheet, two scripts (ours of several files).
+//! The report as one self-contained page: no network, no build step, one template, one style sheet, two scripts.
 
 mod board;
 mod method;
@@ -28,11 +28,11 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::Study;
 use threadcount_model::figures;
 
-/// The `.html` in the name switches escaping on.
+/// The name and text of the template; the `.html` in the name switches escaping on.
 const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../assets/report/page.html"));
 const STYLE: &str = include_str!("../../assets/report/page.css");
 const CHARTS: &str = include_str!("../../assets/vendor/echarts.min.js");
-/// One function, so that its names do not clash with others.
+/// The page's own script, wrapped in one function so that its names do not clash with others.
 const SCRIPT: &str = concat!(
     "(function () {\n",
     include_str!("../../assets/report/page.js"),
@@ -46,21 +46,20 @@ const SCRIPT: &str = concat!(
     "})();\n"
 );
 
-/// The page has so many colours for variants.
+/// The number of colours that the style sheet has for variants.
 const COLOURS: usize = 6;
 
-/// The colour of a variant, from 1: the same in sentences, bars and pictures.
+/// The colour of a variant, from 1; sentences, bars and pictures all use it.
 fn colour(document: &ResultDocument, variant: &str) -> usize {
     place(document, variant) % COLOURS + 1
 }
 
-/// The place of a variant in its experiment, independent of which variants ran: a report of some of them has the same
-/// colours as one of all.
+/// The position of a variant in its experiment, from 0. It does not depend on which variants ran, so neither do the colours.
 fn place(document: &ResultDocument, variant: &str) -> usize {
     document.experiment.variants.iter().position(|it| it.name == variant).unwrap_or(0)
 }
 
-/// The page.
+/// The page as text.
 ///
 /// # Errors
 /// When the data cannot be written as JSON or the template fails, which is a bug and not a problem of the document.
@@ -72,7 +71,7 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
     template.render(Serde(Page::from_document(document, &data))).map_err(ReportError::Template)
 }
 
-/// What the template sees.
+/// The data that the template renders.
 #[derive(Serialize)]
 struct Page<'a> {
     view: View,
@@ -157,7 +156,7 @@ fn data_block(json: &str) -> String {
     safe
 }
 
-/// A source of the page's Content-Security-Policy: only our own scripts run, even if a text contains markup.
+/// A script source for the Content-Security-Policy, so that only our own scripts run even if a text contains markup.
 fn script_hash(script: &str) -> String {
     format!("'sha256-{}'", STANDARD.encode(Sha256::digest(script.as_bytes())))
 }

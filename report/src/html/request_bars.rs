@@ -1,4 +1,4 @@
-//! Where the time of a request goes, as a bar for each variant; all bars of a load have one scale.
+//! The time of a request as a bar of parts per variant; all bars of a load have one scale.
 
 use super::request_flames::{RequestFlame, flame};
 use crate::html::colour;
@@ -8,17 +8,17 @@ use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
 
-/// The longest bar, in the picture's units.
+/// Width of the longest bar, in the picture's units.
 const WIDTH: f64 = 100.0;
 
 /// The bars of one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestBars {
     pub words: String,
-    /// It is the first load that has bars.
+    /// Whether this is the first load with bars.
     pub is_first: bool,
     pub bars: Vec<RequestBar>,
-    /// Why threads of a variant were not sampled.
+    /// Sentences that tell why threads of a variant were not sampled.
     pub not_sampled: Vec<String>,
 }
 
@@ -26,28 +26,28 @@ pub struct RequestBars {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestBar {
     pub variant: String,
-    /// Its colour, from 1.
+    /// The variant's colour, from 1.
     pub colour: usize,
-    /// The largest parts only.
+    /// The sentence with the largest parts only.
     pub brief: String,
-    /// With the interval of each part.
+    /// The sentence with the interval of each part.
     pub sentence: String,
     pub segments: Vec<Segment>,
     pub flame: RequestFlame,
 }
 
-/// One part.
+/// One part of a request's time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Segment {
     pub kind: PartKind,
-    /// Left edge and width.
+    /// Left edge; like `width`, in the picture's units.
     pub x: f64,
     pub width: f64,
     /// `19.0 ms [18.1, 20.3] waiting for a HikariCP connection at ...`.
     pub says: String,
 }
 
-/// Of each load whose threads were sampled.
+/// The bars of each load whose threads were sampled.
 #[must_use]
 pub fn request_bars(document: &ResultDocument) -> Vec<RequestBars> {
     let bars = document.experiment.loads.iter().map(|load| of_load(document, load));
@@ -75,7 +75,7 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
     RequestBars { words: load_words(load), is_first: false, bars, not_sampled: not_sampled(document, load) }
 }
 
-/// One after the other, in a bar of this width.
+/// The parts one after the other in a bar of this width.
 fn segments(parts: &[PartWords], width: f64) -> Vec<Segment> {
     let mut x = 0.0;
     let segment = |part: &PartWords| {
@@ -87,7 +87,7 @@ fn segments(parts: &[PartWords], width: f64) -> Vec<Segment> {
     parts.iter().filter(|part| part.share > 0.0).map(segment).collect()
 }
 
-/// To a thousandth of the width.
+/// Rounds to a thousandth of [`WIDTH`].
 fn rounded(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }
@@ -110,7 +110,7 @@ mod tests {
             .iter()
             .map(|bar| bar.segments.iter().map(|segment| (segment.x, segment.width)).collect())
             .collect();
-        // What was found too often makes no bar longer.
+        // Sampling more threads than there were requests does not make a bar longer.
         assert_eq!(seen, [vec![(0.0, 75.0), (75.0, 25.0)], vec![(0.0, 50.0)]]);
         assert!(bars[0].is_first);
         document.request_times.clear();

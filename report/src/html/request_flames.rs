@@ -1,32 +1,32 @@
-//! Where the time of a request goes as a flame graph: by what it is, what is waited for, and the code that does.
+//! The time of a request as a flame graph: by kind of time, then by what the thread waits for, then by the code that waits.
 
 use crate::request_time::{PartKind, kind};
 use serde::Serialize;
 use threadcount_judge::words::activity::what;
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 
-/// Narrower cells, in percent of the whole, cannot be read.
+/// Width in per cent below which a cell cannot be read and is left out.
 const NARROWEST: f64 = 0.2;
 
-/// One variant under one load; the lowest level of what was sampled is the last row.
+/// The flame graph of one variant under one load; the deepest level is the last row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RequestFlame {
     pub rows: Vec<Vec<FlameCell>>,
 }
 
-/// A part of the whole, in percent.
+/// A cell of a flame graph; its position and width are per cent of the whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlameCell<Kind = PartKind> {
-    /// What its colour says.
+    /// The kind that the cell's colour stands for.
     pub kind: Kind,
     pub x: f64,
     pub width: f64,
     pub label: String,
-    /// With its milliseconds.
+    /// The full text, with the milliseconds.
     pub says: String,
 }
 
-/// What a level calls a part; `None`: it ends above this level.
+/// The name of a part at one level; `None` if the part ends above that level.
 type Level = fn(&RequestTimePart) -> Option<String>;
 
 const LEVELS: [Level; 4] = [
@@ -36,11 +36,11 @@ const LEVELS: [Level; 4] = [
     |part| part.activity.library.clone(),
 ];
 
-/// The parts of one variant; more threads than requests make it as wide as what was found.
+/// The flame graph of one variant. If sampling found more threads than requests, the sampled time is the whole width.
 #[must_use]
 pub fn flame(time: &RequestTime) -> RequestFlame {
     let mut parts: Vec<&RequestTimePart> = time.parts.iter().filter(|part| part.time.ms > 0.0).collect();
-    // Cells of the same name are side by side on each level, those with the most first.
+    // On each level, cells of the same name stand side by side, those with the most time first.
     let path = |part: &RequestTimePart| LEVELS.map(|level| level(part));
     let ms_below = |prefix: &[Option<String>]| -> f64 {
         let below = parts.iter().filter(|part| path(part).starts_with(prefix));

@@ -12,10 +12,10 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::runs;
 
-/// The figures that get a picture.
+/// The metrics that get a picture.
 const SHOWN: [Metric; 4] = [Metric::Mean, Metric::RssPeak, Metric::CpuPeak, Metric::OsThreads];
 
-/// Width of a bar, of the gap after it, of the gap after a variant, and the height of the tallest, in the picture's units.
+/// In the picture's units: width of a bar, the gap after it, the gap after a variant, and the height of the tallest bar.
 const BAR: f64 = 8.0;
 const GAP: f64 = 2.0;
 const GROUP_GAP: f64 = 8.0;
@@ -25,31 +25,31 @@ const HEIGHT: f64 = 60.0;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunBars {
     pub words: String,
-    /// How many of the first rounds are in no figure of the comparison.
+    /// The number of first rounds that the comparison leaves out.
     pub dropped: u32,
-    /// One for each figure that the runs have.
+    /// One picture per metric that the runs have.
     pub pictures: Vec<Picture>,
 }
 
-/// One figure of all runs.
+/// One metric of all runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Picture {
-    /// What is shown, with a capital.
+    /// The metric's name, capitalised.
     pub title: String,
-    /// The tallest bar, with its unit.
+    /// The figure of the tallest bar, with its unit.
     pub most: String,
-    /// In the picture's units.
+    /// Width in the picture's units.
     pub width: f64,
     /// The variants one after the other, the rounds of each in their order.
     pub bars: Vec<Bar>,
-    /// One for each variant that has a bar.
+    /// One group per variant that has a bar.
     pub groups: Vec<Group>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
     pub variant: String,
-    /// Its colour, from 1.
+    /// The variant's colour, from 1.
     pub colour: usize,
     /// The mean of the runs that count.
     pub mean: String,
@@ -59,9 +59,9 @@ pub struct Group {
 /// A published figure across the bars of its variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mark {
-    /// With its unit.
+    /// The published figure with its unit.
     pub figure: String,
-    /// Left end, right end, height above the bottom edge measured from the top.
+    /// Left end of the line; `x2` is its right end, `y` its distance from the top.
     pub x1: f64,
     pub x2: f64,
     pub y: f64,
@@ -77,7 +77,7 @@ pub struct Bar {
     pub y: f64,
     /// Height; 0 is at the bottom of the picture.
     pub height: f64,
-    /// Is it left out of the comparison?
+    /// Whether the comparison leaves this run out.
     pub dropped: bool,
     /// `virtual, round 3: 101 ms`.
     pub says: String,
@@ -162,7 +162,7 @@ fn picture(
     (measured > 0.0).then(|| Picture { title, most: figures::figure(metric, measured), width, bars, groups })
 }
 
-/// As everywhere else on the page: of the runs that count.
+/// The mean of the runs that count, as everywhere else on the page.
 fn mean(metric: Metric, variant: &Variant) -> String {
     let records: Vec<Record> = variant.runs.iter().map(|&run| run.clone()).collect();
     let Some(load) = records.first().map(|run| run.load.clone()) else { return String::new() };

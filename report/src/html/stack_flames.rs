@@ -1,4 +1,4 @@
-//! Sampled stacks as a flame graph, coloured by the difference to the baseline: of CPU, and of allocations.
+//! Sampled stacks (of CPU and of allocations) as flame graphs, coloured by the difference to the baseline.
 
 use super::request_flames::FlameCell;
 use crate::html::method::ran;
@@ -11,15 +11,15 @@ use threadcount_model::record::cpu_profile::CpuSampleSource;
 use threadcount_stats::sampled_stacks::SampledStacks;
 use threadcount_stats::stack_tree::{FrameDifference, StackAmounts, StackNode, frames_that_differ, tree};
 
-/// Narrower cells, in percent of the whole, cannot be read.
+/// Width in per cent below which a cell cannot be read and is left out.
 const NARROWEST: f64 = 0.5;
 /// Maximum number of rows.
 const MOST_ROWS: usize = 48;
-/// From this factor on a difference is a large one.
+/// A difference counts as large from this factor on.
 const LARGE: f64 = 1.5;
-/// Frames that are named in the sentence.
+/// Maximum number of frames that the sentence names.
 const NAMED: usize = 3;
-/// What stands before the class of an object that is allocated.
+/// The prefix of a frame that stands for an allocated class.
 const NEW: &str = "new ";
 
 /// The graphs of one load.
@@ -29,7 +29,7 @@ pub struct StackFlames {
     pub flames: Vec<StackFlame>,
 }
 
-/// One variant.
+/// The graph of one variant.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StackFlame {
     pub variant: String,
@@ -37,11 +37,11 @@ pub struct StackFlame {
     pub rows: Vec<Vec<FlameCell<Difference>>>,
 }
 
-/// How a frame of a variant compares with the same one of the baseline.
+/// The comparison of a variant's frame with the same frame of the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
-    /// No more than chance, or it is the baseline.
+    /// No difference beyond chance, or the variant is the baseline.
     Same,
     More,
     MuchMore,
@@ -58,7 +58,7 @@ pub(super) const CPU: Sampled = Sampled {
     place: "method",
 };
 
-/// What is allocated per request.
+/// Bytes allocated per request.
 pub(super) const ALLOCATIONS: Sampled = Sampled {
     stacks: |document, variant, load| SampledStacks::allocations(document.runs_of(variant, load)),
     amount: figures::memory,
@@ -67,23 +67,23 @@ pub(super) const ALLOCATIONS: Sampled = Sampled {
     place: "class",
 };
 
-/// What is sampled, and its words.
+/// A sampled quantity, and the words for it.
 #[derive(Clone, Copy)]
 pub(super) struct Sampled {
     /// The samples of a variant under a load.
     stacks: fn(&ResultDocument, &str, &str) -> Option<SampledStacks>,
-    /// An amount with its unit.
+    /// Formats an amount with its unit.
     amount: fn(f64) -> String,
-    /// What a variant does with it.
+    /// The verb for what a variant does with the quantity.
     verb: &'static str,
-    /// What the frames at the top are.
+    /// The noun for several frames at the top of the stacks ...
     places: &'static str,
-    /// One of them.
+    /// ... and for one of them.
     place: &'static str,
 }
 
 impl Sampled {
-    /// The graphs of each load with samples.
+    /// The graphs of each load that has samples.
     #[must_use]
     pub(super) fn flames(self, document: &ResultDocument) -> Vec<StackFlames> {
         let loads = document.experiment.loads.iter().map(|load| self.of_load(document, load));
@@ -96,7 +96,7 @@ impl Sampled {
         let of_baseline = baseline.and_then(sampled);
         let flame = |variant: &String| {
             let own = sampled(variant)?;
-            // Samples that were taken in two ways cannot be compared.
+            // Samples that were taken in different ways cannot be compared.
             let other = of_baseline.as_ref().filter(|other| other.source == own.source);
             let other = other.filter(|_| Some(variant.as_str()) != baseline);
             let (amounts, of_other) = (own.amounts(), other.map(SampledStacks::amounts));
@@ -126,7 +126,7 @@ impl Sampled {
         format!("{} per request in {samples}{by}", (self.amount)(own.per_request))
     }
 
-    /// What differs between a variant and its baseline, which uses so much in all.
+    /// The sentence on the frames that differ most from the baseline, which uses `whole` in all.
     fn difference(self, own: &StackAmounts, (baseline, name, whole): (&StackAmounts, &str, f64)) -> String {
         let frame = |it: &FrameDifference| {
             let sign = if it.value > it.baseline_value { "+" } else { "-" };
@@ -142,7 +142,7 @@ impl Sampled {
         format!("{name} {} {}: {differences}", self.verb, (self.amount)(whole))
     }
 
-    /// From the first frame that not all stacks have in common.
+    /// The rows from the first frame that the stacks do not all share.
     fn rows(self, own: &StackAmounts, baseline: Option<&StackAmounts>) -> Vec<Vec<FlameCell<Difference>>> {
         let root = tree(own, baseline);
         let start = branching(&root);
@@ -186,7 +186,7 @@ impl Sampled {
             kind,
             x: rounded(x),
             width: rounded(width),
-            // The package is in the title.
+            // The title shows the package.
             label: short(name),
             says: format!("{name}: {} per request, {width:.1} %{beside}", (self.amount)(node.own.value)),
         }

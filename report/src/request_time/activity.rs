@@ -1,4 +1,4 @@
-//! What a thread does, with its class and line.
+//! A thread's activity in words, with its class and line.
 
 use threadcount_judge::words::activity::what;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
@@ -12,7 +12,7 @@ pub(super) fn in_short(activity: &ThreadActivity) -> String {
     }
 }
 
-/// The same with whole names, and who holds it.
+/// The same with fully qualified names and the holder of the resource that the thread waits for.
 pub(super) fn in_full(activity: &ThreadActivity) -> String {
     let place = match (&activity.application, &activity.library) {
         (Some(application), Some(library)) => format!(" at {application} (by {library})"),
@@ -22,14 +22,14 @@ pub(super) fn in_full(activity: &ThreadActivity) -> String {
     let often = if activity.state.is_runnable() && !place.is_empty() { ", most often" } else { "" };
     let holder = activity.holder.as_ref().map_or_else(String::new, |holder| format!("; held at {holder}"));
     let what = match activity.state {
-        // A stack does not show whether its thread has a core.
+        // A stack does not show whether its thread is on a core.
         ThreadState::Running => "running or waiting for a core".to_owned(),
         _ => what(activity),
     };
     format!("{what}{often}{place}{holder}")
 }
 
-/// `shop.OrderRepository.find:42` is `OrderRepository.find:42`.
+/// Shortens `shop.OrderRepository.find:42` to `OrderRepository.find:42`.
 fn without_package(frame: &str) -> &str {
     let dots: Vec<usize> = frame.match_indices('.').map(|(at, _)| at).collect();
     match dots.as_slice() {

@@ -1,8 +1,8 @@
-//! The unit of the parts of a sentence.
+//! The unit of time of a sentence and its parts.
 
 use threadcount_model::request_time::TimeShare;
 
-/// One unit for a whole sentence, and digits that suit its total.
+/// One unit for a whole sentence, with a number of decimals that suits the total.
 #[derive(Clone, Copy)]
 pub(super) struct Unit {
     pub name: &'static str,
@@ -20,28 +20,28 @@ impl Unit {
         Self { name, per_ms, digits: digits(total_ms * per_ms) }
     }
 
-    /// The digits of the largest part: a half of 101 ms, rounded up to 51 ms, contradicts the 50.1 ms that a finding has.
+    /// The unit with the decimals of the largest part: half of 101 ms, rounded to 51 ms, would contradict a finding's 50.1 ms.
     pub fn with_digits_of(self, part_ms: f64) -> Self {
         Self { digits: digits(part_ms * self.per_ms), ..self }
     }
 
-    /// `50.4 ms`, of a number in this unit.
+    /// A number in this unit, e.g. `50.4 ms`.
     pub fn shown(self, number: f64) -> String {
         format!("{number:.*} {}", self.digits, self.name)
     }
 
-    /// In this unit, to the digits that are shown.
+    /// The time in this unit, rounded to the decimals that are shown.
     pub fn rounded(self, ms: f64) -> f64 {
         (ms * self.per_ms / self.step()).round() * self.step()
     }
 
-    /// The last digit that is shown.
+    /// The value of the last decimal that is shown.
     pub fn step(self) -> f64 {
         0.1_f64.powi(i32::try_from(self.digits).unwrap_or(0))
     }
 
     pub fn number(self, ms: f64) -> String {
-        // Without a negative zero.
+        // Never shows a negative zero.
         let number = format!("{:.*}", self.digits, ms * self.per_ms);
         if number.trim_start_matches('-').parse() == Ok(0.0) {
             return number.trim_start_matches('-').to_owned();
@@ -64,7 +64,7 @@ impl Unit {
     }
 }
 
-/// For three digits in all.
+/// The number of decimals that gives three significant digits.
 fn digits(number: f64) -> usize {
     match number {
         number if number >= 100.0 => 0,

@@ -1,4 +1,4 @@
-//! Why the time of a request has no parts.
+//! The reasons why the time of a request cannot be split into parts.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
@@ -8,7 +8,7 @@ use threadcount_stats::hung_requests::HungRequests;
 use threadcount_stats::request_time::{FEWEST_SAMPLES, NoParts, OtherTraffic, no_parts};
 use threadcount_stats::runs::complete;
 
-/// Why threads were not sampled, or no longer, or say nothing of requests: a sentence without a full stop for each variant.
+/// A sentence per variant (without a full stop) that tells why its threads were not sampled to the end or do not describe requests.
 #[must_use]
 pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -24,7 +24,7 @@ pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
     sentences
 }
 
-/// The figures are those of the first such run.
+/// The reason why a variant has no parts, with the figures of the first such run.
 fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
     let runs = complete(&document.records, variant, &load.name);
     let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
@@ -36,7 +36,7 @@ fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -
     Some(format!("{variant} has no parts of the time of a request{which}: {first}"))
 }
 
-/// Threads were sampled, and not often enough for parts.
+/// The reason if threads were sampled, but not often enough.
 fn too_few(variant: &str, runs: &[&Record]) -> Option<String> {
     let profiles = runs.iter().filter_map(|run| run.jvm.as_ref()?.wait_profile.as_ref());
     let samples: u32 = profiles.map(|profile| profile.samples).sum();
@@ -46,7 +46,7 @@ fn too_few(variant: &str, runs: &[&Record]) -> Option<String> {
     })
 }
 
-/// Why what threads did in a run says nothing of the requests that completed; `None`: it does, or there are no samples.
+/// The reason why a run's samples do not describe its completed requests; `None` if they do or there are no samples.
 #[must_use]
 pub fn without_parts(record: &Record) -> Option<String> {
     Some(match no_parts(record)? {
@@ -70,7 +70,7 @@ fn hung_requests(hung: &HungRequests) -> String {
     )
 }
 
-/// Why the threads of a run were not sampled, or no longer; `None`: they were.
+/// The reason why sampling a run's threads never began or ended early; `None` if it did not.
 #[must_use]
 pub fn sampling_ended(record: &Record) -> Option<String> {
     let profile = record.jvm.as_ref()?.wait_profile.as_ref()?;
@@ -102,7 +102,7 @@ mod tests {
     fn why_threads_say_nothing_of_requests_is_said_once_for_each_variant() {
         use threadcount_model::record::jvm::JvmReadings;
         use threadcount_model::record::wait_profile::{WaitGroup, WaitProfile};
-        // Ten requests in flight, and so many threads.
+        // Ten requests were in flight; `threads` is the number of sampled threads.
         let with_threads = |threads: f64| {
             let group = WaitGroup { threads: vec![threads; 10], ..WaitGroup::default() };
             let profile = WaitProfile { samples: 10, groups: vec![group], ..WaitProfile::default() };

@@ -1,4 +1,4 @@
-//! A result in full, for a terminal: each ratio, finding, remark and claim in words.
+//! The full result for a terminal: each ratio, finding, remark and claim in words.
 
 use super::TerminalStyle;
 use super::page::{Page, Piece, Tone, width_of};
@@ -72,7 +72,7 @@ fn load_part(page: &mut Page, load: &LoadView, figures: &LoadTable) {
     findings(page, &load.findings);
 }
 
-/// The sentence of each variant, and below it each part with its interval.
+/// Adds each variant's request time as a sentence, with its parts and their intervals below.
 fn request_times(page: &mut Page, load: &LoadView) {
     for time in &load.request_times {
         let name = Piece::new(&format!("{}  ", time.variant), Tone::Strong);
@@ -93,7 +93,7 @@ fn request_times(page: &mut Page, load: &LoadView) {
     }
 }
 
-/// What delayed the slowest requests of each variant.
+/// Adds the causes that delayed the slowest requests of each variant.
 fn pauses(page: &mut Page, load: &LoadView) {
     for pauses in &load.pauses {
         let name = Piece::new(&format!("{}  ", pauses.variant), Tone::Strong);
@@ -104,7 +104,7 @@ fn pauses(page: &mut Page, load: &LoadView) {
     }
 }
 
-/// The widths of phrases, intervals and figures, the same for all answers of a load.
+/// The widths of phrases, intervals and figures, shared by all comparisons of a load.
 struct Columns {
     phrases: usize,
     intervals: usize,
@@ -121,7 +121,7 @@ impl Columns {
         Self { phrases, intervals, figures: figures.unwrap_or(0) }
     }
 
-    /// In three columns where they fit, else the figures below their phrase.
+    /// Prints three columns if they fit, otherwise the figures below their phrase.
     fn print(&self, page: &mut Page, lines: &[Line]) {
         let fits = 2 + self.phrases + 2 + self.intervals + 2 + self.figures <= page.width();
         for line in lines {

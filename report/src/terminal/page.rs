@@ -1,4 +1,4 @@
-//! Lines of styled text broken to a width.
+//! Pages of styled text, broken to a width.
 
 use super::TerminalStyle;
 use crate::wrapped::wrapped;
@@ -6,7 +6,7 @@ use owo_colors::{OwoColorize, Style};
 use std::fmt::Write as _;
 use threadcount_model::printable::printable;
 
-/// How a piece of text is set.
+/// The style of a piece of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Plain,
@@ -28,12 +28,12 @@ impl Piece {
     }
 }
 
-/// Columns of a text (one for each character).
+/// The width of a text in columns, one per character.
 pub(super) fn width_of(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The text, escaped, in at most so many columns; the last of them is `…` where the text was longer.
+/// The escaped text, cut to at most `most` columns and ending with `…` if it was longer.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let text = printable(text);
     if width_of(&text) <= most {
@@ -42,7 +42,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Without a last sentence that is cut, or without its last clause; `None`: nothing is cut, or most would be lost.
+/// A cut text without its cut last sentence or clause; `None` if nothing was cut or too much would be lost.
 fn whole_part(text: &str) -> Option<&str> {
     const MOST_LOST: usize = 2;
     if text.ends_with(". …") {
@@ -51,7 +51,7 @@ fn whole_part(text: &str) -> Option<&str> {
     let is_most = |end: &usize| end * MOST_LOST >= text.len();
     let begins_new = |at: &usize| text[at + 2..].starts_with(char::is_uppercase);
     let sentence = text.match_indices(". ").map(|(at, _)| at).filter(begins_new).last().filter(is_most);
-    // Not within a number or an interval.
+    // A comma within a number or an interval does not begin a clause.
     let begins_clause = |at: &usize| text[at + 2..].starts_with(char::is_alphabetic);
     let clauses = ["; ", ", "].into_iter().flat_map(|mark| text.match_indices(mark)).map(|(at, _)| at);
     let open = text.rfind(" (").filter(|at| !text[*at..].contains(')'));
@@ -79,7 +79,7 @@ impl Page {
         self.style.width
     }
 
-    /// An empty line, never two.
+    /// Adds an empty line unless there is one already.
     pub(super) fn blank(&mut self) {
         if !self.text.ends_with("\n\n") {
             self.text.push('\n');
@@ -87,7 +87,7 @@ impl Page {
         self.label = "";
     }
 
-    /// One line, not broken.
+    /// Adds one line without breaking it.
     pub(super) fn line(&mut self, indent: usize, pieces: Vec<Piece>) {
         let _ = write!(self.text, "{:indent$}", "");
         for piece in &pieces {
@@ -96,23 +96,23 @@ impl Page {
         self.end_line();
     }
 
-    /// Text broken to the width, all lines indented.
+    /// Adds text broken to the width, all lines indented.
     pub(super) fn indented(&mut self, indent: usize, pieces: Vec<Piece>) {
         self.text.push_str(&" ".repeat(indent));
         self.flow(indent, pieces);
     }
 
-    /// One line, cut where the width ends.
+    /// Adds one line, cut at the width.
     pub(super) fn clipped(&mut self, text: &str, tone: Tone) {
         self.line(0, vec![Piece::new(&cut(text, self.style.width), tone)]);
     }
 
-    /// The lines so far.
+    /// The number of lines so far.
     pub(super) fn lines(&self) -> usize {
         self.text.lines().count()
     }
 
-    /// A label at the left (only before the first of several lines with the same label) and text beside it.
+    /// Adds text beside a label, which appears only before the first of several texts with the same label.
     pub(super) fn labelled(&mut self, label: &'static str, pieces: Vec<Piece>) {
         let shown = if self.label == label { "" } else { label };
         self.label = label;
@@ -120,7 +120,7 @@ impl Page {
         self.flow(LABEL, pieces);
     }
 
-    /// The same in at most so many lines, at least one; the last one ends with `…` where there was more.
+    /// The same in at most `most_lines` lines (at least one); the last line ends with `…` if there was more.
     pub(super) fn labelled_within(
         &mut self,
         label: &'static str,
@@ -132,7 +132,7 @@ impl Page {
         let whole = |pieces: &[Piece]| pieces.iter().map(|piece| piece.text.as_str()).collect::<String>();
         let lines = wrapped(whole(&shown).trim_end(), room);
         let most_lines = most_lines.max(1);
-        // A word that is longer than a line is cut as well.
+        // A word that is longer than a line is cut too.
         let is_too_much = lines.len() > most_lines || lines.iter().any(|line| width_of(line) > room);
         if is_too_much {
             let tone = shown.first().map_or(Tone::Plain, |piece| piece.tone);
@@ -148,12 +148,12 @@ impl Page {
         self.labelled(label, shown);
     }
 
-    /// The lines that a labelled text takes.
+    /// The number of lines that a labelled text takes.
     pub(super) fn lines_of(&self, text: &str) -> usize {
         wrapped(text, self.style.width - LABEL).len()
     }
 
-    /// Writes words, beginning at `column`, and starts a new line at `column` where the width ends.
+    /// Writes words from `column` on, and starts a new line at `column` at the width.
     fn flow(&mut self, column: usize, pieces: Vec<Piece>) {
         let words = |piece: &Piece| {
             let words = piece.text.split_inclusive(' ');
@@ -179,7 +179,7 @@ impl Page {
         };
         match style.filter(|_| self.style.colour && !text.trim().is_empty()) {
             Some(style) => {
-                // A space at the end of a line is taken away, which an escape code behind it would prevent.
+                // Spaces at the end of a line are trimmed later, which an escape code behind them would prevent.
                 let word = text.trim_end_matches(' ');
                 format!("{}{}", word.style(style), &text[word.len()..])
             }

@@ -1,4 +1,4 @@
-//! The tables of all loads in columns as wide as their texts, the same under each load of one kind.
+//! The tables of all loads. Columns are as wide as their texts, and loads of one kind share the widths.
 
 use super::page::{Page, Piece, Tone, cut, width_of};
 use crate::view::table::{LoadTable, RatioCell, Row};
@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use threadcount_model::experiment::LONGEST_LABEL;
 use threadcount_model::metric::Metric;
 
-/// Two columns are so far apart.
+/// Spaces between two columns.
 const GAP: usize = 2;
-/// Longer names of variants are cut.
+/// Characters of a variant's name, where longer ones are cut.
 const LONGEST_NAME: usize = 28;
 const SHORTEST_LABEL: usize = 11;
-/// What a narrow terminal has no room for, the least important first; 0 is the label. `--details` has all.
+/// Columns that a narrow terminal drops, the least important first; `None` is the label. `--details` shows all.
 const DISPENSABLE: [Option<Metric>; 9] = [
     Some(Metric::CpuPerRequest),
     Some(Metric::P99_99),
@@ -24,7 +24,7 @@ const DISPENSABLE: [Option<Metric>; 9] = [
     Some(Metric::P99),
 ];
 
-/// Prints the tables within so many lines: where there are more rows, the most telling ones, and how many are left.
+/// Prints the tables in at most `most_lines` lines. If there are more rows, it prints the most telling ones and counts the rest.
 pub(super) fn print(page: &mut Page, tables: &[LoadTable], most_lines: usize) {
     let chosen = chosen(tables, most_lines);
     let grid = Grid::fitting(tables, page.width());
@@ -45,7 +45,7 @@ pub(super) fn print(page: &mut Page, tables: &[LoadTable], most_lines: usize) {
     }
 }
 
-/// The lines of all rows.
+/// The number of lines of all tables with all their rows.
 pub(super) fn lines(tables: &[LoadTable]) -> usize {
     tables.iter().map(|table| 1 + table.rows.len()).sum()
 }
@@ -60,8 +60,8 @@ fn rows_of<'a>(
     rows.map(|(_, row)| row).collect::<Vec<_>>().into_iter()
 }
 
-/// Places of tables and of their rows. The first and the last load go before those between; under each the baseline, then the
-/// variant of the answer, then those that differ most from the baseline.
+/// The rows to print, as (table, row). The first and the last load go before those between; within a load the baseline comes
+/// first, then the answer's variant, then the variants that differ most from the baseline.
 fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
     let every =
         || tables.iter().enumerate().flat_map(|(place, it)| (0..it.rows.len()).map(move |row| (place, row)));
@@ -80,13 +80,13 @@ fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
         let own = telling(&rows[row]);
         let before = rows.iter().enumerate().filter(|(other, it)| (telling(it), row) > (own, *other));
         let order = before.count();
-        // Pairs of a baseline and its strongest contrast first, load by load.
+        // The pair of a load's baseline and its strongest contrast goes first, load by load.
         (order / 2, ![0, last].contains(&place), place, order)
     };
     let mut all: Vec<(usize, usize)> = every().collect();
     all.sort_by_key(rank);
     let mut chosen = BTreeSet::new();
-    // A line says how many are left.
+    // One line is reserved for the number of rows left out.
     let mut left = most_lines.saturating_sub(1);
     for (place, row) in all {
         let has_title = chosen.iter().any(|&(other, _)| other == place);
@@ -99,10 +99,10 @@ fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
     chosen
 }
 
-/// The columns that fit, each with its width.
+/// The columns that fit into the terminal, each with its width.
 struct Grid {
     name: usize,
-    /// 0: none.
+    /// Width of the label; 0 if it is left out.
     label: usize,
     ratio: usize,
     columns: Vec<(Metric, usize)>,
@@ -145,14 +145,14 @@ impl Grid {
         grid
     }
 
-    /// More columns for a load in words that is longer than its variants, where the line has them.
+    /// Extra width of the first column for loads whose words are longer than the variants' names, if the line has room.
     fn room_for_loads(&self, tables: &[LoadTable], most: usize) -> usize {
         let words = tables.iter().map(|table| width_of(&table.words)).max().unwrap_or(0);
         let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
         words.saturating_sub(self.name + self.label).min(most.saturating_sub(used))
     }
 
-    /// The label cut to what fits; 0: so little that it says nothing.
+    /// The label's width cut to what fits; 0 if too little would be left to be useful.
     fn narrower_label(&self, tables: &[LoadTable], most: usize) -> usize {
         let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
         let left = self.label.saturating_sub(used.saturating_sub(most));
@@ -164,7 +164,7 @@ impl Grid {
         self.name + self.label + ratio + self.of(table).map(|(_, width)| GAP + width).sum::<usize>()
     }
 
-    /// The shown columns of a table: their places in it, and their widths.
+    /// The columns of a table that are shown: their index in the table and their width.
     fn of(&self, table: &LoadTable) -> impl Iterator<Item = (usize, usize)> {
         let shown = table.columns.iter().enumerate().filter_map(|(place, column)| {
             let (_, width) = self.columns.iter().find(|(metric, _)| *metric == column.metric)?;
@@ -173,7 +173,7 @@ impl Grid {
         shown.collect::<Vec<_>>().into_iter()
     }
 
-    /// The load, and above its first rows the names of the columns.
+    /// Prints the load as a title, with the names of the columns if `with_columns`.
     fn title(&self, page: &mut Page, table: &LoadTable, with_columns: bool) {
         let room = self.name + self.label;
         let is_long = width_of(&table.words) > room;

@@ -1,4 +1,4 @@
-//! The answer in sentences: which variant, by how much, what gets worse, and what does as well.
+//! The answer in sentences: which variant wins, by how much, what gets worse, and which variants do as well.
 
 use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_load, under};
 use crate::load_words::load_words;
@@ -10,13 +10,13 @@ use threadcount_model::metric::Metric;
 use threadcount_model::rounds::RoundsEnd;
 use threadcount_stats::runs::{complete, is_complete};
 
-/// More loads that contradict the answer are only counted.
+/// Maximum number of loads contradicting the answer that are named; more are only counted.
 const MOST_CONTRADICTIONS: usize = 2;
 
-/// More variants that do as well are only counted.
+/// Maximum number of equally good variants that are named; more are only counted.
 const MOST_EQUALS: usize = 2;
 
-/// The most important sentence first, each with its full stop.
+/// The sentences of the answer with their full stops, the most important first.
 #[must_use]
 pub fn answer(document: &ResultDocument) -> Vec<String> {
     let sentences = interrupted(document).into_iter().chain(of_runs(document));
@@ -50,7 +50,7 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     sentences
 }
 
-/// Those of one variant on two Javas that the answer does not have yet.
+/// Sentences that compare one variant on two Java versions, unless the answer already states them.
 fn between_javas(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
     let is_said =
         |it: &Headline<'_>| said.iter().any(|said| is_of_pair(said, it) && said.load.name == it.load.name);
@@ -64,7 +64,7 @@ fn between_javas(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String
     wanted.map(|it| with_load(&it)).collect()
 }
 
-/// Is the second ratio read in the first one's words?
+/// Whether the second ratio can be added to the first one's sentence, because it has the same variants, noun and verdict.
 fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
     is_of_pair(first, other)
         && noun(first.load.workload) == noun(other.load.workload)
@@ -76,7 +76,7 @@ fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
 /// `virtual has 1.98x the throughput of platform with 400 clients`.
 fn with_load(it: &Headline<'_>) -> String {
     match it.load.workload.answer() {
-        // Their loads are descriptions as long as the sentence; the table has them.
+        // The description of these loads is as long as the sentence, so it is left to the table.
         Metric::Capacity | Metric::Score => it.clause(),
         _ => format!("{} {}", it.clause(), under(it.load)),
     }
@@ -87,15 +87,15 @@ fn continued(last: &Headline<'_>) -> String {
     format!(", and {}x {}", figures::ratio(last.ratio.ratio), under(last.load))
 }
 
-/// What the answer must not hide.
+/// The sentence on what gets worse, which the answer must not hide.
 fn worse(it: &Headline<'_>) -> Option<String> {
     let parts = it.worse();
     let variant = &it.comparison.variant;
     (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(it.load)))
 }
 
-/// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`,
-/// where one variant does as well under both loads.
+/// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`
+/// if the same variant does as well under both loads.
 fn as_well_under_both(document: &ResultDocument, said: &[Headline<'_>]) -> Option<String> {
     let [first, last] = said else { return None };
     let (equals, later) = (first.equals(document), last.equals(document));
@@ -137,7 +137,7 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
             Some(format!("{under}, {} has {as_good} ({}x){threads}", only.comparison.variant, ratio(only)))
         }
         several => {
-            // With more of them the sentence would be too long.
+            // OS threads of every variant would make the sentence too long.
             let are_all_named = several.len() <= MOST_EQUALS;
             let each = several.iter().map(|it| {
                 let threads = other_threads(it).filter(|_| are_all_named);
@@ -155,7 +155,7 @@ fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
     }
 }
 
-/// Behind the sentence that names the measure: no more is known to be equal.
+/// The words for an equally good variant. They name no metric beyond that of the answer, because no other is known to be equal.
 const fn as_good(load: Workload) -> &'static str {
     match load.answer() {
         Metric::P50 | Metric::Score => "as short a time",
@@ -164,7 +164,7 @@ const fn as_good(load: Workload) -> &'static str {
     }
 }
 
-/// The mark of a session that ended early.
+/// The note on a session that ended early.
 fn interrupted(document: &ResultDocument) -> Option<String> {
     let ended = |why| document.rounds.iter().any(|done| done.why == why);
     let runs = document.records.iter().filter(|record| is_complete(record)).count();
@@ -176,7 +176,7 @@ fn interrupted(document: &ResultDocument) -> Option<String> {
     }
 }
 
-/// Why there is no ratio under any load.
+/// The reason why no load has a ratio.
 fn nothing_to_compare(document: &ResultDocument) -> String {
     let loads = || document.experiment.loads.iter();
     let measured = |load: &LoadSpec| {
@@ -196,7 +196,7 @@ fn nothing_to_compare(document: &ResultDocument) -> String {
     why.to_owned()
 }
 
-/// What the answer would hide: loads under which a variant that it names does otherwise than it says. The worst first.
+/// Sentences on loads that contradict the answer for a variant that it names, the worst first.
 fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
     let loads = document.experiment.loads.iter().flat_map(|load| of_load(document, load));
     let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, said)).collect();
@@ -218,22 +218,22 @@ fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<Strin
     sentences
 }
 
-/// Is it of a variant that the answer names, under a load that it does not speak of, and does it say otherwise?
+/// Whether `other` contradicts what the answer states (`said`) about the same variant under other loads.
 fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
     let is_said = said.iter().any(|it| is_of_pair(it, other) && it.load.name == other.load.name);
     let mut of_variant = said.iter().filter(|it| is_of_pair(it, other)).peekable();
     if is_said || of_variant.peek().is_none() {
         return false;
     }
-    // Of a variant that is said to be worse, a tail that is worse as well is no surprise.
+    // If the answer already calls a variant worse, a worse tail is no surprise.
     let hides_what_is_worse = !other.worse().is_empty()
         && other.direction() > Some(Direction::Worse)
         && of_variant.all(|it| it.worse().is_empty());
     is_beyond(other, said) || hides_what_is_worse
 }
 
-/// Is its direction not between those that are said of the same variant? Better at one end and worse at the other is no
-/// difference somewhere between them.
+/// Whether the direction lies outside those stated for the same variant. A variant that is better at one end and worse at
+/// the other shows no difference somewhere between.
 fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
     let Some(direction) = other.direction() else { return false };
     let of_variant = said.iter().filter(|it| is_of_pair(it, other)).filter_map(Headline::direction);

@@ -1,4 +1,4 @@
-//! The crossover inside one JVM before the runs: its answer in the names of the variants, and what fresh JVMs say of it.
+//! The crossover inside one JVM before the runs: its answer, with the variants' names, and whether fresh JVMs confirm it.
 
 use super::label::{RequestThreads, request_threads};
 use crate::crossover::{answers, baseline, cautions, has_verdict, of_all_kinds, periods, times, trust, why};
@@ -20,13 +20,13 @@ use threadcount_stats::warmth::was_warm;
 pub struct CrossoverView {
     /// `Tomcat 11.0.24, 40 periods in 46 seconds`.
     pub setting: String,
-    /// One for each kind of thread but the first.
+    /// One sentence per kind of thread except the first.
     pub answer: Vec<String>,
-    /// Do fresh JVMs confirm it? One for each kind of thread that a variant has.
+    /// Whether fresh JVMs confirm the answer, a sentence per kind of thread that a variant uses.
     pub confirmation: Vec<String>,
-    /// What requests wait for on each kind of thread, and what the kinds cost.
+    /// What requests wait for on each kind of thread, and what each kind costs.
     pub why: Vec<String>,
-    /// What makes a ratio less than it seems, without a full stop.
+    /// Cautions about the ratios, without a full stop.
     pub cautions: Vec<String>,
     pub trust: String,
 }
@@ -58,12 +58,12 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     })
 }
 
-/// The variant with this kind of thread; where there is none, the kind itself.
+/// The name of the variant with this kind of thread, or of the kind if no variant has it.
 pub(crate) fn name_of(document: &ResultDocument, load: &LoadSpec, treatment: Treatment) -> String {
     variant(document, load, treatment).map_or_else(|| treatment.to_string(), str::to_owned)
 }
 
-/// The server of a crossover is started as the first variant is.
+/// The variant with this kind of thread. The server's own threads are those of the first variant, as which it is started.
 fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatment) -> Option<&'d str> {
     let mut variants = document.experiment.variants.iter().filter(|it| it.runs_under(load));
     if treatment == Treatment::Own {
@@ -76,17 +76,17 @@ fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatme
         .map(|it| it.name.as_str())
 }
 
-/// What fresh JVMs say of one kind of thread.
+/// The result of fresh JVMs for one kind of thread.
 struct Confirmation<'d> {
     name: &'d str,
     /// `3 fresh JVMs of each kind`.
     jvms: String,
-    /// Of throughput, median or p99.
+    /// The ratio of throughput, median or p99 in fresh JVMs.
     fresh: &'d Ratio,
     found: Agreement,
 }
 
-/// What fresh JVMs with this kind of thread say. `None`: no variant has it, or none was compared.
+/// The result of fresh JVMs with this kind of thread; `None` if no variant has it or none was compared.
 fn confirmation<'d>(
     document: &'d ResultDocument,
     load: &'d LoadSpec,
@@ -122,7 +122,7 @@ fn confirmation<'d>(
     })
 }
 
-/// One sentence of all kinds where it is the same of all.
+/// The confirmations in words; one sentence covers all kinds if it is the same for all.
 fn in_words(all: &[Confirmation<'_>]) -> Vec<String> {
     let Some(first) = all.first() else { return Vec::new() };
     let is_same = all.iter().all(|it| it.jvms == first.jvms);
@@ -139,12 +139,12 @@ fn in_words(all: &[Confirmation<'_>]) -> Vec<String> {
 }
 
 impl Confirmation<'_> {
-    /// By figures that anybody should read.
+    /// Whether fresh JVMs differ from the crossover, with an interval narrow enough to act on.
     fn differs(&self) -> bool {
         matches!(self.found, Agreement::Differs(_)) && self.interval().is_some()
     }
 
-    /// One that anybody should read.
+    /// The interval, unless it is too wide to act on.
     fn interval(&self) -> Option<Interval> {
         self.fresh.interval.filter(|it| it.is_readable(self.fresh.ratio))
     }
@@ -187,7 +187,7 @@ mod tests {
     use threadcount_model::sample::run;
     use threadcount_stats::compare;
 
-    /// Fresh JVMs of a pool and of virtual threads, which have these ratios of throughput, after a crossover with a ratio of 1.11.
+    /// Runs in fresh JVMs with these throughput ratios of virtual threads to a pool, after a crossover with a ratio of 1.11.
     fn document(ratios: &[f64]) -> ResultDocument {
         let pairs = ratios.iter().enumerate().flat_map(|(round, ratio)| {
             let of = |variant, rate_per_s| {

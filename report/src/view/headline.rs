@@ -1,4 +1,4 @@
-//! The comparison of one load that its answer is about, and its parts in words.
+//! The comparison that a load's answer is about, and its parts in words.
 
 use super::ratios::needed;
 use super::unreadable::unreadable;
@@ -21,16 +21,16 @@ pub(super) struct Headline<'a> {
     pub load: &'a LoadSpec,
     pub comparison: &'a Comparison,
     pub ratio: &'a Ratio,
-    /// Why the ratio is not shown.
+    /// The reason why the ratio is not shown, if it is not.
     pub unreadable: Option<&'static str>,
     doubts: &'a [Doubt],
     findings: &'a [Finding],
 }
 
-/// The tails of the response times that a sentence may speak of.
+/// The tail metrics that a sentence may mention.
 const TAILS: [Metric; 4] = [Metric::P99, Metric::P99_9, Metric::P99_99, Metric::Max];
 
-/// Of a decided ratio.
+/// The direction of a decided ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Direction {
     Worse,
@@ -38,8 +38,8 @@ pub(super) enum Direction {
     Better,
 }
 
-/// The best variant with a conclusive ratio: one that is shown to be better goes before one that is no different, whatever
-/// their figures. Among equals in both the one with the fewest OS threads.
+/// The best variant with a conclusive ratio. A variant shown to be better goes before one that is no different, whatever
+/// their figures; among ties the one with the fewest OS threads wins.
 pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let all = of_load(document, load);
     let lower_is_better = load.workload.answer().lower_is_better();
@@ -84,8 +84,8 @@ fn of_comparisons<'a>(
     .collect()
 }
 
-/// Do both have the same verdict, intervals that overlap and are not wide, and ratios that are near each other? Beside a
-/// variant that is better, one that is not shown to be is no equal, and a wide interval shows no equality.
+/// Whether both have the same verdict, overlapping intervals that are not wide, and ratios near each other. A variant not
+/// shown to be better does not equal one that is, and a wide interval shows no equality.
 fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     let is_near = (a.ratio.ratio / b.ratio.ratio).ln().abs() <= WIDEST.ln_1p();
     let is_wide =
@@ -93,7 +93,7 @@ fn is_tied(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     a.direction() == b.direction() && is_near && overlap(a.ratio, b.ratio) && ![a, b].into_iter().any(is_wide)
 }
 
-/// Do both have the same verdict, and do their intervals leave no room for a difference that matters between them?
+/// Whether both have the same verdict and their intervals rule out a difference that matters.
 fn is_equivalent(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     let farthest = match (a.ratio.interval, b.ratio.interval) {
         (Some(a), Some(b)) => (a.high / b.low).max(b.high / a.low) - 1.0,
@@ -148,7 +148,7 @@ impl<'a> Headline<'a> {
         }
     }
 
-    /// Why the ratio has no interval.
+    /// The reason why the ratio has no interval.
     fn without_interval(&self) -> String {
         let Comparison { variant, baseline, load, .. } = self.comparison;
         let is_limited = |doubt: &&Doubt| {
@@ -167,7 +167,7 @@ impl<'a> Headline<'a> {
         }
     }
 
-    /// How near "the same" is, where it is not near enough to go without saying.
+    /// The bound on "the same", if it is too wide to go without saying.
     fn within(&self) -> String {
         let largest = self.ratio.interval.map(|interval| interval.largest_difference());
         largest
@@ -175,10 +175,10 @@ impl<'a> Headline<'a> {
             .map_or_else(String::new, |it| format!(" within {}", bound(it)))
     }
 
-    /// `1.90x the p99`: what is worse beyond doubt and not in the clause. A reader of a shorter median has to read that the
-    /// tail is longer.
+    /// `1.90x the p99`: metrics that are worse beyond doubt and not in the clause. Whoever reads of a shorter median must also
+    /// read that the tail is longer.
     pub fn worse(&self) -> Vec<String> {
-        // In an overload response times are those of the requests that did not fail.
+        // In an overload, response times cover only the requests that did not fail.
         if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50)
             || self.load.workload.is_overload()
         {
@@ -209,7 +209,7 @@ impl<'a> Headline<'a> {
         parts
     }
 
-    /// More requests without an expected response, where they are a part of the answer.
+    /// The increase of requests without an expected response, if it is part of the answer.
     fn more_lost(&self) -> Option<String> {
         let of_ratio = self.comparison.ratio(Metric::Unanswered);
         let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
@@ -225,7 +225,7 @@ impl<'a> Headline<'a> {
         self.comparison.ratio(Metric::OsThreads)
     }
 
-    /// The other variants that are as good, where this one is decided.
+    /// The other variants that are equally good, if this one is decided.
     pub fn equals(&self, document: &'a ResultDocument) -> Vec<Self> {
         if !self.is_decided() {
             return Vec::new();
@@ -236,7 +236,7 @@ impl<'a> Headline<'a> {
         alike.collect()
     }
 
-    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`: of variants that may be as good.
+    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`, for variants that may be equally good.
     pub fn overlapping(&self, document: &'a ResultDocument) -> Vec<String> {
         let is_open = |it: &Headline<'_>| {
             it.comparison.variant != self.comparison.variant
@@ -254,7 +254,7 @@ impl<'a> Headline<'a> {
         open.map(line).collect()
     }
 
-    /// What the ratio rests on, where that takes from it: runs of two speeds, and speeds that few runs may have missed.
+    /// Weaknesses of the runs behind the ratio: runs at two speeds, and speeds that few runs may have missed.
     pub fn basis(&self) -> Vec<String> {
         let basis = &self.ratio.basis;
         let speeds = basis.two_speeds.iter().map(|it| {
@@ -271,7 +271,7 @@ impl<'a> Headline<'a> {
         speeds.chain(unseen).collect()
     }
 
-    /// `virtual-cache vs virtual: 1.04x [0.96, 1.12], inconclusive; about 2 more runs per variant`; `None`: decided.
+    /// `virtual-cache vs virtual: 1.04x [0.96, 1.12], inconclusive; about 2 more runs per variant`; `None` if decided.
     pub fn inconclusive(&self) -> Option<String> {
         if self.is_decided() {
             return None;
@@ -296,7 +296,7 @@ impl<'a> Headline<'a> {
         format!("{variant} vs {baseline}, {}", load_words(self.load))
     }
 
-    /// That two things differ between the two, which a reader of the ratio has to know.
+    /// The note that kind and number of threads both differ between the two, which a reader of the ratio must know.
     pub fn confounded(&self) -> Option<String> {
         let Comparison { variant, baseline, load, .. } = self.comparison;
         let found = self.findings.iter().find(|finding| {
@@ -309,7 +309,7 @@ impl<'a> Headline<'a> {
         Some(format!("{}: {}", self.pair(), finding_words(found).brief))
     }
 
-    /// Better than the baseline, no different, or worse; `None`: not decided.
+    /// Better than the baseline, no different, or worse; `None` if not decided.
     pub fn direction(&self) -> Option<Direction> {
         let is_better = |higher| higher != self.load.workload.answer().lower_is_better();
         let better_or_worse = |higher| if is_better(higher) { Direction::Better } else { Direction::Worse };
@@ -323,7 +323,7 @@ impl<'a> Headline<'a> {
     }
 }
 
-/// Are both of the same variant and the same baseline?
+/// Whether both compare the same variant with the same baseline.
 pub(super) fn is_of_pair(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     (&a.comparison.variant, &a.comparison.baseline) == (&b.comparison.variant, &b.comparison.baseline)
 }

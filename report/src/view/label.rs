@@ -1,4 +1,4 @@
-//! A few words beside a variant's name: its own, or the kind and the number of its threads.
+//! The label beside a variant's name: its own words, or the kind and number of its threads.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::crossover::Treatment;
@@ -9,18 +9,18 @@ use threadcount_model::record::RequestThread;
 /// The threads that requests run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestThreads {
-    /// A fixed pool of platform threads; `None`: its size is not known.
+    /// A fixed pool of platform threads; `None` if its size is unknown.
     Pool(Option<u32>),
-    /// Platform threads as needed.
+    /// Platform threads, created as needed.
     Cached,
     /// A virtual thread per request ...
     Virtual,
-    /// ... with at most so many requests at once.
+    /// ... with at most this many requests at once.
     Limited(u32),
 }
 
 impl RequestThreads {
-    /// Those of a crossover; `None`: the server's own are not known.
+    /// The threads of a crossover's treatment; `None` for the server's own threads if their number is unknown.
     #[must_use]
     pub fn of(treatment: Treatment, own_threads: Option<u32>) -> Option<Self> {
         match treatment {
@@ -32,7 +32,7 @@ impl RequestThreads {
     }
 }
 
-/// Empty: nothing is known of its threads.
+/// The label of a variant; empty if nothing is known about its threads.
 #[must_use]
 pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> String {
     let Some(variant) = document.experiment.variant(variant) else { return String::new() };
@@ -50,7 +50,7 @@ pub(crate) fn words(threads: RequestThreads) -> String {
     }
 }
 
-/// `None`: nothing is known of them.
+/// The threads that a variant's requests run on; `None` if nothing is known about them.
 #[must_use]
 pub fn request_threads(
     document: &ResultDocument,
@@ -63,7 +63,7 @@ pub fn request_threads(
     };
     Some(match variant.server().and_then(Server::threads) {
         Some(Threads::Platform(size)) => pool(configured(*size, load)),
-        // A pool of Jetty's gives at most so many.
+        // A Jetty pool hands out at most this many virtual threads.
         Some(Threads::Virtual | Threads::Executor(DropIn::Virtual)) => {
             facts.and_then(|it| it.pool_max_threads).map_or(RequestThreads::Virtual, RequestThreads::Limited)
         }
@@ -71,7 +71,7 @@ pub fn request_threads(
         Some(Threads::Executor(DropIn::BoundedVirtual(limit))) => {
             RequestThreads::Limited(limit.max_concurrent)
         }
-        // Its threads come from elsewhere: what the running server reported, or what the application is told.
+        // The experiment does not set the threads, so ask the running server's report or the application's settings.
         None => {
             let reported = facts.and_then(|it| it.request_thread.as_ref()).map(RequestThread::kind);
             match (reported.or_else(|| variant.kind_setting())?, variant.limit_setting()) {

@@ -1,4 +1,4 @@
-//! A result before formatting: the one view that terminal, HTML and Markdown read.
+//! A result before formatting: the one view from which terminal, HTML and Markdown are made.
 
 pub mod answer;
 pub mod crossover;
@@ -46,58 +46,58 @@ pub struct View {
     pub question: String,
     /// Java, server, cores, runs.
     pub setting: Vec<String>,
-    /// `None`: there is a verdict.
+    /// The reason for no verdict; `None` if there is one.
     pub no_verdict: Option<NoVerdict>,
-    /// The answer in sentences, the most important first; empty: no verdict.
+    /// The answer in sentences, the most important first; empty without a verdict.
     pub answer: Vec<String>,
-    /// What was compared inside one JVM before the runs; its sentences are the first of the answer.
+    /// The crossover inside one JVM before the runs; its sentences come first in the answer.
     pub crossover: Option<CrossoverView>,
-    /// A table for each load, with the same columns under loads of one kind.
+    /// A table per load; loads of one kind have the same columns.
     pub tables: Vec<LoadTable>,
-    /// Why the figures are as they are.
+    /// The reasons for the figures.
     pub why: Vec<Reason>,
-    /// The same in brief for the first screen, with what limits a capacity and what a request's time is spent on.
+    /// The reasons in brief for the first screen, with the limits of a capacity and the parts of a request's time.
     pub why_in_brief: Vec<WhyLine>,
-    /// What to try or to measure.
+    /// Advice on what to try or to measure next.
     pub next: Vec<String>,
-    /// What is open.
+    /// Open questions.
     pub open: Vec<String>,
     pub trust: Trust,
     pub study: StudyView,
-    /// What else each load has.
+    /// More about each load.
     pub loads: Vec<LoadView>,
-    /// Findings about no load in particular.
+    /// Findings that concern no load in particular.
     pub findings: Vec<FindingLine>,
-    /// Variants that could not run on this machine, and why.
+    /// Variants that could not run on this machine, with the reason.
     pub skipped: Vec<Skipped>,
 }
 
-/// Why the runs have no verdict.
+/// The reason why the runs have no verdict.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NoVerdict {
     /// `No verdict, the figures are not trusted`; without a full stop.
     pub head: String,
     pub why: String,
-    /// A variant does not work: that is the answer, and it is shown as a whole.
+    /// Whether the reason itself is the answer, because a variant does not work; it is then shown in full.
     pub is_answer: bool,
 }
 
-/// What happened under one load.
+/// The results under one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadView {
-    /// In words, e.g. `400 clients`.
+    /// The load in words, e.g. `400 clients`.
     pub words: String,
-    /// The capacity of each variant, in sentences; of capacity loads only.
+    /// Each variant's capacity in sentences; empty for other loads.
     pub capacity: Vec<String>,
-    /// One for each comparison.
+    /// One entry per comparison.
     pub comparisons: Vec<ComparisonWords>,
-    /// Where the time of a request goes, for each variant whose threads were sampled.
+    /// The parts of a request's time, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTimeWords>,
-    /// Why threads of a variant were not sampled.
+    /// Sentences that tell why threads of a variant were not sampled.
     pub not_sampled: Vec<String>,
-    /// How long threads that could run waited until they did, sentences without a full stop.
+    /// Run delays (how long runnable threads waited) in sentences without a full stop.
     pub run_delays: Vec<String>,
-    /// What delayed the slowest requests, a line for each variant.
+    /// The causes that delayed the slowest requests, a line per variant.
     pub pauses: Vec<PauseWords>,
     pub findings: Vec<FindingLine>,
 }
@@ -105,11 +105,11 @@ pub struct LoadView {
 /// A finding, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingLine {
-    /// The variant; empty: all.
+    /// The variant; empty for all variants.
     pub variant: String,
     pub sentence: String,
     pub advice: Option<String>,
-    /// Its figures, e.g. `pool threads 200`.
+    /// The finding's figures, e.g. `pool threads 200`.
     pub evidence: Vec<String>,
 }
 
@@ -151,7 +151,7 @@ pub fn view(document: &ResultDocument) -> View {
     }
 }
 
-/// That of the crossover first. It stands where the runs are not trusted, too.
+/// The answer of the crossover, then that of the runs. The crossover's answer holds even if the runs are not trusted.
 fn answer(document: &ResultDocument, one_jvm: Option<&CrossoverView>) -> Vec<String> {
     let of_crossover = one_jvm.into_iter().flat_map(|it| it.answer.iter().chain(&it.confirmation)).cloned();
     let of_runs = if document.trusted { answer::answer(document) } else { Vec::new() };
@@ -169,7 +169,7 @@ fn no_verdict(document: &ResultDocument, trust: &Trust, one_jvm: Option<&Crossov
     NoVerdict { head: head.to_owned(), why, is_answer: false }
 }
 
-/// The variants that ended the session, and the root cause of the first.
+/// The variants whose failure ended the session, and the root cause of the first.
 fn does_not_work(document: &ResultDocument) -> Option<NoVerdict> {
     let records = document.ended_by();
     let first = *records.first()?;
@@ -184,7 +184,7 @@ fn does_not_work(document: &ResultDocument) -> Option<NoVerdict> {
 }
 
 fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {
-    // Without a capacity on both sides there is no ratio.
+    // Unless both variants have a capacity there is no ratio.
     let has_ratio = |comparison: &&Comparison| {
         load.workload.capacity().is_none() || comparison.ratio(Metric::Capacity).is_some()
     };
@@ -220,7 +220,7 @@ pub(crate) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
     seen
 }
 
-/// A sentence with a capital at its beginning.
+/// The text with its first letter capitalised.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())

@@ -1,10 +1,10 @@
-//! What is still open: ratios without a verdict, two things that differ at once.
+//! Open questions: ratios without a verdict, and comparisons in which two things differ at once.
 
 use super::distinct;
 use super::headline::{Headline, asked_for, headline, of_load};
 use threadcount_judge::result::ResultDocument;
 
-/// A line each, without a full stop; what limits the answer most first.
+/// The open questions, a line each without a full stop; the one that limits the answer most comes first.
 #[must_use]
 pub fn open(document: &ResultDocument) -> Vec<String> {
     let loads = || document.experiment.loads.iter();
@@ -14,7 +14,7 @@ pub fn open(document: &ResultDocument) -> Vec<String> {
     let undecided: Vec<&Headline<'_>> = all().filter(|it| !it.is_decided()).collect();
     let without_interval = undecided.iter().filter(|it| it.ratio.interval.is_none()).count();
     let mut lines: Vec<String> = of_baseline.iter().filter_map(Headline::confounded).collect();
-    // One sentence says of all what each would.
+    // One sentence stands for a line per ratio.
     if without_interval > 1 && without_interval == all().count() {
         lines.push("no ratio has an interval: measure more runs, e.g. with --runs 3".to_owned());
     } else {

@@ -1,4 +1,4 @@
-//! A comparison in words: one phrase per metric, with its interval and its two figures.
+//! Comparisons in words: one phrase per metric, with its interval and its two figures.
 
 use crate::phrase::Phrase;
 use serde::Serialize;
@@ -15,15 +15,15 @@ pub struct ComparisonWords {
     pub variant: String,
     pub baseline: String,
     pub load: String,
-    /// The most important first.
+    /// One line per metric, the most important first.
     pub lines: Vec<Line>,
 }
 
-/// One phrase and the figures under it.
+/// One phrase and the figures behind it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
     pub phrase: Phrase,
-    /// The interval of the ratio, e.g. `[1.96, 2.00]`; `None`: too few runs.
+    /// The interval of the ratio, e.g. `[1.96, 2.00]`; `None` with too few runs.
     pub interval: Option<String>,
     /// Both figures, e.g. `7,846/s against 3,961/s`.
     pub figures: String,
@@ -34,19 +34,19 @@ pub struct Line {
     pub metric: Metric,
 }
 
-/// A comparison in words. Under an open load, where the rate is given, the response times come first.
+/// A comparison in words. Response times come first under an open load, because its rate is given.
 #[must_use]
 pub fn in_words(comparison: &Comparison, load: Workload) -> ComparisonWords {
     if let Some(score) = score_line(comparison) {
         return from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
     if let Some(capacity) = capacity_line(comparison) {
-        // Rates and response times are those at each variant's own capacity, so they are not compared.
+        // Rates and response times were measured at each variant's own capacity, so they cannot be compared.
         let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
         return from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
     if load.is_overload() {
-        // Response times are those of the requests that did not fail.
+        // Response times cover only the requests that did not fail.
         let first = [rate_line(comparison, load), behind_line(comparison)];
         return from_lines(
             comparison,
@@ -54,7 +54,7 @@ pub fn in_words(comparison: &Comparison, load: Workload) -> ComparisonWords {
         );
     }
     if load.expects_losses() {
-        // Those of the requests that got a response have no interval where many got none.
+        // If many requests got no response, the response times of the others have no interval.
         let of_all = |line: &Line| line.interval.is_some();
         let times = [times_line(comparison, load), tail_line(comparison)].map(|it| it.filter(of_all));
         let first = [rate_line(comparison, load), behind_line(comparison)];
@@ -140,14 +140,14 @@ fn at_most(ratio: &Ratio) -> String {
     no_larger_than(ratio).map_or_else(String::new, |bound| format!(", {bound}"))
 }
 
-/// The largest difference that is not ruled out, if it exceeds the margin.
+/// The largest difference that the interval does not rule out, if it exceeds the margin.
 fn no_larger_than(ratio: &Ratio) -> Option<String> {
     let around_one = ratio.interval.filter(|interval| interval.low <= 1.0 && interval.high >= 1.0)?;
     let largest = around_one.largest_difference();
     (largest > MARGIN).then(|| format!("no difference larger than {}", bound(largest)))
 }
 
-/// How many more runs would be conclusive.
+/// The number of further runs that would be conclusive.
 pub(super) fn needed(ratio: &Ratio) -> String {
     more_runs(ratio)
         .map_or_else(String::new, |runs| format!("; about {} per variant needed", figures::more_runs(runs)))
@@ -158,7 +158,7 @@ fn score_line(comparison: &Comparison) -> Option<Line> {
     Some(line(whole_sentence(comparison, ratio, "time per operation"), Metric::Score, ratio))
 }
 
-/// Both the median and the 99th percentile are shown; the sentence is about the median.
+/// The line on response times: its phrase is about the median, its figures show the median and the p99.
 fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
     const NOUN: &str = "median response time";
     let median = comparison.ratio(Metric::P50)?;
@@ -167,7 +167,7 @@ fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
         if is_answer { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
     let mut line = line(phrase, Metric::P50, median);
     line.figures.insert_str(0, "p50 ");
-    // A tail of which nothing is concluded, because of what was lost, is not put beside the median.
+    // A tail that allows no conclusion because requests were lost is not put beside the median.
     let tail = comparison.ratio(Metric::P99);
     if let Some(tail) = tail.filter(|tail| tail.interval.is_some() || !load.expects_losses()) {
         let both = figures::pair(Metric::P99, tail.variant_value, tail.baseline_value);
@@ -181,7 +181,7 @@ fn behind_line(comparison: &Comparison) -> Option<Line> {
     Some(line(part_of_sentence(behind, "time behind"), Metric::TimeBehind, behind))
 }
 
-/// The 99th percentile, where it is decided otherwise than the median.
+/// The line on the 99th percentile, if its verdict is decided and differs from the median's.
 fn tail_line(comparison: &Comparison) -> Option<Line> {
     let tail = comparison.ratio(Metric::P99)?;
     let is_decided = matches!(tail.verdict, Verdict::Higher | Verdict::Lower);
@@ -198,7 +198,7 @@ fn memory_line(comparison: &Comparison) -> Option<Line> {
     Some(line(part_of_sentence(resident, "resident memory"), Metric::RssPeak, resident))
 }
 
-/// A difference, not a ratio: so it has no interval.
+/// The line on OS threads: a difference and not a ratio, so it has no interval.
 fn threads_line(comparison: &Comparison) -> Option<Line> {
     let threads = comparison.ratio(Metric::OsThreads)?;
     let words = more_threads(threads).unwrap_or_else(|| "the same number of OS threads".to_owned());
@@ -206,7 +206,7 @@ fn threads_line(comparison: &Comparison) -> Option<Line> {
     Some(Line { interval: None, ..line(phrase, Metric::OsThreads, threads) })
 }
 
-/// `196 fewer OS threads`; `None`: as many.
+/// `196 fewer OS threads`; `None` if the number is the same.
 pub(super) fn more_threads(threads: &Ratio) -> Option<String> {
     let difference = (threads.variant_value - threads.baseline_value).round();
     let number = figures::count(difference.abs() as u64);
@@ -222,14 +222,14 @@ fn cpu_line(comparison: &Comparison) -> Option<Line> {
     Some(line(part_of_sentence(cpu, "CPU per request"), Metric::CpuPerRequest, cpu))
 }
 
-/// The same of a ratio.
+/// A ratio's verdict in words, or the bound on a difference that was not found.
 #[must_use]
 pub fn ratio_words(ratio: &Ratio) -> String {
     let bound = no_larger_than(ratio).filter(|_| ratio.verdict == Verdict::NoDifference);
     bound.unwrap_or_else(|| verdict_words(ratio.verdict, &ratio.basis))
 }
 
-/// A verdict in words, with the reason where a clear interval is no proof.
+/// A verdict in words, with the reason if even a clear interval proves nothing.
 #[must_use]
 pub fn verdict_words(verdict: Verdict, basis: &Basis) -> String {
     let words = match verdict {

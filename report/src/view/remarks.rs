@@ -1,4 +1,4 @@
-//! Problems of runs, each kind once.
+//! Remarks on problems of runs, one per kind of problem.
 
 use super::distinct;
 use crate::load_words::runs_words;
@@ -9,21 +9,21 @@ use threadcount_model::doubt::Doubt;
 use threadcount_model::figures;
 use threadcount_stats::trust::doubts;
 
-/// Maximum number of places by name; the rest are counted.
+/// Maximum number of runs that a remark names; the rest are counted.
 const FEW: usize = 2;
 
 /// One kind of problem of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Remark {
-    /// Which: `platform, 400 clients`, `every run`.
+    /// The runs concerned: `platform, 400 clients`, `every run`.
     pub runs: String,
-    /// What, with the figures of the worst of them.
+    /// The problem, with the figures of the worst run.
     pub text: String,
-    /// It ends the trust.
+    /// Whether the problem makes the result untrusted.
     pub serious: bool,
 }
 
-/// The doubts, each kind once, the most important first; then the warnings of the runs, which are only counted.
+/// One remark per kind of doubt, the most important first; then one that counts the runs' warnings.
 #[must_use]
 pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
     let mut kinds: Vec<Vec<Doubt>> = Vec::new();
@@ -48,7 +48,7 @@ fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     }
 }
 
-/// `every run`, `7 of 9 runs`, `platform, 400 clients`; for all runs of a variant each place.
+/// The runs that a kind of doubt concerns: `every run`, `7 of 9 runs`, `platform, 400 clients`.
 fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
     let places =
         distinct(kind.iter().map(|doubt| runs_words(&document.experiment, &doubt.variant, &doubt.load)));
@@ -64,10 +64,10 @@ fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
     }
 }
 
-/// Warnings of the load generator about single runs, except that about closed loops, which applies to each.
+/// The load generator's warnings about single runs, without the one about closed loops, which applies to every run.
 fn warnings(document: &ResultDocument) -> Option<Remark> {
     let warned = document.records.iter().filter_map(|record| {
-        // Of losses that are expected the generator warns as well.
+        // The generator also warns about losses that this load expects.
         let of_load = document.experiment.load(&record.load);
         let expects_losses = of_load.is_some_and(|load| load.workload.expects_losses());
         let load = record.measured.as_ref().filter(|_| !expects_losses)?;

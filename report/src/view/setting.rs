@@ -1,4 +1,4 @@
-//! With what was measured, in one line: `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.
+//! The setting of the measurement: `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.
 
 use super::distinct;
 use crate::crossover::periods;
@@ -29,7 +29,7 @@ fn java_words(version: &str) -> String {
     format!("Java {}", version.split_whitespace().next().unwrap_or(version))
 }
 
-/// From the start of the first run to the end of the last.
+/// The time from the start of the first run to the end of the last.
 fn elapsed(document: &ResultDocument) -> Option<String> {
     let began: Timestamp = document.records.first()?.started_at.parse().ok()?;
     let ended: Timestamp = document.created_at.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Published beside measured, the claims, and what did not run.
+//! Published figures beside measured ones, the claims, and the variants that did not run.
 
 use super::distinct;
 use crate::load_words::load_words;
@@ -12,12 +12,12 @@ use threadcount_model::experiment::Unavailable;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 
-/// What was published or claimed before, beside what was measured.
+/// Published figures and claims beside the measured ones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyView {
-    /// `27 of 39 published figures within 10 %`, `claims: all hold but a.p50 >= 90ms`; empty: nothing was.
+    /// `27 of 39 published figures within 10 %`, `claims: all hold but a.p50 >= 90ms`; empty without figures or claims.
     pub brief: Vec<String>,
-    /// The published throughputs (of a benchmark the scores), a sentence each.
+    /// A sentence per published throughput, or per published score of a benchmark.
     pub published: Vec<String>,
     pub claims: Vec<ClaimLine>,
 }
@@ -25,15 +25,15 @@ pub struct StudyView {
 /// A claim, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
-    /// As written; the statement, if it is not testable.
+    /// The claim as written, or the study's statement if it is not testable.
     pub claim: String,
     /// The statement of the study, paraphrased.
     pub says: Option<String>,
     /// `holds`, `does not hold`, `inconclusive`, `no verdict`, `not tested` or `not testable here`.
     pub verdict: &'static str,
-    /// Tested, trusted, and does not hold.
+    /// Whether the claim was tested on trusted figures and does not hold.
     pub fails: bool,
-    /// `measured 1.98, published 1.99`, with [`OPEN`] if the intervals leave it open; or why it was not tested.
+    /// `measured 1.98, published 1.99`, with [`OPEN`] if the intervals leave the claim open; or the reason why it was not tested.
     pub figures: String,
 }
 
@@ -49,7 +49,7 @@ pub fn study(document: &ResultDocument) -> StudyView {
     }
 }
 
-/// Of the figures that were measured; `None`: none was.
+/// The tally of the measured figures; `None` if none was measured.
 fn tally(rows: &[PublishedRow]) -> Option<String> {
     let measured: Vec<&PublishedRow> = rows.iter().filter(|row| row.measured.is_some()).collect();
     let count =
@@ -71,7 +71,7 @@ fn tally(rows: &[PublishedRow]) -> Option<String> {
     (!measured.is_empty()).then(|| format!("{within} of {all} within {}{notes}", figures::percent(TOLERANCE)))
 }
 
-/// `claims: 6 hold, 1 inconclusive, 2 do not hold`; where all but one hold, `claims: all hold but a.p50 >= 90ms`.
+/// `claims: 6 hold, 1 inconclusive, 2 do not hold`, or `claims: all hold but a.p50 >= 90ms` if all but one hold.
 fn claims_in_brief(document: &ResultDocument) -> Option<String> {
     let count =
         |wanted: &dyn Fn(&ClaimResult) -> bool| document.claims.iter().filter(|it| wanted(it)).count();
@@ -139,7 +139,7 @@ pub fn claim_words(claim: &ClaimResult) -> &'static str {
 /// The note on a claim that only the means decide, because one run has no interval.
 pub const OPEN: &str = "one run: indicative only";
 
-/// Whether it was tested and the intervals leave it open.
+/// Whether the claim was tested but the intervals leave it open.
 #[must_use]
 pub const fn is_open(claim: &ClaimResult) -> bool {
     matches!(claim.verdict(), ClaimVerdict::Indicative)

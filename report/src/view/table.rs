@@ -1,4 +1,4 @@
-//! The table of one load: a line for each variant with its figures and its ratio to the baseline.
+//! The table of a load: a line per variant with its figures and its ratio to the baseline.
 
 use super::headline::headline;
 use super::label::label;
@@ -15,18 +15,18 @@ use threadcount_stats::no_overload::BEHIND_MS;
 use threadcount_stats::runs::complete;
 use threadcount_stats::tail::largest_percentile;
 
-/// The lines of one load.
+/// The table of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LoadTable {
-    /// In words: `400 clients`.
+    /// The load in words: `400 clients`.
     pub words: String,
-    /// Metrics that some variant has; the first is the one of the ratio.
+    /// The metrics that at least one variant has; the ratio is that of the first.
     pub columns: Vec<Column>,
-    /// What the others are compared with; `None`: it has no complete run.
+    /// The variant that the others are compared with; `None` if it has no complete run.
     pub baseline: Option<String>,
     /// The variant that the answer is about.
     pub best: Option<String>,
-    /// One for each variant that has a complete run.
+    /// One row per variant that has a complete run.
     pub rows: Vec<Row>,
 }
 
@@ -40,9 +40,9 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Row {
     pub variant: String,
-    /// What its threads are, in a few words.
+    /// The variant's threads in a few words.
     pub label: String,
-    /// The mean of its runs, one for each column; `None`: not measured.
+    /// The mean over its runs for each column; `None` if not measured.
     pub cells: Vec<Option<String>>,
     pub ratio: RatioCell,
 }
@@ -55,14 +55,14 @@ pub enum RatioCell {
     Ratio {
         value: f64,
         ratio: String,
-        /// `None`: one valid run, or too few rounds in which both have one.
+        /// `None` with one valid run, or too few rounds in which both variants have one.
         interval: Option<String>,
-        /// Of the side that has fewer.
+        /// The number of runs of the variant that has fewer.
         runs: u32,
         /// Neither a difference nor its absence was shown.
         inconclusive: bool,
     },
-    /// Compared, with a ratio that should not be acted on. The reason.
+    /// Compared, but nobody should act on the ratio; `why` tells the reason.
     Unreadable {
         why: &'static str,
     },
@@ -100,13 +100,13 @@ const UNANSWERED: Column = column(Metric::Unanswered, "unanswered");
 const BEHIND: Column = column(Metric::TimeBehind, "time behind");
 const CPU: Column = column(Metric::CpuPerRequest, "CPU/request");
 const MEMORY: Column = column(Metric::MemoryNeeded, "memory");
-/// Where the memory needed is unknown: no JVM.
+/// Shown if the memory needed is unknown, because the server is no JVM.
 const RESIDENT: Column = column(Metric::RssPeak, "RSS");
 const CAPACITY: Column = column(Metric::Capacity, "capacity");
 const SCORE: Column = column(Metric::Score, "time/operation");
 const THREADS: Column = column(Metric::OsThreads, "threads");
 
-/// All columns of a load, the first of which is that of the ratio.
+/// All columns of a load; the ratio is that of the first.
 #[must_use]
 pub fn all_columns(workload: Workload) -> Vec<Column> {
     let columns: &[Column] = match workload.answer() {
@@ -124,7 +124,7 @@ pub fn all_columns(workload: Workload) -> Vec<Column> {
     columns.to_vec()
 }
 
-/// Those of the first screen.
+/// The columns on the first screen.
 #[must_use]
 pub fn first_columns(workload: Workload) -> Vec<Column> {
     let mut columns = all_columns(workload);
@@ -132,10 +132,10 @@ pub fn first_columns(workload: Workload) -> Vec<Column> {
     columns
 }
 
-/// The columns of a kind of load.
+/// A function that chooses the columns of a kind of load.
 pub type ColumnsOf = fn(Workload) -> Vec<Column>;
 
-/// One for each load. Loads of one kind have the same columns: those that a variant has a figure for under any of them.
+/// One table per load. Loads of one kind share their columns: those in which a variant has a figure under any of the loads.
 #[must_use]
 pub fn tables(document: &ResultDocument, columns_of: ColumnsOf) -> Vec<LoadTable> {
     document.experiment.loads.iter().map(|load| table(document, load, columns_of)).collect()

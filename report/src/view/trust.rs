@@ -1,4 +1,4 @@
-//! Trust: the grade and what lowers it, the requests, the generator's health, the spread of the rounds, problems of runs.
+//! Trust in a result: its grade and what lowers it, requests, the generator's health, the spread of rounds, problems of runs.
 
 use super::remarks::{Remark, remarks};
 use crate::crossover;
@@ -21,28 +21,28 @@ use threadcount_stats::grade::{grade, limiting};
 use threadcount_stats::spread::spreads;
 use threadcount_stats::trust::doubts;
 
-/// How far the figures may be trusted, and why not further.
+/// How far the figures can be trusted, and why not further.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trust {
     pub grade: TrustGrade,
-    /// What lowers it and what the figures allow to conclude, without a full stop; `None`: it is good.
+    /// The gravest doubt and what can still be concluded, without a full stop; `None` if the grade is good.
     pub lowered_by: Option<String>,
-    /// How many requests, and how many failed: a sentence without a full stop.
+    /// The number of requests and of failed ones, a sentence without a full stop.
     pub requests: String,
-    /// The generator's health and the spread, requests in flight, rounds, who shared the cores, what was not seen.
+    /// The generator's health, spread, requests in flight, rounds, shared cores, and what could not be observed.
     pub basis: Vec<String>,
-    /// Problems of runs, each kind once.
+    /// Problems of runs, one remark per kind.
     pub remarks: Vec<Remark>,
-    /// The same, each with its runs, and the warnings of the load generator.
+    /// The remarks as text, each with its runs, and the load generator's warnings.
     pub all_remarks: Vec<String>,
-    /// What observing the JVM from inside cost, outside the measured windows.
+    /// The cost of observing the JVM from inside, which happens outside the measured windows.
     pub observation: Vec<String>,
 }
 
 /// Send lags below a microsecond are not shown.
 const FINEST_LAG_MS: f64 = 0.001;
 
-/// More variants that a doubt is about are only counted.
+/// Maximum number of variants that a doubt names; more are only counted.
 const MOST_NAMED: usize = 2;
 
 /// Reads a result's trust from its records.
@@ -160,13 +160,13 @@ fn health(document: &ResultDocument) -> String {
     parts.join("; ")
 }
 
-/// Of all variants that have two rounds or more.
+/// The widest spread of the throughput among variants with at least two rounds.
 fn widest_spread(document: &ResultDocument) -> Option<f64> {
     let spreads = spreads(&document.experiment, &document.records);
     spreads.into_iter().filter(|spread| spread.runs > 1).map(|spread| spread.rate).reduce(f64::max)
 }
 
-/// That costs per request divide by responses of any kind, where some were not expected.
+/// The note that costs per request are divided by all responses, if some of these were unexpected.
 fn divided_by(records: &[Record]) -> Option<String> {
     let loads = || records.iter().filter_map(|record| record.measured.as_ref());
     let answered = figures::count(loads().map(LoadReport::answered).sum::<u64>());
@@ -175,7 +175,7 @@ fn divided_by(records: &[Record]) -> Option<String> {
         .then(|| format!("figures per request divide by all {answered} responses"))
 }
 
-/// Requests of all runs.
+/// The requests of all runs, added up.
 struct Sent<'a> {
     sent: u64,
     failed: u64,
@@ -220,7 +220,7 @@ impl<'a> Sent<'a> {
     }
 }
 
-/// Each warning once, with its variants and loads, or every run.
+/// Each warning once, with the variants and loads that it concerns.
 fn warnings(document: &ResultDocument) -> Vec<String> {
     let mut warnings: Vec<(&str, Vec<String>, usize)> = Vec::new();
     for record in &document.records {
@@ -246,7 +246,7 @@ fn warnings(document: &ResultDocument) -> Vec<String> {
     warnings.into_iter().map(words).collect()
 }
 
-/// Who else took the CPU of a server that runs elsewhere is not known, and no doubt says so.
+/// The note that nobody knows what else used the CPU of servers on other machines, which no doubt covers.
 pub(super) fn unseen(experiment: &Experiment) -> Option<String> {
     let targets: Vec<&str> = experiment
         .variants

@@ -1,10 +1,10 @@
-//! Ratios that are not shown, because nobody should act on them.
+//! Ratios that are not shown because nobody should act on them.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Ratio};
 use threadcount_stats::warmth::was_warm;
 
-/// Why a ratio is not shown. `None`: it is.
+/// The reason why a ratio is not shown; `None` if it is shown.
 pub(super) fn unreadable(
     document: &ResultDocument,
     comparison: &Comparison,

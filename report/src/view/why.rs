@@ -1,4 +1,4 @@
-//! Why: the findings, those of one kind about one variant once for all loads, and what to try next.
+//! The reasons for the figures, merging findings of one kind about one variant over all loads, and what to try next.
 
 use super::LoadView;
 use super::headline::of_load;
@@ -11,18 +11,18 @@ use threadcount_judge::words::finding::words;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::experiment::{LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 
-/// Why a variant's figures are as they are.
+/// A reason for a variant's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Reason {
-    /// The variant; empty: all.
+    /// The variant; empty for all variants.
     pub variant: String,
-    /// The loads, where the experiment has several and not all show it.
+    /// The loads that show it, if the experiment has several and not all do.
     pub loads: Vec<String>,
-    /// The fact alone, where there is little room.
+    /// The fact alone, for places with little room.
     pub brief: String,
-    /// The fact with its figures, those of the first load.
+    /// The fact with the figures of the first load.
     pub sentence: String,
-    /// What to try; `None`: as in the line before, or measured already.
+    /// What to try; `None` if the line before advises the same or it was already measured.
     pub advice: Option<String>,
 }
 
@@ -37,17 +37,17 @@ impl Reason {
     }
 }
 
-/// With more findings, only the first one of each variant is shown, and [`ALWAYS`].
+/// With more findings than this, only each variant's first one and those of [`ALWAYS`] are shown.
 const MANY: usize = 4;
-/// What requests allocate limits nothing by itself, and may be the reason for what does. What a limit of the requests changes, and what
-/// happens without one, is the answer where limits are compared; so is whether the kind of thread counts or the number.
+/// Rules that are always shown. Allocation limits nothing by itself but may cause the limit. The effect of a request limit, or of its
+/// absence, answers experiments that compare limits; so does whether the kind or the number of threads matters.
 const ALWAYS: [Rule; 4] = [Rule::Allocation, Rule::KindOrSize, Rule::RequestBound, Rule::UnboundedRequests];
 
-/// The findings, variant by variant, within a variant as the rules rank them; limits of the load last.
+/// The reasons, variant by variant, ranked by rule within each; limits of the load come last.
 #[must_use]
 pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
     let mut kinds: Vec<Vec<&Finding>> = Vec::new();
-    // That kind and number differ at once is open, and no reason.
+    // Kind and number differing at once is an open question, not a reason.
     for finding in document.findings.iter().filter(|it| it.rule() != Rule::KindAndNumber) {
         let same = |known: &&mut Vec<&Finding>| {
             known.iter().any(|other| (other.rule(), &other.variant) == (finding.rule(), &finding.variant))
@@ -60,7 +60,7 @@ pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
     let place = |name: &Option<String>| {
         document.experiment.variants.iter().position(|variant| Some(&variant.name) == name.as_ref())
     };
-    // That the load is the limit says least of a server, and is the first to go where there is no room.
+    // A limit of the load tells least about a server, so it comes last and is dropped first when room is short.
     kinds.sort_by_key(|kind| {
         kind.first().map(|finding| {
             let is_load = finding.rule() == Rule::ClientCeiling;
@@ -69,7 +69,7 @@ pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
         })
     });
     if kinds.len() > MANY {
-        // The rules rank the findings: the first one of a variant limits it, the others are in the details.
+        // The rules rank the findings: a variant's first one limits it, and the details list the others.
         let mut variants = Vec::new();
         kinds.retain(|kind| {
             if kind.first().is_some_and(|finding| ALWAYS.contains(&finding.rule())) {
@@ -109,7 +109,7 @@ fn reason(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String
     })
 }
 
-/// Did this very experiment try what the finding advises?
+/// Whether this experiment already tried what the findings advise.
 fn is_measured(document: &ResultDocument, kind: &[&Finding]) -> bool {
     let load_of = |finding: &Finding| document.experiment.load(finding.load.as_ref()?);
     kind.iter().all(|finding| match (finding.rule(), load_of(finding)) {
@@ -119,7 +119,7 @@ fn is_measured(document: &ResultDocument, kind: &[&Finding]) -> bool {
     })
 }
 
-/// Was a larger pool, or another kind of thread, compared with this variant's pool under this load?
+/// Whether a larger pool or another kind of thread was compared with this variant's pool under this load.
 fn has_other_threads(document: &ResultDocument, load: &LoadSpec, variant: Option<&str>) -> bool {
     let Some(variant) = variant.and_then(|name| document.experiment.variant(name)) else { return false };
     let of_pair = |other: &str| document.experiment.variant(other);
@@ -145,7 +145,7 @@ fn is_alternative(other: &Variant, document: &ResultDocument, load: &LoadSpec) -
     }
 }
 
-/// Was the variant measured with more clients too?
+/// Whether the variant was also measured with more clients.
 fn has_more_clients(document: &ResultDocument, load: &LoadSpec, variant: Option<&str>) -> bool {
     let ran = |other: &&LoadSpec| {
         document.records.iter().any(|it| it.load == other.name && Some(it.variant.as_str()) == variant)
@@ -157,13 +157,13 @@ fn has_more_clients(document: &ResultDocument, load: &LoadSpec, variant: Option<
 /// A reason on the first screen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WhyLine {
-    /// `platform (400 clients)`; empty: it is in the sentence.
+    /// `platform (400 clients)`; empty if the sentence names it.
     pub about: String,
-    /// Without a full stop.
+    /// The reason without a full stop.
     pub sentence: String,
 }
 
-/// What was searched for, then the first reason, where its variant's requests spend their time, and the other reasons.
+/// The capacities found, the first reason, where its variant's requests spend their time, and the other reasons.
 pub(super) fn in_brief(loads: &[LoadView], reasons: &[Reason]) -> Vec<WhyLine> {
     let capacity = loads.iter().flat_map(|load| &load.capacity);
     let mut lines: Vec<WhyLine> =

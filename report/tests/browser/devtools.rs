@@ -1,4 +1,4 @@
-//! A headless Chromium over the DevTools protocol, by its pipe: JSON ended by a zero byte. What it refuses ends the test.
+//! A headless Chromium driven over the DevTools pipe: JSON messages, each ended by a zero byte. A refused command ends the test.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -7,10 +7,10 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Timeout of a command, for a browser that hangs.
+/// Timeout of a command, in case the browser hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// No name is resolved, so that nothing leaves this machine.
+/// Chromium's flags; no name is resolved, so that nothing leaves this machine.
 const FLAGS: [&str; 13] = [
     "--headless",
     "--disable-gpu",
@@ -40,7 +40,7 @@ pub struct Page {
     events: Vec<Value>,
 }
 
-/// The browser of this machine.
+/// The path of this machine's Chromium.
 pub fn chromium() -> PathBuf {
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find_map(|name| which::which(name).ok());
@@ -73,7 +73,7 @@ impl Page {
         page
     }
 
-    /// One command and its result.
+    /// Sends one command and returns its result.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let id = self.last_id;
@@ -93,7 +93,7 @@ impl Page {
         self.writer.write_all(&bytes).unwrap();
     }
 
-    /// Reads messages until one is wanted; the events among them are kept, dialogs are closed.
+    /// Reads messages until the wanted one arrives; meanwhile it keeps events and closes dialogs.
     fn wait(&mut self, what: &str, wanted: impl Fn(&Value) -> bool) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
@@ -120,7 +120,7 @@ impl Page {
         }
     }
 
-    /// Opens a file and draws all its pictures, those that no reader has come near as well.
+    /// Opens a file and draws all its pictures, even those far from the visible part.
     pub fn open(&mut self, file: &Path) {
         self.load("Page.navigate", json!({"url": format!("file://{}", file.display())}));
         self.draw_all();
@@ -137,7 +137,7 @@ impl Page {
         self.draw_all();
     }
 
-    /// Loads the same page again, as a reader does: what comes near is drawn, in the next frames.
+    /// Loads the same page again as for a reader: only pictures near the visible part are drawn, within the next frames.
     pub fn reload_as_a_reader(&mut self) {
         self.load("Page.reload", json!({}));
         self.until(READY);
@@ -146,7 +146,7 @@ impl Page {
         );
     }
 
-    /// Loads the same page again where its scripts do not run.
+    /// Loads the same page again without running its scripts.
     pub fn reload_without_scripts(&mut self) {
         self.load("Page.reload", json!({}));
         self.until("document.readyState === 'complete'");
@@ -160,7 +160,7 @@ impl Page {
         answer["result"]["value"].clone()
     }
 
-    /// The text of an expression.
+    /// The value of an expression as text.
     pub fn text(&mut self, expression: &str) -> String {
         self.evaluate(expression).as_str().unwrap_or_default().to_owned()
     }
@@ -189,7 +189,7 @@ impl Page {
         }
     }
 
-    /// A window of this size; 375 is a phone.
+    /// Resizes the window; a width of 375 is a phone's.
     pub fn resize(&mut self, width: u32, height: u32) {
         let mobile = width < 600;
         let params = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile});
@@ -208,18 +208,18 @@ impl Page {
         self.events.iter().filter(wanted).collect()
     }
 
-    /// Addresses that were asked for.
+    /// The addresses that the page requested.
     pub fn requests(&self) -> Vec<&str> {
         let sent = self.events.iter().filter(|event| event["method"] == "Network.requestWillBeSent");
         sent.filter_map(|event| event["params"]["request"]["url"].as_str()).collect()
     }
 }
 
-/// The pipe is file descriptors 3 (in) and 4 (out); the shell puts our stdin and stdout there.
+/// The command that starts Chromium. Its pipe is file descriptors 3 (in) and 4 (out), where the shell puts our stdin and stdout.
 fn command(program: &Path, profile: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", r#"exec "$@" 3<&0 4>&1 </dev/null 1>&2"#, "sh"]).arg(program).args(FLAGS);
-    // Chromium refuses to make its sandbox as root; it shows nothing but our own file.
+    // Chromium refuses to create its sandbox as root; it is not needed, because only our own file is shown.
     if rustix::process::geteuid().is_root() {
         command.arg("--no-sandbox");
     }

@@ -1,4 +1,4 @@
-//! The HTML report in a real browser: it draws, answers, asks nobody for anything, and text stays text.
+//! The HTML report in a real browser: it draws, reacts, requests nothing from the network, and text stays text.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
@@ -14,10 +14,10 @@ use std::sync::{Mutex, MutexGuard};
 use threadcount_judge::result::ResultDocument;
 use threadcount_report::html::html;
 
-/// A browser needs two cores for itself.
+/// Serialises the tests, because a browser needs two cores for itself.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A page, its file, and its turn.
+/// An open page with its file and its turn.
 struct Opened {
     page: Page,
     _file: tempfile::TempDir,
@@ -49,7 +49,7 @@ fn open(document: &ResultDocument) -> Opened {
     Opened { page, _file: dir, _turn: turn }
 }
 
-/// Nothing on the console, no dialog, and no address but the file's own.
+/// Asserts an empty console, no dialog, and no requested address but the file's own.
 fn is_quiet(page: &Page) {
     let complaints = page.complaints();
     assert!(complaints.is_empty(), "{complaints:#?}");
@@ -62,7 +62,7 @@ fn is_quiet(page: &Page) {
     assert!(page.requests().iter().any(|url| url.starts_with("file:")), "requests are seen at all");
 }
 
-/// All but the failures, which the demo does not have.
+/// The names of all pictures but failures, which the demo does not have.
 const FIGURES: [&str; 16] = [
     "curve",
     "rate",
@@ -112,7 +112,7 @@ fn a_request_that_the_page_would_send_is_refused() {
 }
 
 const PAPER: &str = "getComputedStyle(document.documentElement).backgroundColor";
-/// Whether the page is dark, for those who only hear it.
+/// Whether the page is dark, as a screen reader announces it.
 const PRESSED: &str = "document.getElementById('theme').getAttribute('aria-pressed')";
 
 #[test]
@@ -332,7 +332,7 @@ fn axe_finds_no_serious_issue_in_light_or_dark() {
 fn the_largest_page_draws_what_is_near_the_reader_and_everything_for_a_print() {
     let document = documents::big();
     let mut page = open(&document);
-    // One load only: nothing to draw over the loads.
+    // With one load only, two pictures over the loads have nothing to draw.
     let all = FIGURES.len() - 2;
     let drawn = "document.querySelectorAll('.chart svg').length";
     assert_eq!(page.evaluate("document.querySelectorAll('.chart').length"), all);
@@ -419,7 +419,7 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             );
             page.evaluate(&script).as_f64().expect(what)
         };
-        // A phone has room for the cards only below; there the badge says whether to believe it.
+        // On a phone the cards need scrolling, but the badge tells whether to believe the result.
         let below: &[&str] = if width > 1_000 { &[".card", ".confidence"] } else { &[] };
         for what in ["h1", ".badge", ".verdict", ".board .to"].iter().chain(below) {
             let bottom = bottom(&mut page, what);

@@ -1,4 +1,4 @@
-//! The sentences of the answer: what is better, what is worse too, and what is not decided.
+//! The sentences of the answer: what is better, what is also worse, and what is not decided.
 
 use crate::documents;
 use crate::view::{REPORT, STYLE};
@@ -13,12 +13,12 @@ use threadcount_report::view::answer::answer;
 use threadcount_report::view::view;
 use threadcount_stats::trust::trust;
 
-/// The answer in one text.
+/// The answer as one text.
 pub(super) fn said(document: &ResultDocument) -> String {
     answer(document).join(" ")
 }
 
-/// The demo with other verdicts and ratios of virtual under its first load.
+/// The demo's first load, with these ratios and verdicts for virtual.
 pub(super) fn with(changes: &[(Metric, f64, Verdict)]) -> ResultDocument {
     let mut document = documents::demo();
     document.experiment.loads.truncate(1);
@@ -54,10 +54,10 @@ fn an_answer_that_says_better_says_what_is_worse_too() {
     assert!(!said(&unproven).contains("But"), "{}", said(&unproven));
 }
 
-/// Throughput and p99 of a variant under a load.
+/// A variant with its throughput and p99 under a load.
 type Figures<'a> = (&'a str, [(Metric, f64, Verdict); 2]);
 
-/// The demo under 100, 200, 400 and 800 clients, with the figures of the best variant under each.
+/// The answer of the demo under 100, 200, 400 and 800 clients, with these figures of the best variant under each.
 fn under_four_loads(figures: &[Figures<'_>]) -> String {
     let mut document = with(&[]);
     let (load, comparison) = (document.experiment.loads.remove(0), document.comparisons.remove(0));
@@ -146,7 +146,7 @@ fn a_pair_that_the_experiment_asks_for_has_a_sentence_of_its_own_and_no_place_in
     assert!(open[0].starts_with("platform-sized vs virtual, 400 clients: 9.00x ["), "{open:?}");
 }
 
-/// The demo under its first load, with these throughputs against platform.
+/// The demo's first load, with these throughput ratios to platform.
 fn with_rates(rates: [(&str, f64, [f64; 2], Verdict); 2]) -> ResultDocument {
     let mut document = documents::demo();
     document.experiment.loads.truncate(1);
@@ -200,7 +200,7 @@ fn a_variant_is_said_to_have_as_much_where_the_intervals_leave_no_room_for_a_dif
         let line = "virtual vs platform-sized, 400 clients: not decided, their intervals overlap";
         assert!(open.contains(line), "{open}");
     }
-    // The best one may be the wide one.
+    // The best variant may be the one with the wide interval.
     let best = with_rates([("platform-sized", 5.4, [2.93, 6.18], Higher), virtual_threads]);
     assert_eq!(answer(&best), ["platform-sized has 5.40x the throughput of platform with 400 clients."]);
 }

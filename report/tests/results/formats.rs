@@ -1,4 +1,4 @@
-//! Every report, made from documents whose figures are known.
+//! Every report format, made from documents whose figures are known.
 
 use crate::documents;
 
@@ -11,7 +11,7 @@ use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::{TerminalStyle, paragraph, terminal};
 use threadcount_report::{Format, render, write};
 
-/// What ends the trust in a result of the tests.
+/// A doubt that makes a result untrusted.
 fn generator_doubt() -> Doubt {
     let why = Some("it used 99 % of its core".to_owned());
     let reason = DoubtReason::GeneratorBottleneck { why };

@@ -1,4 +1,4 @@
-//! A result in each format, and by its schema.
+//! Tests of a result in each format, and against its schema.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Whatever comes out of the runs: phrases that no report may have.
+//! Phrases that no report may contain, whatever the runs produce.
 
 use proptest::collection::vec;
 use proptest::option::of;
@@ -81,7 +81,7 @@ fn outcome() -> impl Strategy<Value = Record> {
     })
 }
 
-/// `1.20x (no interval)` ends like a ratio of nothing.
+/// Whether a text contains a phrase without a figure; `1.20x (no interval)` only resembles one.
 fn has_empty_phrase(text: &str) -> bool {
     let of_nothing =
         |word: &str| matches!(word.trim_matches(['(', ',']), "0x" | "0.x" | "-0" | "-0.0" | "-0.00");

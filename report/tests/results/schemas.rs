@@ -1,4 +1,4 @@
-//! Results and experiments are what their JSON Schemas say.
+//! Results and experiments match their JSON Schemas.
 
 use crate::documents;
 
@@ -18,7 +18,7 @@ fn results_of_every_shape_are_what_the_schema_says() {
     }
 }
 
-/// Figures that each kind of finding had in a run, as they stand in a result.
+/// Figures of each kind of finding from a real run, as stored in a result.
 const FINDINGS: [&str; 25] = [
     r#"{"rule":"generator","figures":{"limited":{"kind":"own","why":"it used 97 % of a core"},"cpu_share":0.97,
         "cpu_us_per_request":10.5,"send_lag_p99_ms":7.2}}"#,

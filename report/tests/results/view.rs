@@ -1,7 +1,7 @@
-//! The terminal summary of a real result: one screen, whatever went wrong.
+//! The terminal summary of a real result fits one screen, whatever went wrong.
 //!
-//! `tests/data/tomcat-blocking` was made by `threadcount run tomcat-blocking --quick` on a machine that was busy with other
-//! things, so it has every kind of remark.
+//! `tests/data/tomcat-blocking` was made by `threadcount run tomcat-blocking --quick` on a busy machine, so it contains
+//! every kind of remark.
 
 use crate::answer::{said, with};
 use crate::documents;
@@ -28,13 +28,13 @@ pub(super) const REPORT: Option<&str> = Some("out/tomcat-blocking/report.html");
 fn real() -> ResultDocument {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/tomcat-blocking");
     let document = ResultFolder::read(&folder).unwrap();
-    // The sentences of findings and doubts are stored; those of today are meant.
+    // The document stores findings and doubts of its time; the test is about today's.
     let (experiment, records) = (&document.experiment, &document.records);
     let (findings, (trusted, why_not)) = (explain(experiment, records), trust(experiment, records));
     ResultDocument { findings, trusted, why_not, ..document }
 }
 
-/// Every sample result: few and many variants and loads, names and texts of any length, real ones.
+/// Every sample result: few and many variants and loads, names and texts of any length, and real results.
 fn samples() -> Vec<(&'static str, ResultDocument)> {
     let mut interrupted = documents::demo();
     interrupted.records.truncate(5);
@@ -214,11 +214,11 @@ fn what_the_experiment_measured_itself_is_not_advised() {
     assert!(advice(&alone, "platform").is_some_and(|it| it.contains("larger pool")));
 }
 
-/// The demo, whose virtual variant has 1.36x the resident memory, with a live heap of so many bytes in each variant.
+/// The demo, whose virtual variant has 1.36x the resident memory, with the given live heap in bytes per variant.
 fn with_live_heap(live_bytes: impl Fn(&str) -> u64) -> ResultDocument {
     let mut document = documents::demo();
     for record in &mut document.records {
-        // What differs from round to round.
+        // Noise that differs from round to round.
         let noise = u64::from(record.round) * 100_000;
         let after = NativeMemory {
             committed_bytes: 380_000_000,

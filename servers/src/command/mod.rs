@@ -1,4 +1,4 @@
-//! Any command: a start script, or `java -jar` with everything written out.
+//! A server started by any command: a start script, or `java -jar` with everything written out.
 
 use super::command_line;
 use super::error::LaunchError;
@@ -42,14 +42,14 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
     written.refuse("args", "a command", "a jar or a peer")?;
     let command = written.kind.to_owned();
     let help = "write `{port}` in the command, and a free port is put there; or `server: {url: \"http://127.0.0.1:8080\"}`";
-    // A command with `{port}` listens there.
+    // A command that contains `{port}` listens on that port.
     let is_told = command.contains("{port}") || written.owner.env.iter().any(|text| text.contains("{port}"));
     let of_port = || is_told.then(|| "http://127.0.0.1:{port}".to_owned());
     let url = written.text("url")?.or_else(of_port).ok_or_else(|| written.no_url(help.to_owned()))?;
     Ok(Server::Command(CommandServer { ready: written.ready()?, command, url }))
 }
 
-/// What is started for a command line. Its Java is that of the variant, if the variant names one.
+/// The launch of a command line, on the variant's Java if the variant names one.
 pub(super) fn from_command_line(
     context: &LaunchContext<'_>,
     command: &str,

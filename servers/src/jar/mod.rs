@@ -1,4 +1,4 @@
-//! A runnable jar: `java FLAGS -jar JAR ARGUMENTS`. Spring Boot and embedded Jetty are started like this.
+//! A server in a runnable jar, like Spring Boot or embedded Jetty: `java FLAGS -jar JAR ARGUMENTS`.
 
 use super::command_line::{self, ServerCommand};
 use super::error::LaunchError;
@@ -13,7 +13,7 @@ use threadcount_model::experiment::{JarServer, Server};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::value_kinds::{Text, Texts};
 
-/// The key of the jars that are added to a class path.
+/// The key for jars that are added to the class path.
 const CLASS_PATH: &str = "class_path";
 
 impl ServerKind for JarServer {
@@ -40,7 +40,7 @@ impl ServerKind for JarServer {
         Some((Self::keys().kind.name(), &self.jar))
     }
 
-    /// The command of the jar on the variant's Java, else on the newest.
+    /// The command that runs the jar on the variant's Java, or on the newest if the variant names none.
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
         let LaunchContext { jdks, variant, placeholders, .. } = context;
         let jdk = choose(jdks, variant.jdk)?.clone();
@@ -65,7 +65,7 @@ impl ServerKind for JarServer {
     }
 }
 
-/// What starts a Spring Boot application with more jars on its class path. Its own launcher for that comes with every jar of it.
+/// The arguments that start a Spring Boot application with more jars on its class path, by the launcher inside its own jar.
 fn with_class_path(file: &Path, class_path: &[String]) -> Result<Vec<String>, LaunchError> {
     let can_be_extended =
         SpringBootJar::read(file).is_ok_and(|jar| jar.is_some_and(|jar| jar.can_be_extended));

@@ -2,7 +2,7 @@
 
 use crate::distribution::{Pinned, Product};
 
-/// The only place where a version of Jetty stands.
+/// Jetty as a product; no other place names its versions.
 pub static JETTY: Product = Product {
     name: "Jetty",
     publisher: "Eclipse",

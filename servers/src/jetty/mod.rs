@@ -1,4 +1,4 @@
-//! A distribution of Jetty with a web application, on one of its own thread pools.
+//! A Jetty distribution with a web application, on one of Jetty's own thread pools.
 
 pub mod distribution;
 mod start_ini;
@@ -64,7 +64,7 @@ impl ServerKind for JettyServer {
         Parts::find(self, context).map(drop)
     }
 
-    /// Jetty's start.ini is kept in the run's folder.
+    /// Prepares Jetty; its start.ini is kept in the run's folder.
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
         let Parts { jdk, war, distribution } = Parts::find(self, context)?;
         let ini = StartIni { server: self, port: context.placeholders.port, clients: context.clients };
@@ -79,7 +79,7 @@ impl ServerKind for JettyServer {
             .map_err(|source| LaunchError::Folder { path: kept.display().to_string(), source })?;
         let mut arguments = context.jvm_flags(&jdk);
         let path = |name: &str, path: PathBuf| format!("{name}={}", path.display());
-        // No module of ours needs a JVM of its own, so the process that we start is the server.
+        // None of our modules needs a JVM of its own, so the process that we start is the server.
         arguments.extend([
             path("-Djava.io.tmpdir", base.path().join("temp")),
             "-jar".to_owned(),
@@ -123,7 +123,7 @@ fn read(written: &WrittenServer<'_>) -> Result<Server, Diagnostic> {
         threads,
         accept_count: written
             .read("accept_count", |node| node.positive_u32("accept_count"))?
-            // Jetty's own is Java's, 50: fewer than most loads open at once.
+            // Jetty uses Java's default of 50, which is fewer than most loads open at once.
             .unwrap_or(ACCEPT_COUNT),
         max_concurrent_tasks: written.read(TASKS, tasks)?,
     }))
@@ -133,7 +133,7 @@ value_kinds! {
     Tasks = |generator| json_schema!({"anyOf": [{"const": "unlimited"}, generator.subschema_for::<Count>()]});
 }
 
-/// A number, or 0 for `unlimited`, as Jetty counts.
+/// The number of tasks; `unlimited` is 0, as in Jetty.
 fn tasks(node: &Node) -> Result<u32, Diagnostic> {
     match node.text(TASKS)? {
         "unlimited" => Ok(0),
@@ -143,7 +143,7 @@ fn tasks(node: &Node) -> Result<u32, Diagnostic> {
     }
 }
 
-/// What a Jetty is made of, found.
+/// The parts of a Jetty, as found on this machine.
 struct Parts {
     jdk: Jdk,
     war: PathBuf,

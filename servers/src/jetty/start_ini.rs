@@ -1,24 +1,24 @@
-//! Jetty's `start.ini`, made from a variant.
+//! Jetty's `start.ini`, generated from a variant.
 
 use threadcount_model::experiment::{JettyServer, PoolSize, Threads};
 
-/// The size of both of Jetty's pools where nothing is configured: `maxThreads` of its `QueuedThreadPool`, and
-/// `maxConcurrentTasks` of its `VirtualThreadPool`.
+/// The default size of both of Jetty's pools: `maxThreads` of `QueuedThreadPool` and `maxConcurrentTasks` of
+/// `VirtualThreadPool`.
 const DEFAULT_SIZE: u32 = 200;
 
-/// What a run decides beside the variant.
+/// A variant's configuration with the values that a run adds.
 #[derive(Clone, Copy, Debug)]
 pub struct StartIni<'a> {
     /// The configuration of the variant.
     pub server: &'a JettyServer,
-    /// Where it listens, on loopback.
+    /// The port on which it listens on loopback.
     pub port: u16,
-    /// How many clients the load has; the size of a pool of [`PoolSize::Clients`].
+    /// The number of clients of the load, which is the size of a [`PoolSize::Clients`] pool.
     pub clients: u32,
 }
 
 impl StartIni<'_> {
-    /// The most request threads there may be at once; `None`: no limit.
+    /// The maximum number of request threads; `None` without a limit.
     #[must_use]
     pub fn pool_max_threads(&self) -> Option<u32> {
         match (&self.server.threads, self.server.max_concurrent_tasks) {
@@ -29,8 +29,8 @@ impl StartIni<'_> {
         }
     }
 
-    /// The file: one connector on loopback, the web application of Jakarta EE 10, and a thread pool. Everything else is
-    /// as Jetty has it, but for `acceptQueueSize`.
+    /// The text of the file: one connector on loopback, a Jakarta EE 10 web application, and a thread pool. Everything else is
+    /// Jetty's default except `acceptQueueSize`.
     #[must_use]
     pub fn text(&self) -> String {
         let Self { port, server, .. } = self;
@@ -43,7 +43,7 @@ impl StartIni<'_> {
         )
     }
 
-    /// The module of the pool, and its size where it is not Jetty's own.
+    /// The Jetty module of the pool, and its size if that is not Jetty's default.
     fn threads(&self) -> (&'static str, Option<String>) {
         const PLATFORM: &str = "threadpool";
         let platform = |size: u32| (PLATFORM, Some(format!("jetty.threadPool.maxThreads={size}")));

@@ -1,4 +1,4 @@
-//! Where a peer is, and how it is built.
+//! Finding and building a peer.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ const NO_TOOLCHAIN: i32 = 3;
 /// Lines of a failed build's output in the error.
 const TOLD_LINES: usize = 20;
 
-/// Why a peer cannot be built or started.
+/// The reason why a peer cannot be built or started.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
     #[error(
@@ -21,42 +21,42 @@ pub enum PeerError {
         bundle::why_not(peer)
     )]
     Missing {
-        /// As written in the experiment.
+        /// The peer's name as written in the experiment.
         peer: String,
-        /// Every folder that was tried.
+        /// Every folder in which it was looked for.
         looked_at: Vec<PathBuf>,
     },
-    /// A program of it that cannot be started.
+    /// One of the peer's programs cannot be started.
     #[error("Cannot start {path}: {source}; a peer needs the executables `build` and `run`")]
     NotStarted { path: PathBuf, source: io::Error },
-    /// Its compiler or runtime is not installed.
+    /// The peer's compiler or runtime is not installed.
     #[error("The peer `{peer}` cannot be built here: {why}")]
     NoToolchain {
-        /// As written in the experiment.
+        /// The peer's name as written in the experiment.
         peer: String,
         why: String,
     },
     #[error("The peer `{peer}` was not built: {path} ended with {status}")]
     NotBuilt {
-        /// As written in the experiment.
+        /// The peer's name as written in the experiment.
         peer: String,
         path: PathBuf,
         status: std::process::ExitStatus,
-        /// The last lines of what it printed.
+        /// The last lines that the build printed.
         said: Vec<String>,
     },
 }
 
 impl PeerError {
-    /// The last lines of what a failed build printed.
+    /// The last lines that a failed build printed.
     #[must_use]
     pub fn log_tail(&self) -> &[String] {
         if let Self::NotBuilt { said, .. } = self { said } else { &[] }
     }
 }
 
-/// The folder of a peer: a path as it is, a name as in [`home`]: in the folder of [`home::PEERS`], or below `peers` in
-/// one of [`home::search_folders`] or above; last among the parts that travel in the program.
+/// The folder of a peer. A path is taken as it is. A name is looked up in the folder of [`home::PEERS`], then below `peers`
+/// in one of [`home::search_folders`] or their parents, and last among the parts embedded in the program.
 ///
 /// # Errors
 /// [`PeerError::Missing`].
@@ -76,11 +76,11 @@ pub fn find(peer: &str) -> Result<PathBuf, PeerError> {
     }
 }
 
-/// Builds a peer and returns its program, which takes a port and replaces itself with the server. A build that has
-/// been done already is expected to be quick.
+/// Builds a peer and returns its program, which takes a port and replaces itself with the server. Repeated builds are
+/// expected to be quick.
 ///
 /// # Errors
-/// No folder, no toolchain, or a build that fails.
+/// The folder or the toolchain is missing, or the build fails.
 pub fn build(peer: &str) -> Result<PathBuf, PeerError> {
     let folder = find(peer)?;
     let path = folder.join("build");

@@ -1,4 +1,4 @@
-//! The same server in other languages: a folder with the executables `build` and `run`.
+//! A peer: the same server in another language, as a folder with the executables `build` and `run`.
 
 pub mod build;
 

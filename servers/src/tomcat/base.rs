@@ -1,4 +1,4 @@
-//! A `CATALINA_BASE` of its own for each run, and the command line that starts Tomcat in it.
+//! The `CATALINA_BASE` of a single run, and the command line that starts Tomcat in it.
 
 use super::server_xml::Connector;
 use crate::base_folder::{BaseError, BaseFolder};
@@ -7,7 +7,7 @@ use crate::distribution::Distribution;
 use std::path::{Path, PathBuf};
 use threadcount_machine::jdk::Jdk;
 
-/// All logging goes to the console, which is the log of the run.
+/// Tomcat's logging configuration: everything goes to the console, which is the log of the run.
 const LOGGING: &str = "handlers = java.util.logging.ConsoleHandler
 .handlers = java.util.logging.ConsoleHandler
 java.util.logging.ConsoleHandler.level = INFO
@@ -25,7 +25,7 @@ pub struct TomcatBase {
 }
 
 impl TomcatBase {
-    /// Makes the folder in the system's temporary one. `library` is a jar for Tomcat itself.
+    /// Creates the folder in the system's temporary folder. `library` is a jar for Tomcat itself.
     ///
     /// # Errors
     /// When something cannot be written (a full disk, for example).
@@ -49,7 +49,7 @@ impl TomcatBase {
         Ok(Self { folder })
     }
 
-    /// The folder, to be held as long as Tomcat runs.
+    /// The folder, which must be held as long as Tomcat runs.
     #[must_use]
     pub fn into_folder(self) -> BaseFolder {
         self.folder

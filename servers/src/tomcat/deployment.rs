@@ -1,15 +1,16 @@
-//! Whether Tomcat could start its web application: one that it could not start responds to every path with 404.
+//! Detects that Tomcat could not start its web application; Tomcat then responds to every path with 404.
 
 use std::path::Path;
 use threadcount_machine::read_limit::ReadLimit;
 
-/// Tomcat writes under this name why a web application did not start, and nothing else unless debugging (StandardContext.java).
+/// The logger under which Tomcat writes why a web application did not start, and nothing else unless debugging
+/// (StandardContext.java).
 const NOT_STARTED: &str = "org.apache.catalina.core.StandardContext.startInternal";
-/// What it writes of a web application.
+/// The prefix of everything that Tomcat logs about a web application.
 const CONTEXT: &str = "org.apache.catalina.core.StandardContext";
 const CAUSED_BY: &str = "Caused by: ";
 
-/// Why it did not start, by the server's log. `None`: it did, or the log cannot be read.
+/// The reason, from the server's log, why the application did not start; `None` if it did or the log cannot be read.
 pub fn failure(log: &Path) -> Option<String> {
     failure_in(&ReadLimit::PROGRAM_OUTPUT.read_file(log).ok()?)
 }
@@ -17,7 +18,7 @@ pub fn failure(log: &Path) -> Option<String> {
 fn failure_in(log: &str) -> Option<String> {
     log.lines().find(|line| line.contains(NOT_STARTED))?;
     let Some(cause) = cause(log) else { return Some("The log has the reason".to_owned()) };
-    // Tomcat 10 and newer have no classes of Java EE.
+    // Tomcat 10 and newer do not contain the Java EE classes.
     let is_java_ee = ["javax/servlet", "javax.servlet"].iter().any(|it| cause.contains(it));
     let advice = "It is made for Java EE (javax.servlet), and this Tomcat runs Jakarta EE; Apache's jakartaee-migration tool \
         converts it";

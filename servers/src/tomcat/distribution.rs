@@ -3,7 +3,7 @@
 use crate::distribution::{Distribution, Pinned, Product};
 use std::fs;
 
-/// The only place where a version of Tomcat stands.
+/// Tomcat as a product; no other place names its versions.
 pub static TOMCAT: Product = Product {
     name: "Tomcat",
     publisher: "Apache",
@@ -35,10 +35,10 @@ pub static TOMCAT: Product = Product {
 /// The class without which Tomcat has no virtual threads of its own.
 const VIRTUAL_EXECUTOR: &str = "org/apache/catalina/core/StandardVirtualThreadExecutor.class";
 
-/// Does it bring `StandardVirtualThreadExecutor`? (Tomcat 10.1.10 and 11.0 do, 10.0 does not.)
+/// Whether it contains `StandardVirtualThreadExecutor` (Tomcat 10.1.10 and 11.0 do, 10.0 does not).
 #[must_use]
 pub fn has_virtual_executor(distribution: &Distribution) -> bool {
-    // The names of a jar's entries stand in it uncompressed.
+    // A jar stores the names of its entries uncompressed.
     let jar = fs::read(distribution.home.join("lib/catalina.jar")).unwrap_or_default();
     jar.windows(VIRTUAL_EXECUTOR.len()).any(|it| it == VIRTUAL_EXECUTOR.as_bytes())
 }

@@ -1,4 +1,4 @@
-//! A Tomcat distribution with a web application, and an executor of ours where the variant wants one.
+//! A Tomcat distribution with a web application, and one of our executors if the variant asks for it.
 
 pub mod base;
 mod deployment;
@@ -25,9 +25,9 @@ use threadcount_model::parse::value_kinds::Count;
 use threadcount_model::parse::yaml::Node;
 use threadcount_model::value_kinds;
 
-/// `acceptCount` where nothing is written. Tomcat's own default of 100 is smaller than the burst with which a load
-/// of 400 clients connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread
-/// model. Linux cuts the backlog to `somaxconn`, 4096 by default.
+/// Our default of `acceptCount`. Tomcat's default of 100 is smaller than the burst with which a load of 400 clients
+/// connects; the overflow would cost a second (SYN retransmission) and be blamed on the thread model. Linux limits the
+/// backlog to `somaxconn`, 4096 by default.
 pub const ACCEPT_COUNT: u32 = 4_096;
 
 /// The key of `processorCache`.
@@ -71,7 +71,7 @@ impl ServerKind for TomcatServer {
         Parts::find(self, context).map(drop)
     }
 
-    /// Tomcat's server.xml is kept in the run's folder.
+    /// Prepares Tomcat; its server.xml is kept in the run's folder.
     fn launch_spec(&self, context: &LaunchContext<'_>) -> Result<LaunchSpec, LaunchError> {
         let parts = Parts::find(self, context)?;
         let connector = Connector {
@@ -133,7 +133,7 @@ value_kinds! {
     });
 }
 
-/// A number, or -1 for `unlimited`, as Tomcat writes it.
+/// The number of processors; `unlimited` is -1, as in Tomcat.
 fn processors(node: &Node) -> Result<i32, Diagnostic> {
     let help = "write a number from 1, or unlimited";
     match node.text(CACHE)? {
@@ -143,11 +143,11 @@ fn processors(node: &Node) -> Result<i32, Diagnostic> {
     }
 }
 
-/// What a Tomcat is made of, found.
+/// The parts of a Tomcat, as found on this machine.
 struct Parts {
     jdk: Jdk,
     war: PathBuf,
-    /// Our executors, where the variant runs on one of them.
+    /// The jar of our executors, if the variant runs on one of them.
     library: Option<PathBuf>,
     distribution: Distribution,
 }

@@ -1,21 +1,21 @@
-//! Tomcat's `conf/server.xml`, made from a variant.
+//! Tomcat's `conf/server.xml`, generated from a variant.
 
 use threadcount_model::experiment::{DropIn, PoolSize, RequestLimit, Threads};
 
-/// What a variant decides about its Connector.
+/// The Connector of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Connector {
-    /// Where it listens, on loopback.
+    /// The port on which it listens on loopback.
     pub port: u16,
-    /// How requests get their threads.
+    /// The threads that requests run on.
     pub threads: Threads,
-    /// How many the load has; the size of a pool of [`PoolSize::Clients`].
+    /// The number of clients of the load, which is the size of a [`PoolSize::Clients`] pool.
     pub clients: u32,
-    /// Connections the kernel holds before `accept` (Tomcat's default of 100 is fewer than most loads open at once).
+    /// Connections that the kernel queues before `accept` (Tomcat's default of 100 is fewer than most loads open at once).
     pub accept_count: u32,
-    /// `None`: Tomcat's own, or as many as the load needs.
+    /// `None` for Tomcat's default, or as many as the load needs.
     pub max_connections: Option<u32>,
-    /// `None`: Tomcat's own, 200; -1: no limit.
+    /// `None` for Tomcat's default of 200; -1 for no limit.
     pub processor_cache: Option<i32>,
 }
 
@@ -23,7 +23,7 @@ pub struct Connector {
 const DEFAULT_MAX_CONNECTIONS: u32 = 8_192;
 
 impl Connector {
-    /// The most request threads it may have; `None`: no limit.
+    /// The maximum number of request threads; `None` without a limit.
     #[must_use]
     pub const fn pool_max_threads(&self) -> Option<u32> {
         match self.threads {
@@ -34,9 +34,9 @@ impl Connector {
         }
     }
 
-    /// The file. Three attributes differ from Tomcat's defaults for every variant: it listens on loopback only,
-    /// a connection is never closed after 100 requests (that would measure connecting), and `acceptCount` is set. There is
-    /// no access log, no shutdown port (SIGTERM stops it) and no automatic deployment.
+    /// The text of the file. Three attributes differ from Tomcat's defaults for every variant: it listens on loopback only,
+    /// it does not close a connection after 100 requests (which would measure connecting), and `acceptCount` is set. There
+    /// is no access log, no shutdown port (SIGTERM stops Tomcat) and no automatic deployment.
     #[must_use]
     pub fn server_xml(&self) -> String {
         let Self { port, accept_count, .. } = self;
@@ -61,7 +61,7 @@ impl Connector {
         )
     }
 
-    /// An Executor must stand before the Connector that names it.
+    /// The Executor element, which must precede the Connector that names it.
     fn executor(&self) -> String {
         let mut limit = String::new();
         let (class, name) = match self.threads {
@@ -91,7 +91,7 @@ impl Connector {
         }
     }
 
-    /// As configured, else only where the load would exceed the default limit, with room for readiness requests.
+    /// The attribute as configured, or if the load would exceed the default, a limit with room for readiness requests.
     fn max_connections(&self) -> String {
         let needed = self.clients + 100;
         match self.max_connections {

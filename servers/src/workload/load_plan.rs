@@ -1,4 +1,4 @@
-//! A load of an experiment (or of `threadcount load`), against a server that runs, as the generator's plan.
+//! Turns a load of an experiment (or of `threadcount load`) against a running server into a plan for the load generator.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::sync::Arc;
@@ -8,57 +8,57 @@ use threadcount_load::request::{RequestError, RequestSource, Target};
 use threadcount_model::environment;
 use threadcount_model::experiment::{ExternalTool, LoadKind, LoadSpec, RequestSpec, Shape, Workload};
 
-/// Why a load cannot be sent.
+/// The reason why a load cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadPlanError {
-    /// The request is not one.
+    /// The request is invalid.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// A value of the environment cannot be sent. It is not shown.
+    /// A value of the environment cannot be sent; the message does not show it.
     #[error(
         "with the value of {} in it, `{}` cannot be sent: {why}",
         names.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(" and "),
         text.escape_debug()
     )]
     Environment {
-        /// Path, header or body, as written.
+        /// The path, header or body as written.
         text: String,
-        /// The variables in it.
+        /// The variables in that text.
         names: Vec<String>,
         why: &'static str,
     },
-    /// Settings that do not go together.
+    /// Settings contradict each other.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// Zero clients or requests, or no end.
     #[error("the load `{load}` has {what}")]
     Empty {
-        /// Its name.
+        /// The load's name.
         load: String,
         /// What is missing.
         what: &'static str,
     },
 }
 
-/// Clients of the warm-up of a capacity load: closed, so that it never asks for more than the server does.
+/// Clients in the warm-up of a capacity load, which is closed so that it never asks for more than the server can do.
 const WARMING_CLIENTS: u32 = 64;
 
-/// The plan that sends `load` to the server at `url`; of a capacity load, what warms the server up.
+/// The plan that sends `load` to the server at `url`; for a capacity load, the plan of its warm-up.
 ///
 /// # Errors
-/// A request that cannot be sent, a load without clients or end.
+/// The request cannot be sent, or the load has no clients or no end.
 pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
     let targets = load.all_requests().map(|request| target(request, url));
     let source = RequestSource::new(targets.collect::<Result<_, _>>()?)?;
-    // What is shown has no value of the environment.
+    // The URL that is shown contains no values of the environment.
     let shown = format!("{}{}", source.origin(), load.request.path);
     plan_of(load, source.shown_as(shown))
 }
 
-/// Do its settings go together, whatever it requests from where?
+/// Checks that the settings of a load do not contradict each other, whatever it requests from which server.
 ///
 /// # Errors
-/// The first that do not.
+/// The first contradiction.
 pub fn check_settings(load: &LoadSpec) -> Result<(), LoadPlanError> {
     plan_of(load, RequestSource::new(vec![Target::get("https://localhost/")?])?).map(drop)
 }
@@ -79,7 +79,7 @@ fn plan_of(load: &LoadSpec, source: RequestSource) -> Result<LoadPlan, LoadPlanE
     let connections = NonZeroU32::new(clients).ok_or_else(|| empty("no clients"))?;
     let stop = stop(load).ok_or_else(|| empty("neither requests nor a duration"))?;
     let plan = load.sending.plan(Arc::new(source), pacing, connections, stop, load.keep_alive);
-    // A closed loop sends nothing late.
+    // A closed loop never sends late.
     let plan = match load.workload {
         Workload::Capacity(_) => plan.with(|plan| plan.lateness = Duration::ZERO),
         _ => plan,
@@ -88,7 +88,7 @@ fn plan_of(load: &LoadSpec, source: RequestSource) -> Result<LoadPlan, LoadPlanE
     Ok(plan)
 }
 
-/// The request with the values of the environment; an error shows none of them.
+/// The request with the values of the environment filled in; errors do not show the values.
 fn target(request: &RequestSpec, url: &str) -> Result<Target, LoadPlanError> {
     target_with(request, RequestSpec::with_environment, url)
 }
@@ -118,19 +118,19 @@ fn target_with(
     })
 }
 
-/// The seed of a round: the variants of one round get the same random load, and each round another.
+/// The seed of a round: all variants of a round get the same random load, and each round gets another.
 #[must_use]
 pub fn round_seed(seed: u64, round: u32) -> u64 {
     seed.wrapping_add(round.saturating_sub(1).into())
 }
 
-/// Two steps of a search never share a seed, in whatever rounds.
+/// Distance between the seeds of two steps of a search, so large that no two steps of any rounds share a seed.
 const STEP_STRIDE: u64 = 1 << 32;
 
-/// The step of a capacity load that comes after so many others, in this round.
+/// The plan of one step of a capacity search.
 ///
 /// # Errors
-/// As [`load_plan`].
+/// The errors of [`load_plan`].
 pub fn at_rate(
     load: &LoadSpec,
     url: &str,
@@ -150,10 +150,10 @@ pub fn at_rate(
     }))
 }
 
-/// One request of a load on each of so many connections, given up after a time.
+/// A plan that sends one request of a load on each of `connections` connections, with a timeout.
 ///
 /// # Errors
-/// As [`load_plan`].
+/// The errors of [`load_plan`].
 pub fn one_request(
     load: &LoadSpec,
     url: &str,
@@ -166,7 +166,7 @@ pub fn one_request(
         changed.pacing = Pacing::Closed;
         changed.stop = one;
         changed.log = None;
-        // It is closed, and nothing waits for it.
+        // The plan is a closed loop, and nothing waits for it.
         changed.lead_in = Duration::ZERO;
         changed.lateness = Duration::ZERO;
     }))

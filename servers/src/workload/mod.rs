@@ -1,5 +1,5 @@
-//! What is done to a server: loads of our own generator, a search for its capacity, an external load tool; and what needs
-//! no server: microbenchmarks of JMH.
+//! Workloads: loads of our own generator, capacity searches, external load tools, and JMH microbenchmarks, which need no
+//! server.
 
 pub mod capacity;
 pub mod external;

@@ -1,4 +1,4 @@
-//! What a process is told that sends several loads, one after the other: one line of JSON each. docs/contributing/share-format.md has the format.
+//! Orders to a process that sends several loads one after the other, a line of JSON each (docs/contributing/share-format.md).
 
 use super::load_plan::{LoadPlanError, load_plan};
 use serde::{Deserialize, Serialize};
@@ -6,32 +6,32 @@ use threadcount_load::merge::PlanText;
 use threadcount_load::plan::{LoadPlan, LoadShare};
 use threadcount_model::experiment::{LoadSpec, RequestSpec};
 
-/// One line.
+/// One order, a line of JSON.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Send this load.
+    /// Sends this load.
     Send(Box<LoadStep>),
-    /// End the load with this number early, and tell what it measured.
+    /// Ends the load with this number early and asks for its measurement.
     Stop { step: u32 },
 }
 
-/// One of several loads.
+/// One of several loads to send.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadStep {
-    /// From 1, each larger than the one before.
+    /// The number of the load, from 1, larger than that of the load before.
     pub step: u32,
-    /// When all shares begin, by the wall clock, in nanoseconds since 1970.
+    /// The wall-clock time at which all shares begin, in nanoseconds since 1970.
     pub start_at_unix_ns: u64,
     /// The base URL of the server.
     pub url: String,
-    /// Its requests, and how they are sent.
+    /// The requests, and how they are sent.
     load: LoadSpec,
-    /// Its pace and size, which may be others than those of the load.
+    /// The pace and size, which may differ from those of the load.
     plan: PlanText,
 }
 
-/// A load that another machine cannot send.
+/// The error for a load that another machine cannot send.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the load `{load}` needs a file of this machine: {file}")]
 pub struct NeedsFile {
@@ -39,7 +39,7 @@ pub struct NeedsFile {
     pub file: String,
 }
 
-/// Why a load that came from elsewhere cannot be sent.
+/// The reason why a load that came from another process cannot be sent.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
     #[error(transparent)]
@@ -49,22 +49,22 @@ pub enum StepError {
 }
 
 impl LoadStep {
-    /// A load of an experiment against the server at `url`, at the pace of `plan`. The values of our environment are in it.
+    /// A load of an experiment against the server at `url`, at the pace of `plan`. It contains the values of our environment.
     #[must_use]
     pub fn new(step: u32, start_at_unix_ns: u64, url: &str, load: &LoadSpec, plan: &LoadPlan) -> Self {
         let mut load = load.clone();
         load.request = load.request.with_environment();
         load.more_requests = load.more_requests.iter().map(RequestSpec::with_environment).collect();
-        // Of another machine, and of the experiment.
+        // The cores belong to this machine, and the log to the experiment.
         load.sending.cores.clear();
         load.sending.log = None;
         Self { step, start_at_unix_ns, url: url.to_owned(), load, plan: PlanText::new(plan) }
     }
 
-    /// What this process sends of it.
+    /// The plan of this process's share of the load.
     ///
     /// # Errors
-    /// A load or a plan that cannot be used.
+    /// The load or the plan is invalid.
     pub fn plan(&self, share: LoadShare) -> Result<LoadPlan, StepError> {
         let plan = self.plan.apply(load_plan(&self.load, &self.url)?).map_err(StepError::Plan)?;
         let plan = plan.with(|plan| plan.share = share);
@@ -73,10 +73,10 @@ impl LoadStep {
     }
 }
 
-/// Can another machine send it?
+/// Checks that another machine can send the load.
 ///
 /// # Errors
-/// The first file that it would need there.
+/// The first file that the load would need there.
 pub fn check_files(load: &LoadSpec) -> Result<(), NeedsFile> {
     let sending = &load.sending;
     let identity = sending.identity.iter().map(|identity| &identity.certificate);

@@ -1,4 +1,4 @@
-//! Figures against the number of clients (or the rate): the loads of an experiment that differ in nothing else.
+//! Figures plotted against the number of clients or the rate, for loads that differ in nothing else.
 
 use super::lines::rounded;
 use crate::load_words::load_words;
@@ -8,23 +8,22 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::metric::Metric;
 
-/// The picture: no points where nothing was swept.
+/// The picture; it has no points if the experiment sweeps nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Against {
-    /// What the loads differ in, for the axis.
+    /// The axis title: the quantity in which the loads differ.
     pub what: &'static str,
-    /// One for each variant and load, by rising x.
+    /// One point per variant and load, by rising x.
     pub points: Vec<AgainstPoint>,
 }
 
-/// One variant under one load, means over the runs.
+/// One variant under one load; all figures are means over the runs, `None` if not measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgainstPoint {
     pub variant: usize,
     pub load: String,
-    /// How many clients, or which rate.
+    /// The number of clients, or the rate per second.
     pub x: f64,
-    /// The figures; `None`: not measured.
     pub rate_per_s: Option<f64>,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -33,7 +32,7 @@ pub struct AgainstPoint {
     pub os_threads: Option<f64>,
 }
 
-/// The larger of the two sweeps that there may be: clients, or rates.
+/// The sweep over clients or over rates, whichever has more loads.
 pub fn against(document: &ResultDocument, variants: &[String]) -> Against {
     let clients = swept(document, |workload| workload.closed_clients().map(f64::from));
     let rates = swept(document, Workload::rate_per_s);
@@ -45,7 +44,7 @@ pub fn against(document: &ResultDocument, variants: &[String]) -> Against {
     Against { what, points: loads.iter().flat_map(of).collect() }
 }
 
-/// The loads with the request of the first of their kind, by what they were swept over.
+/// The loads of one kind that send the same request, by rising x; empty if there are fewer than two.
 fn swept(document: &ResultDocument, x: impl Fn(Workload) -> Option<f64>) -> Vec<(f64, &LoadSpec)> {
     let mut loads: Vec<(f64, &LoadSpec)> =
         document.experiment.loads.iter().filter_map(|load| Some((x(load.workload)?, load))).collect();

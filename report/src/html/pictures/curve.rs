@@ -1,4 +1,4 @@
-//! Response time by percentile.
+//! The curve of response time by percentile.
 
 use super::lines::{Lines, median, rounded};
 use std::cmp::Ordering;
@@ -12,7 +12,7 @@ pub fn answers(record: &Record) -> u64 {
     record.measured.as_ref().map_or(0, |load| load.requests.ok)
 }
 
-/// The places of the latency curve, up to the nines that this number of responses can show.
+/// The positions (in nines) of the latency curve, up to the highest that this number of responses can show.
 pub fn grid(answers: u64) -> Vec<f64> {
     let last = (answers.max(1) as f64).log10();
     let steps = (last * STEPS_PER_NINE as f64).floor() as usize;
@@ -24,15 +24,15 @@ pub fn grid(answers: u64) -> Vec<f64> {
     grid
 }
 
-/// The curve of each run and the median of them.
+/// Each run's curve and the median curve.
 pub fn lines(runs: &[&Record], nines: &[f64]) -> Lines {
     let curves: Vec<_> = runs.iter().map(|run| curve(&run.latency_curve, answers(run), nines)).collect();
     let median = median_curve(&curves);
     Lines { median, ..Lines::from_runs(curves) }
 }
 
-/// The median where every run has a value, and last the median of the slowest responses: the places beyond are reached
-/// by some runs only, and their median would jump.
+/// The median at each place where every run has a value, ending with the median of the slowest responses. Only some runs
+/// reach the places beyond, where a median would jump.
 fn median_curve(curves: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
     let measured: Vec<&Vec<Option<f64>>> =
         curves.iter().filter(|it| it.iter().any(Option::is_some)).collect();
@@ -53,9 +53,8 @@ fn median_curve(curves: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
     line
 }
 
-/// The response time at each place of the grid: that of the first point at or beyond it. The curve ends with the
-/// slowest response, at the last place that this number of responses reaches; between the last recorded percentile and
-/// that end there is no data.
+/// The response time at each place of the grid, taken from the first recorded point at or beyond it. The curve ends with
+/// the slowest response, at the last place that this number of responses reaches; there is no data just before that end.
 fn curve(points: &[CurvePoint], answers: u64, nines: &[f64]) -> Vec<Option<f64>> {
     let last = (answers.max(1) as f64).log10() + 1e-9;
     let end = nines.iter().rposition(|at| *at <= last).unwrap_or(0);

@@ -12,7 +12,7 @@ const MOST_MARKS: usize = 300;
 /// All events of one variant under one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Events {
-    /// Pauses of the collector.
+    /// Garbage collection pauses.
     pub pauses: Marks,
     /// Pinned virtual threads.
     pub pins: Marks,
@@ -23,25 +23,25 @@ pub struct Events {
 /// Events of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Marks {
-    /// The longest, in the order of time.
+    /// The longest events, in the order of time.
     pub shown: Vec<Mark>,
-    /// How many are not drawn.
+    /// The number of events that are not drawn.
     pub left_out: usize,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Mark {
-    /// When it began, or the middle of its second.
+    /// Seconds since the measured window began: the event's start, or the middle of its second.
     pub t_s: f64,
     pub run: u32,
-    /// Rank among its kind: duration, or count.
+    /// Rank among events of its kind: a duration or a count.
     #[serde(skip)]
     pub weight: f64,
     pub text: String,
 }
 
 impl Events {
-    /// Of these runs, on a machine with so many cores.
+    /// Collects the events of these runs, on a machine with `cores` cores.
     pub fn from_runs(runs: &[&Record], cores: u32) -> Self {
         let collect = |marks: &dyn Fn(&Record) -> Vec<Mark>| {
             Marks::longest_first(runs.iter().flat_map(|run| marks(run)).collect())
@@ -78,7 +78,7 @@ fn pauses(run: &Record) -> Vec<Mark> {
 }
 
 fn pins(run: &Record) -> Vec<Mark> {
-    // In the explaining window there is another time, which these lanes do not show.
+    // The explaining window runs at another time, which these lanes do not show.
     let seconds = run
         .jvm_in_measured_window()
         .into_iter()
@@ -105,7 +105,7 @@ fn warnings(run: &Record, cores: u32) -> Vec<Mark> {
     failed.chain(silent).chain(full_seconds(run, cores)).collect()
 }
 
-/// The seconds in which all cores were busy, on average over the readings of each.
+/// A mark for each second whose readings show, on average, that all cores were busy.
 fn full_seconds(run: &Record, cores: u32) -> Vec<Mark> {
     let second = |it: &ProcessSample| it.t_s.floor();
     let end = run.measured.as_ref().map_or(f64::INFINITY, |load| load.elapsed_s.round());

@@ -1,23 +1,23 @@
-//! Readings over time → lines with a bounded number of places.
+//! Turns readings over time into lines with a bounded number of places.
 
 use serde::Serialize;
 
-/// A chart is about a thousand pixels wide; more places than this cannot be seen and make the page heavy.
+/// Most places of a line: a chart is about a thousand pixels wide, and more places cannot be seen but make the page heavy.
 const MOST_PLACES: f64 = 300.0;
 
-/// Longer series than a day are cut, so that a wrong time cannot exhaust the memory.
+/// Series are cut after a day, so that a wrong timestamp cannot exhaust the memory.
 pub(super) const LONGEST_S: f64 = 86_400.0;
 
-/// How many seconds of readings become one place of a line.
+/// The division of a window into steps; each step becomes one place of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Steps {
-    /// One, unless the window is long.
+    /// Seconds per step; 1 unless the window is long.
     pub seconds: u32,
-    /// How many steps the window has; a reading that was taken just after its end belongs to none.
+    /// The number of steps in the window; a reading taken just after its end belongs to none of them.
     pub most: usize,
 }
 
-/// How several readings within one step become one.
+/// The way in which several readings within one step become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     Mean,
@@ -26,7 +26,7 @@ pub enum Fold {
 }
 
 impl Steps {
-    /// For a window of this length.
+    /// The steps of a window of this length.
     pub fn for_window(window_s: f64) -> Self {
         let window_s = window_s.min(LONGEST_S);
         let seconds = (window_s / MOST_PLACES).ceil().max(1.0) as u32;
@@ -64,17 +64,17 @@ impl Steps {
     }
 }
 
-/// One line for each run, and their median at each place.
+/// One line per run, and their median at each place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Lines {
-    /// The median run at each place; of rare events the mean, see [`Lines::mean`].
+    /// The median of the runs at each place; for rare events the mean, see [`Lines::mean`].
     pub median: Vec<Option<f64>>,
-    /// Each run; none where there is only one, which is the median then.
+    /// Each run's line; empty if there is only one run, which is then the median.
     pub runs: Vec<Vec<Option<f64>>>,
 }
 
 impl Lines {
-    /// Of the lines of the runs.
+    /// Collects the runs' lines and computes their median.
     pub fn from_runs(runs: Vec<Vec<Option<f64>>>) -> Self {
         let longest = runs.iter().map(Vec::len).max().unwrap_or(0);
         let at =
@@ -84,7 +84,7 @@ impl Lines {
         Self { median, runs: if measured > 1 { runs } else { Vec::new() } }
     }
 
-    /// The mean of the runs instead of their median: of rare events the median run has none.
+    /// Replaces the median by the mean, because a median run often shows none of a rare event.
     pub fn mean(mut self) -> Self {
         let runs = &self.runs;
         let measured = runs.iter().filter(|run| run.iter().any(Option::is_some)).count().max(1) as f64;
@@ -103,7 +103,7 @@ impl Lines {
     }
 }
 
-/// The middle one, or the middle between the two.
+/// The median, rounded; of an even number of values the midpoint of the middle two.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let upper = *values.get(values.len() / 2)?;
@@ -111,7 +111,7 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(rounded(f64::midpoint(lower, upper)))
 }
 
-/// Four significant digits: what a picture can show, and a file stays small.
+/// Rounds to four significant digits, which is as much as a picture can show and keeps the file small.
 pub fn rounded(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;

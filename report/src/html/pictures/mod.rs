@@ -1,4 +1,4 @@
-//! What the pictures show, as plain numbers: for each load and variant one line per run and the median of the runs.
+//! The pictures' data as plain numbers: for each load and variant, one line per run and the median of the runs.
 
 mod against;
 mod curve;
@@ -23,21 +23,20 @@ use threadcount_stats::runs::complete;
 /// Everything the page's script draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pictures {
-    /// Names of those that ran, in the experiment's order.
+    /// Names of the variants that ran, in the experiment's order.
     pub variants: Vec<String>,
-    /// The place of each in the experiment, from 0: its colour.
+    /// Each variant's position in the experiment, from 0, which decides its colour.
     pub places: Vec<usize>,
     pub cores: u32,
-    /// The JVM's own readings are of the explaining window, not of the measured one.
+    /// Whether the JVM's own readings come from the explaining window rather than the measured one.
     pub explained_after: bool,
-    /// One for each load that has runs.
+    /// One entry per load that has runs.
     pub loads: Vec<LoadPictures>,
     /// Rate and response times of each variant over the loads.
     pub sweep: Vec<SweepPoint>,
-    /// Response times against the requested rate, at every step of a capacity search: where it bends, the
-    /// server is full.
+    /// Response times against the requested rate, one point per step of a capacity search; the server is full where the curve bends.
     pub knee: Vec<SweepPoint>,
-    /// The limit of that search, ms.
+    /// The response-time limit of the capacity search, ms.
     pub knee_limit_ms: Option<f64>,
     /// Figures against the number of clients, or the rate.
     pub against: Against,
@@ -47,45 +46,44 @@ pub struct Pictures {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LoadPictures {
     pub words: String,
-    /// How many seconds stand between two places of a line over time.
+    /// Seconds between two places of a line over time.
     pub step_s: u32,
     /// x of the latency curve: log10(1 / (1 − p)), 0 for the fastest, 2 for p99.
     pub nines: Vec<f64>,
-    /// One for each variant, in the order of [`Pictures::variants`].
+    /// One entry per variant, in the order of [`Pictures::variants`].
     pub variants: Vec<VariantPictures>,
 }
 
-/// The lines of one variant. Over time, index 0 is the first step of the measured window; MB are 10^6 bytes.
+/// The lines of one variant. In lines over time, index 0 is the first step of the measured window. An MB is 10^6 bytes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct VariantPictures {
     /// Response time by percentile, ms.
     pub curve_ms: Lines,
-    /// By the names of [`OVER_TIME`].
+    /// Lines over time, keyed by the names in [`OVER_TIME`].
     #[serde(flatten)]
     pub over_time: BTreeMap<&'static str, Lines>,
     /// The rate in each second of the warm-up.
     pub warmup_rate_per_s: Lines,
-    /// How many virtual threads may run at once.
+    /// The maximum number of carriers: how many virtual threads can run at once.
     pub parallelism: Option<f64>,
     pub pool_max: Option<f64>,
     pub connections_max: Option<f64>,
-    /// GC pauses, ms in each second.
+    /// GC pauses, ms per second.
     pub gc_paused_ms_per_s: Lines,
-    /// The longest pause of each step.
+    /// The longest GC pause of each step, ms.
     pub gc_longest_ms: Lines,
-    /// Time for which carriers were pinned, all of them added up, ms in each second.
+    /// Time for which carriers were pinned, summed over all carriers, ms per second.
     pub pinned_ms_per_s: Lines,
-    /// Events.
     pub events: Events,
 }
 
-/// One variant under one load, means over the runs; or one step of a search.
+/// One variant under one load (means over the runs), or one step of a capacity search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepPoint {
     pub variant: usize,
-    /// The load (the step) in words.
+    /// The load or the step in words.
     pub load: String,
-    /// Requests per second: completed under a load, requested at a step.
+    /// Requests per second: completed ones under a load, requested ones at a step.
     pub rate_per_s: f64,
     /// Median response time, ms.
     pub p50_ms: f64,
@@ -93,14 +91,14 @@ pub struct SweepPoint {
     pub p99_ms: f64,
 }
 
-/// Reads the pictures out of a result.
+/// Computes the pictures' data from a result.
 #[must_use]
 pub fn pictures(document: &ResultDocument) -> Pictures {
     let variants: Vec<String> = ran(document).cloned().collect();
     let cores = document.machine.cores;
     let loads = document.experiment.loads.iter();
     let loads = loads.filter_map(|load| {
-        // Only the runs that count; the others are in the table of runs.
+        // Pictures show only the runs that count; the table of runs lists the others.
         let runs = |variant: &String| complete(&document.records, variant, &load.name);
         let groups: Vec<Vec<&Record>> = variants.iter().map(runs).collect();
         let nines = curve::grid(groups.iter().flatten().map(|record| curve::answers(record)).max()?);
@@ -127,11 +125,11 @@ fn seconds(record: &Record) -> f64 {
     record.measured.as_ref().map_or(0.0, |load| load.elapsed_s)
 }
 
-/// Of a line over time: its name, the source and the figure of [`series`], how the readings of one step become one, and its unit in
-/// that of the figure.
+/// A line over time: its name, its source and figure in [`series`], how readings within a step are combined, and its unit as a
+/// multiple of the figure's unit.
 type OverTime = (&'static str, &'static str, &'static str, Fold, f64);
 const MB: f64 = 1e6;
-/// The pool of connections is a source of its own here.
+/// The source name of the connection pool, which [`series`] lists among the pools.
 const CONNECTIONS: &str = "connections";
 const OVER_TIME: &[OverTime] = &[
     ("rate_per_s", "load", "rate_per_s", Fold::Mean, 1.0),
@@ -160,7 +158,7 @@ const OVER_TIME: &[OverTime] = &[
     ("connections_queued", CONNECTIONS, "pool_queued", Fold::Max, 1.0),
 ];
 
-/// What is drawn of some runs, folded into steps of time.
+/// Runs with their readings and the steps of time into which these are folded.
 struct Source<'a> {
     runs: &'a [&'a Record],
     readings: Vec<Vec<Reading>>,
@@ -169,7 +167,7 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(runs: &'a [&'a Record], steps: Steps) -> Self {
-        // Without virtual threads there is no carrier, and nothing to draw.
+        // Without virtual threads there are no carriers, and so nothing to draw.
         let has_carriers =
             runs.iter().flat_map(|run| jvm(run)).flat_map(|jvm| &jvm.carriers).any(|it| it.threads > 0);
         let readings = runs.iter().map(|run| {
@@ -191,13 +189,13 @@ impl<'a> Source<'a> {
         Lines::from_runs(self.readings.iter().map(line).collect())
     }
 
-    /// `None`: there are no carriers.
+    /// The highest carrier parallelism; `None` if there are no carriers.
     fn parallelism(&self) -> Option<f64> {
         let readings = self.readings.iter().flatten();
         readings.filter_map(|it| it.cell("carrier_parallelism")).max_by(f64::total_cmp)
     }
 
-    /// Pauses of the collector, `per_second`: their time in each second, else the longest.
+    /// GC pauses in ms: with `per_second` their sum in each second, otherwise the longest of each step.
     fn pauses(&self, per_second: bool) -> Lines {
         let fold = if per_second { Fold::Sum } else { Fold::Max };
         let folded =
@@ -210,8 +208,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Pauses with their time; `None`: nothing tells. A second without a pause is zero, not a gap. The log adds all of them up by
-/// second, and keeps the longest one by one.
+/// GC pauses with their time; `None` if the run recorded none of its collections. A second without a pause is zero, not a gap.
+/// The JVM's log sums all pauses by second, but keeps only the longest ones singly.
 fn pauses_of(run: &Record, per_second: bool) -> Option<Vec<(f64, Option<f64>)>> {
     if let Some(log) = run.jvm_log.as_ref().filter(|_| per_second) {
         let by_second = log.gc_paused_ms_by_second.iter().enumerate();
@@ -226,7 +224,7 @@ fn jvm(run: &Record) -> impl Iterator<Item = &JvmReadings> {
     run.jvm.iter()
 }
 
-/// Which pool of a run.
+/// The kind of a run's pool: request threads or connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PoolKind {
     Requests,
@@ -234,7 +232,7 @@ enum PoolKind {
 }
 
 impl PoolKind {
-    /// The first pool that reports how many threads are busy; of pools of connections one to a database before others.
+    /// The first pool that reports how many of its threads are busy; among connection pools, one to a database goes first.
     fn first_pool(self, run: &Record) -> Option<&Pool> {
         let wanted = |pool: &&Pool| pool.kind.is_of_connections() == (self == Self::Connections);
         let tells = |pool: &&Pool| pool.samples.iter().any(|sample| sample.busy.is_some());
@@ -341,7 +339,7 @@ mod tests {
         };
         assert_eq!(folded(&run, Fold::Sum), [Some(0.0), Some(7.0), Some(0.0)]);
         assert_eq!(folded(&run, Fold::Max), [Some(0.0), Some(4.0), Some(0.0)]);
-        // The log adds up the pauses too that it does not keep one by one.
+        // The log's sums include pauses that it does not keep singly.
         let log = JvmLog { gc_paused_ms_by_second: vec![0.0, 0.0, 9.0], ..JvmLog::default() };
         run.jvm_log = Some(log);
         assert_eq!(folded(&run, Fold::Sum), [Some(0.0), Some(0.0), Some(9.0)]);

@@ -1,5 +1,4 @@
-//! Response time against throughput over the loads of an experiment, and against the rate over the steps of a search for
-//! the capacity.
+//! Response time against throughput over the loads of an experiment, and against the rate over the steps of a capacity search.
 
 use super::SweepPoint;
 use super::lines::{median, rounded};
@@ -11,7 +10,7 @@ use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::{CapacityStep, StepVerdict};
 
-/// One point for each variant and load, the search for a capacity aside: its rate is not one that was chosen.
+/// One point per variant and load, except for capacity searches, whose rate nobody chose.
 pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
     let mut points = Vec::new();
     let chosen = document.experiment.loads.iter().filter(|load| load.workload.capacity().is_none());
@@ -33,7 +32,7 @@ pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> 
     points
 }
 
-/// The limit of the search for a capacity, where the metric is one that is drawn.
+/// The limit of the capacity search, ms, if it applies to a metric that is drawn.
 pub fn limit_ms(document: &ResultDocument) -> Option<f64> {
     document.experiment.loads.iter().find_map(|load| {
         let capacity = load.workload.capacity()?;
@@ -41,8 +40,8 @@ pub fn limit_ms(document: &ResultDocument) -> Option<f64> {
     })
 }
 
-/// The steps of all rounds by the requested rate, one point per rate: the median of its steps. Steps without a
-/// response have no times and are left out.
+/// One point per variant and requested rate: the median over the steps of all rounds. Steps without a response have no
+/// times and are left out.
 pub fn steps(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
     let mut points = Vec::new();
     for (index, variant) in variants.iter().enumerate() {

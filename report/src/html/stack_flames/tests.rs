@@ -80,7 +80,7 @@ fn two_variants_with_the_same_code_differ_in_nothing_and_without_samples_there_i
     assert_eq!(CPU.flames(&none), []);
 }
 
-/// 1,000 requests per second; samples of a MiB.
+/// A run with 1,000 requests per second whose allocation samples stand for 1 MiB each.
 fn allocation_run(variant: &str, bytes_per_request: f64, stacks: &[(&str, u64)]) -> Record {
     with_allocation(threadcount_model::sample::run(variant, "c4", 1_000.0, 4.0), bytes_per_request, stacks)
 }

@@ -1,4 +1,4 @@
-//! The tables of the page, each cell already text.
+//! The tables of the page; each cell is already text.
 
 pub mod pauses;
 pub mod ratios;
@@ -23,13 +23,13 @@ use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{TreatmentComparison, TreatmentFigures};
 use threadcount_stats::runs::is_complete;
 
-/// A table as text: what it shows, its columns, its rows (the first cell is the row's head).
+/// A table as text; the first cell of each row is the row's head.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
     pub caption: String,
     pub columns: Vec<String>,
     pub rows: Vec<Vec<String>>,
-    /// How many columns at the left are words; the others are figures.
+    /// The number of columns at the left that hold words; the others hold figures.
     pub words: usize,
 }
 
@@ -40,7 +40,7 @@ impl Table {
     }
 }
 
-/// Kinds of thread inside one JVM; empty: there was no crossover.
+/// The kinds of thread compared inside one JVM; empty without a crossover.
 #[must_use]
 pub fn crossover(document: &ResultDocument) -> Table {
     let Some((found, load)) = document.crossover.as_ref().zip(document.experiment.loads.first()) else {
@@ -236,7 +236,7 @@ fn run_cells(record: &Record) -> Vec<String> {
     cells
 }
 
-/// Whether a run counts, and if not, why.
+/// The cell that tells whether a run counts, and why not.
 fn counts(record: &Record) -> String {
     match (&record.failure, record.dropped, &record.interference) {
         (Some(_), ..) => "no: it failed".to_owned(),

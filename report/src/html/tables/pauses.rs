@@ -1,4 +1,4 @@
-//! What delayed the requests beyond the 99th percentile.
+//! The causes that delayed the requests beyond the 99th percentile.
 
 use super::Table;
 use crate::html::method::ran;

@@ -1,4 +1,4 @@
-//! Ratios, each with a little picture of its interval.
+//! The ratios of each comparison, each with a little picture of its interval.
 
 use crate::load_words::load_words;
 use crate::view::ratios::{ratio_words, verdict_words};
@@ -12,7 +12,7 @@ pub struct RatioTable {
     pub variant: String,
     pub baseline: String,
     pub load: String,
-    /// One for each metric.
+    /// One row per metric.
     pub rows: Vec<RatioRow>,
 }
 
@@ -25,17 +25,17 @@ pub struct RatioRow {
     pub interval: String,
     pub verdict: String,
     pub runs: String,
-    /// Where ratio and interval lie in the little picture, in per cent of its width (50: equal).
+    /// The ratio and its interval in the little picture.
     pub bar: Option<Bar>,
 }
 
-/// Places in per cent.
+/// Positions in the little picture, in per cent of its width; 50 means equal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Bar {
     pub low: f64,
     pub at: f64,
     pub high: f64,
-    /// A difference was shown.
+    /// Whether the interval shows a difference.
     pub decided: bool,
 }
 
@@ -71,7 +71,7 @@ fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
     }
 }
 
-/// A figure that is zero in a run has no ratio: the difference and its interval stand in its place.
+/// The row of a metric that is zero in some run and so has no ratio; the difference and its interval stand instead.
 fn difference_row(difference: &Difference) -> RatioRow {
     let figure = |value| figures::figure(difference.metric, value);
     let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, figure(value));
@@ -97,7 +97,7 @@ pub fn reach(comparisons: &[Comparison]) -> f64 {
     ends.filter(|end| end.is_finite()).fold(0.0, f64::max).clamp(1.25_f64.ln(), 8_f64.ln()) * 1.08
 }
 
-/// Where a ratio and its interval lie in the little picture; `None`: without an interval.
+/// The positions of a ratio and its interval in the little picture; `None` without an interval.
 pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
     let interval = ratio.interval?;
     let place = |value: f64| {

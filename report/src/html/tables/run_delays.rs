@@ -1,4 +1,4 @@
-//! How long threads that could run waited until they did.
+//! Run delays: the time for which runnable threads waited for a core or a carrier.
 
 use super::Table;
 use crate::load_words::load_words;

@@ -1,4 +1,4 @@
-//! Places in the code where virtual threads were pinned, where threads waited, and where carriers waited for files.
+//! Places in the code where virtual threads were pinned, where threads waited, and where file access held a carrier.
 
 use super::Table;
 use crate::html::method::ran;
@@ -10,7 +10,7 @@ use threadcount_model::record::jvm::{JvmReadings, SiteReason, SiteTotal};
 /// Maximum number of places per variant and load; the rest are in result.json.
 const MOST_SITES: usize = 8;
 
-/// Where virtual threads were pinned.
+/// Places where virtual threads were pinned.
 #[must_use]
 pub fn pins(document: &ResultDocument) -> Table {
     let caption = "Places where virtual threads were pinned: they waited without leaving their carrier. All runs added up.";
@@ -24,7 +24,7 @@ pub fn waits(document: &ResultDocument) -> Table {
     table(document, caption, |jvm| &jvm.waits)
 }
 
-/// Where virtual threads kept their carrier for a file.
+/// Places where virtual threads held their carrier during file access.
 #[must_use]
 pub fn files(document: &ResultDocument) -> Table {
     let caption = "Files that virtual threads read, wrote or forced for 1 ms or longer; they keep their carrier meanwhile. All runs added up.";
@@ -59,7 +59,7 @@ fn row(variant: &str, load: &str, site: &SiteTotal) -> Vec<String> {
     ]
 }
 
-/// The same place in several runs once, the one with the longest time first.
+/// Sums each place over several runs; the place with the longest total time goes first.
 fn added_up<'a>(sites: impl Iterator<Item = &'a SiteTotal>) -> Vec<SiteTotal> {
     let mut sums: Vec<SiteTotal> = Vec::new();
     for site in sites {

@@ -31,7 +31,7 @@ pub fn variants(document: &ResultDocument) -> Table {
     Table::new(caption, &columns, 5, rows.collect())
 }
 
-/// Ports and counters in a thread's name differ from run to run.
+/// A thread's name without its ports and counters, which differ from run to run.
 fn without_digits(name: &str) -> String {
     let part = |part: &str| match part.chars().all(|c| c.is_ascii_digit()) && !part.is_empty() {
         true => "…".to_owned(),

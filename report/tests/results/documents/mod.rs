@@ -1,4 +1,4 @@
-//! Result documents for the report tests: made up, but shaped like the demo's real ones.
+//! Result documents for the report tests, made up but shaped like the demo's real ones.
 
 mod runs;
 
@@ -22,7 +22,7 @@ use threadcount_model::{
     rounds::*,
 };
 
-/// tomcat-blocking: three variants, two loads, three rounds.
+/// The demo `tomcat-blocking`: three variants, two loads, three rounds.
 pub fn demo() -> ResultDocument {
     let variants = [
         variant("platform", "Tomcat's default: 200 threads", Threads::Platform(PoolSize::Default)),
@@ -34,7 +34,7 @@ pub fn demo() -> ResultDocument {
     ResultDocument { request_times: request_times(), ..document }
 }
 
-/// Five variants, ten minutes of series, seven rounds.
+/// A big result: five variants, ten minutes of series, seven rounds.
 pub fn big() -> ResultDocument {
     let names = ["platform", "platform-sized", "virtual", "cached", "event-loop"];
     let variants = names.map(|name| variant(name, "", Threads::Virtual));
@@ -42,7 +42,7 @@ pub fn big() -> ResultDocument {
 }
 
 #[allow(dead_code, reason = "one of the two test programs uses it")]
-/// Twelve variants under five loads: more rows than a screen has.
+/// A wide result: twelve variants under five loads, more rows than a screen can show.
 pub fn wide() -> ResultDocument {
     let names = [
         "platform",
@@ -63,7 +63,7 @@ pub fn wide() -> ResultDocument {
     document(&variants, &loads, Sizes { rounds: 2, seconds: 3 })
 }
 
-/// What a hostile YAML file or server could put into every string.
+/// Text that a hostile YAML file or server could put into every string.
 pub const HOSTILE: &str = "<script>alert(1)</script>\"'</script><!--<img src=x onerror=alert(2)>\u{2028}{{7*7}}|`*_\u{1}]]>&amp;=1+1";
 
 /// The demo with [`HOSTILE`] and 300 characters in every string that is not a fixed word of the schema.
@@ -180,7 +180,7 @@ fn document(variants: &[Variant], loads: &[LoadSpec], sizes: Sizes) -> ResultDoc
     }
 }
 
-/// Under 400 clients: each request sleeps for 50 ms, and with 200 threads as long again in a queue.
+/// Request times under 400 clients: each request sleeps for 50 ms, and with 200 threads it also queues for 50 ms.
 pub fn request_times() -> Vec<RequestTime> {
     let time = |variant: &str, service_time_ms: f64| RequestTime {
         variant: variant.to_owned(),

@@ -1,4 +1,4 @@
-//! One made-up run: figures near those really seen, with a noise that is the same each time.
+//! One made-up run: figures near those of real runs, with noise that is the same each time.
 
 mod jvm;
 
@@ -9,14 +9,14 @@ use threadcount_load::times::TimesSummary;
 use threadcount_model::experiment::{LoadSpec, Variant};
 use threadcount_model::record::*;
 
-/// How much of everything.
+/// The size of a made-up result.
 #[derive(Clone, Copy)]
 pub struct Sizes {
     pub rounds: u32,
     pub seconds: u32,
 }
 
-/// What a variant is like under a load.
+/// The typical figures of a variant under a load.
 struct Character {
     rate: f64,
     p50: f64,

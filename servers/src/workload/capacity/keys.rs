@@ -1,4 +1,4 @@
-//! `capacity:` of a load.
+//! The key `capacity:` of a load.
 
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::metric::Metric;
@@ -39,7 +39,7 @@ fn keys() -> Vec<KeySpec> {
     [&limits()[..], KEYS].concat()
 }
 
-/// `{p99: 200ms, from: 500/s, to: 20k/s, failures: 0.1%, resolution: 5%}`.
+/// Reads `{p99: 200ms, from: 500/s, to: 20k/s, failures: 0.1%, resolution: 5%}`.
 pub fn read(node: &Node, connections: Option<u32>) -> Result<Capacity, Diagnostic> {
     let Kind::Map(entries) = &node.kind else {
         let message = format!("`capacity` is a map with a limit, and this is {}", node.noun());

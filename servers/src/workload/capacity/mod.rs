@@ -1,4 +1,4 @@
-//! The search for a capacity: which rate next, and what a step shows. No clock, no server: `run` drives it.
+//! The capacity search: the choice of the next rate, and the verdict on a step. It has no clock and no server; `run` drives it.
 
 pub mod keys;
 mod search;

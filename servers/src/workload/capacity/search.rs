@@ -1,25 +1,25 @@
-//! Which rate next: geometric growth until a rate is not sustained, then bisection on the logarithmic scale.
+//! The choice of the next rate: geometric growth until a rate is not sustained, then bisection on the logarithmic scale.
 //!
 //! Single steps are noisy, so a rate is given up only when two more of its steps were broken than sustained, and the
-//! rate that is reported has been sustained in two. On the way up one sustained step more is enough, because the next
-//! rate asks for more anyway.
+//! reported rate has been sustained in two. On the way up a majority of one sustained step is enough, because the next
+//! rate demands more anyway.
 //!
-//! Where the machine is nearly full, growth is by what it has left and a little more: twice the rate would teach
-//! nothing, and can be the end of a server (measured: 6,600 connections that waited filled a heap of 512 MB for good).
+//! When the machine is nearly full, the rate grows only by the remaining headroom and a little more. Doubling it would
+//! teach nothing and can kill a server (measured: 6,600 waiting connections filled a heap of 512 MB for good).
 //!
-//! A rate at which the load generator was the bottleneck is a bound of another kind: nothing above it is tried, and
-//! unless the server's own bound turns up below it, the search ends with "at least".
+//! A rate at which the load generator was the bottleneck is another kind of bound: nothing above it is tried, and unless
+//! the server's own bound turns up below it, the search ends with "at least".
 
 use threadcount_model::experiment::capacity::{Capacity, GROWTH};
 use threadcount_model::record::capacity::{SearchEnd, StepVerdict};
 
-/// The first rate is halved at most so often when it is not sustained.
+/// Maximum number of times that the first rate is halved if it is not sustained.
 const HALVINGS: i32 = 6;
-/// A rate is given up at so many steps against it more than for it, and reported after so many for it.
+/// A rate is given up when this many more steps failed than were sustained, and reported after this many sustained steps.
 const DECIDES: u32 = 2;
-/// A search that takes more steps than this is contradicting itself.
+/// A search that takes more steps than this contradicts itself.
 const MOST_STEPS: u32 = 40;
-/// How far growth goes beyond what the machine's cores seem to have left: the cost of a request falls with the rate.
+/// Factor by which growth exceeds the apparent headroom of the machine's cores, because a request costs less at a higher rate.
 const BEYOND_HEADROOM: f64 = 1.25;
 /// The golden ratio's fraction: its multiples fill 0 to 1 evenly, whatever the number of rounds.
 const SPREAD: f64 = 0.618_033_988_75;
@@ -33,7 +33,7 @@ pub struct Search {
     is_silent: bool,
 }
 
-/// What to do next.
+/// The next action of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Next {
     /// Send this rate.
@@ -45,19 +45,19 @@ pub enum Next {
     Done {
         /// The highest rate that was sustained.
         sustained_per_s: Option<f64>,
-        /// How it ended.
+        /// How the search ended.
         ended: SearchEnd,
     },
 }
 
-/// One rate and what its steps showed.
+/// One rate and the outcomes of its steps.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     rate_per_s: f64,
     sustained: u32,
     broken: u32,
     generator: u32,
-    /// How many times as much the machine's cores could have done, by its last step; infinite where unknown.
+    /// The factor by which the machine's cores could have done more in the last step; infinite if unknown.
     headroom: f64,
 }
 
@@ -70,12 +70,12 @@ impl Tried {
         self.broken + self.generator
     }
 
-    /// Too high, for the server or for the generator.
+    /// Whether the rate is too high for the server or the load generator.
     fn is_bound(self) -> bool {
         self.against() >= self.sustained + DECIDES
     }
 
-    /// Is it the load generator that makes it too high, as far as anybody knows?
+    /// Whether only the load generator is known to make the rate too high.
     fn is_generators(self) -> bool {
         self.is_bound() && self.broken < self.sustained + DECIDES
     }
@@ -94,8 +94,8 @@ impl Tried {
 }
 
 impl Search {
-    /// A search that begins. Each round has grid points of its own, spread over one resolution, so that runs differ by
-    /// what the grid hides and the interval of their mean holds it.
+    /// Begins a search. Each round has its own grid points, spread over one resolution. Runs then differ by the error of the
+    /// grid, so the interval of their mean covers that error.
     #[must_use]
     pub fn new(spec: Capacity, round: u32) -> Self {
         let share = (f64::from(round) * SPREAD).fract();
@@ -103,8 +103,8 @@ impl Search {
         Self { spec, first_per_s: first_per_s.min(spec.to_per_s), tried: Vec::new(), is_silent: false }
     }
 
-    /// Takes what a step at `rate_per_s` showed, and how many times as much the machine's cores could have done
-    /// (`None`: unknown).
+    /// Records the verdict on a step at `rate_per_s`. `headroom` is the factor by which the machine's cores could have done
+    /// more; `None` if unknown.
     pub fn step_ended(&mut self, rate_per_s: f64, verdict: StepVerdict, headroom: Option<f64>) {
         let same = |tried: &&mut Tried| tried.rate_per_s.total_cmp(&rate_per_s).is_eq();
         let mut fresh = Tried { rate_per_s, sustained: 0, broken: 0, generator: 0, headroom: 0.0 };
@@ -122,12 +122,12 @@ impl Search {
         }
     }
 
-    /// The server answers nothing any more: whatever is asked of it now would say nothing about a rate.
+    /// Ends the search because the server no longer responds, so that further steps would show nothing about a rate.
     pub const fn went_silent(&mut self) {
         self.is_silent = true;
     }
 
-    /// What to do next.
+    /// The next action of a search.
     #[must_use]
     pub fn next(&self) -> Next {
         let bound = self.lowest(|tried| tried.is_bound());
@@ -202,7 +202,7 @@ fn done(held: Option<Tried>, ended: SearchEnd) -> Next {
     Next::Done { sustained_per_s: held.map(|held| held.rate_per_s), ended }
 }
 
-/// Rates that a person can read, where that costs no precision.
+/// Rounds a rate to whole requests per second where that costs no precision.
 fn rounded(rate_per_s: f64) -> f64 {
     if rate_per_s >= 200.0 { rate_per_s.round() } else { rate_per_s }
 }
@@ -216,12 +216,12 @@ mod tests {
         Capacity { from_per_s, to_per_s, resolution, ..Capacity::under(Metric::P99, 200.0) }
     }
 
-    /// A search whose grid is not moved.
+    /// A search whose grid is not shifted.
     fn begun(spec: Capacity) -> Search {
         Search { first_per_s: spec.from_per_s, ..Search::new(spec, 1) }
     }
 
-    /// Searches with an answer for each step; gives the rates that were tried and the end.
+    /// Searches with a verdict for each step; returns the rates that were tried and the end.
     fn searched(spec: Capacity, mut answer: impl FnMut(usize, f64) -> StepVerdict) -> (Vec<f64>, Next) {
         let mut search = begun(spec);
         let mut rates = Vec::new();

@@ -1,4 +1,4 @@
-//! The whole search against servers whose capacity is known: simulated, request by request.
+//! The whole search against simulated servers whose capacity is known, request by request.
 
 use super::{Next, Search, StepFigures, judge};
 use std::cmp::Reverse;
@@ -21,21 +21,21 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About normal, mean 0, deviation 1: the sum of twelve.
+    /// An approximately normal number with mean 0 and deviation 1: the sum of twelve uniform ones.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
-/// Workers that take a fixed time for each request, first come, first served.
+/// A server whose workers take a fixed time for each request, first come, first served.
 struct Server {
     workers: usize,
     service_ms: f64,
-    /// Relative deviation of its speed from step to step.
+    /// Relative standard deviation of the server's speed from step to step.
     noise: f64,
-    /// How often a step has a pause of 400 ms in it.
+    /// Probability that a step contains a pause of 400 ms.
     pauses: f64,
-    /// Requests come at random instead of evenly.
+    /// Whether requests arrive at random instead of evenly.
     poisson: bool,
 }
 
@@ -111,7 +111,7 @@ fn the_capacity_of_a_quiet_server_is_found_to_the_resolution() {
             let server = Server { workers, service_ms, noise: 0.0, pauses: 0.0, poisson };
             let (found, ended, steps) = search(&server, spec(), 1, 7);
             let share = found.expect("a rate") / server.capacity_per_s();
-            // Hidden at the knee: the resolution below it; above it the 2 % that a rate may be missed by, and chance.
+            // The search may miss the knee by its resolution below, and above by the 2 % within which a rate counts as reached, plus chance.
             let highest = if poisson { 1.06 } else { 1.03 };
             assert!(
                 (0.93..=highest).contains(&share),
@@ -140,7 +140,7 @@ fn a_noisy_server_is_found_within_its_noise_and_hiccups_do_not_halve_it() {
     assert!(near >= 95, "{near} of 100 within 0.90 to 1.06: {found:.2?}");
     let mean = found.iter().sum::<f64>() / 100.0;
     assert!((0.95..=1.02).contains(&mean), "the mean is {mean}");
-    // Without repeated steps one hiccup at a low rate would end the climb there: one search in eight.
+    // Without repeated steps one hiccup at a low rate would end the climb there, in one search of eight.
     let far = found.iter().filter(|share| **share < 0.6).count();
     assert!(far <= 2, "{far} of 100 far below the capacity");
 }

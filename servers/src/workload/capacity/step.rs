@@ -1,4 +1,4 @@
-//! Was a step sustained? Its figures, and the judgement over them.
+//! The figures of a step, and the judgement whether it was sustained.
 
 use threadcount_load::health::{FULL_CORE, Warning, own_lag_p99_ms};
 use threadcount_load::outcome::LoadOutcome;
@@ -8,15 +8,15 @@ use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::capacity::{StepFailure, StepVerdict};
 
-/// A rate counts as reached from here on, and a backlog as growing where less than this of what is due is answered.
+/// A rate counts as reached from this share on, and a backlog as growing if a smaller share of the due requests is answered.
 const REACHED: f64 = 0.98;
 
-/// What a step is judged by.
+/// The figures by which a step is judged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepFigures {
-    /// The rate that was asked for.
+    /// The requested rate.
     pub asked_per_s: f64,
-    /// How long it lasted.
+    /// The length of the step.
     pub length_s: f64,
     /// Requests that were due.
     pub due: u64,
@@ -28,23 +28,22 @@ pub struct StepFigures {
     pub failed: u64,
     /// The most frequent failure.
     pub cause: Option<String>,
-    /// Requests without an answer that are no older than the limit.
+    /// Requests without an answer yet that are no older than the limit.
     pub on_their_way: u64,
-    /// Response times, with the ages of requests without an answer that are older than the limit: they will take
-    /// longer still.
+    /// Response times, including the ages of unanswered requests that are older than the limit and will take longer still.
     pub times_ms: Option<TimesSummary>,
     /// Requests that were due in the first half, which ends with a whole second.
     pub due_in_first_half: f64,
-    /// What had ended by then.
+    /// Requests that had ended by the end of the first half.
     pub ended_in_first_half: u64,
-    /// Why the load generator is called the bottleneck, if it is.
+    /// The reason why the load generator is considered the bottleneck, if it is.
     pub generator: Option<StepFailure>,
-    /// Its own lateness at the 99th percentile, ms; `None`: it had no CPU left, so that its effect on the
+    /// The load generator's send lag at the 99th percentile, ms; `None` if it had no CPU left, so that its effect on the
     /// times is unknown.
     pub generator_lag_ms: Option<f64>,
 }
 
-/// What a step showed, and why it was not sustained.
+/// The verdict on a step, and the reason why it was not sustained.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Judgement {
@@ -88,15 +87,14 @@ impl StepFigures {
         }
     }
 
-    /// Answers per second, with those on their way.
+    /// Answers per second, including the requests that are still on their way.
     #[must_use]
     pub fn reached_per_s(&self) -> f64 {
         if self.length_s > 0.0 { (self.ok + self.on_their_way) as f64 / self.length_s } else { 0.0 }
     }
 
-    /// By how many requests the backlog grew in the second half, where that is more than chance: what answers that
-    /// come a little earlier or later make of it (the square root of what is on its way, twice) and what a rate may
-    /// be missed by.
+    /// The number of requests by which the backlog grew in the second half, if that exceeds chance. Chance is twice the square
+    /// root of the requests on their way (answers come a little earlier or later), plus the share by which a rate may be missed.
     fn growth(&self) -> Option<f64> {
         let (due, ended) = (self.due as f64, (self.ok + self.failed) as f64);
         let waiting_then = (self.due_in_first_half - self.ended_in_first_half as f64).max(0.0);
@@ -107,7 +105,7 @@ impl StepFigures {
     }
 }
 
-/// The response times, and the ages of the requests that wait for longer than the limit already.
+/// The response times, with the ages of requests that have already waited longer than the limit.
 fn with_the_late(outcome: &LoadOutcome, limit_ns: u64) -> Times {
     let mut times = outcome.response_time.clone();
     for ages in [&outcome.unfinished_age, &outcome.not_sent_age] {
@@ -118,7 +116,7 @@ fn with_the_late(outcome: &LoadOutcome, limit_ns: u64) -> Times {
     times
 }
 
-/// Why the load generator is the bottleneck, if that is what the warning says.
+/// The reason why the load generator is the bottleneck, if the warning is about that.
 fn generator_limit(warning: &Warning) -> Option<StepFailure> {
     match *warning {
         Warning::GeneratorBusy { share, .. } => Some(StepFailure::GeneratorBusy { cpu_share: share }),
@@ -127,9 +125,9 @@ fn generator_limit(warning: &Warning) -> Option<StepFailure> {
     }
 }
 
-/// Sustained: no more failed than may, the limit was held, the rate was reached, and the backlog did not grow. A late
-/// generator takes nothing from that, because a request waits from the moment it was due. But what was not held is the
-/// server's doing only where the generator kept up, or where its lateness cannot have made the difference.
+/// Judges a step. It was sustained if few enough requests failed, the limit was held, the rate was reached and the backlog
+/// did not grow. A late generator does not weaken that verdict, because a request waits from the moment it was due. But a
+/// failure counts against the server only if the generator kept up, or its lateness cannot have made the difference.
 #[must_use]
 pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
     let far_beyond = is_far_beyond(spec, step);
@@ -144,8 +142,8 @@ pub fn judge(spec: &Capacity, step: &StepFigures) -> Judgement {
     }
 }
 
-/// Is the limit broken even without twice the generator's lateness? The tail beyond the 99th percentile is left out:
-/// the generator's lateness there is unknown.
+/// Whether the limit is exceeded even after subtracting twice the generator's lateness. Always false for the tail beyond
+/// the 99th percentile, where that lateness is unknown.
 fn is_far_beyond(spec: &Capacity, step: &StepFigures) -> bool {
     let Some((times, lag_ms)) = step.times_ms.as_ref().zip(step.generator_lag_ms) else { return false };
     let is_tail = spec.metric == Metric::Max || spec.metric.percent() > Some(99.0);
@@ -186,7 +184,7 @@ mod tests {
         Capacity::under(Metric::P99, 200.0)
     }
 
-    /// 1,000/s for 4 s, each answered after 50 ms.
+    /// A good step: 1,000/s for 4 s, each request answered after 50 ms.
     fn good() -> StepFigures {
         StepFigures {
             asked_per_s: 1_000.0,

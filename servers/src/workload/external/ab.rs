@@ -1,20 +1,20 @@
-//! ApacheBench: how it is called, and how what it writes is read.
+//! ApacheBench: its command line, and the parsing of its output.
 //!
-//! One process has one thread, whatever its `-c` says. It speaks HTTP/1.0. Its table of percentiles has whole milliseconds;
-//! the file of `-e` has the same percentiles in microseconds.
+//! One process has one thread, whatever its `-c`. It speaks HTTP/1.0. It prints percentiles in whole milliseconds, but the
+//! file of `-e` contains them in microseconds.
 
 use super::quantiles::Percentile;
 use std::path::Path;
 use threadcount_model::experiment::LoadSpec;
 
-/// More requests than it can send in the time; without `-n` after it, `-t` stops at 50,000.
+/// More requests than ab can send in any duration; without a following `-n`, `-t` stops at 50,000.
 const ENOUGH: u64 = 20_000_000;
 
-/// Its arguments for a share of the load: `clients` and `requests` are this process's. `csv` is where it writes its
-/// percentiles.
+/// The arguments for a share of the load: `clients` and `requests` are those of one process, which writes its percentiles
+/// to `csv`.
 #[must_use]
 pub fn arguments(load: &LoadSpec, clients: u32, requests: Option<u64>, url: &str, csv: &Path) -> Vec<String> {
-    // -l: answers may differ in length; -r: a lost connection is counted as failed and does not end it.
+    // -l: answers may differ in length; -r: a lost connection counts as failed and does not end ab.
     let mut arguments: Vec<String> = ["-q", "-l", "-r"].map(str::to_owned).to_vec();
     let mut add = |flag: &str, value: String| arguments.extend([flag.to_owned(), value]);
     add("-c", clients.to_string());
@@ -38,16 +38,16 @@ pub fn arguments(load: &LoadSpec, clients: u32, requests: Option<u64>, url: &str
     arguments
 }
 
-/// What one process printed.
+/// The output of one process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Printed {
-    /// `2.3`.
+    /// The version, e.g. `2.3`.
     pub version: String,
-    /// `Complete requests`: failed ones are among them.
+    /// `Complete requests`, including failed ones.
     pub requests: u64,
     /// Requests that failed, each counted once.
     pub failed: u64,
-    /// `Non-2xx responses`; the line is missing where there are none.
+    /// `Non-2xx responses`; ab omits the line if there are none.
     pub not_2xx: u64,
     /// `Time taken for tests`, seconds.
     pub elapsed_s: f64,
@@ -59,10 +59,10 @@ pub struct Printed {
     pub received_bytes: u64,
 }
 
-/// Reads what it printed. `Err`: the line that is missing.
+/// Parses ab's output.
 ///
 /// # Errors
-/// The name of the first figure that is not there.
+/// The label of the first line that is missing.
 pub fn printed(output: &str) -> Result<Printed, &'static str> {
     let after = |label: &'static str| {
         let line = output.lines().find_map(|line| line.strip_prefix(label));
@@ -84,9 +84,9 @@ pub fn printed(output: &str) -> Result<Printed, &'static str> {
     })
 }
 
-/// Of failed requests it prints the sum and the kinds: `(Connect: 0, Receive: 25, Length: 0, Exceptions: 25)`. A connection
-/// that is reset counts as `Receive` and as `Exceptions`, so the sum has it twice (seen with 2.3 and a server that resets
-/// 25 of 50).
+/// The number of failed requests. Besides their sum ab prints the kinds: `(Connect: 0, Receive: 25, Length: 0, Exceptions: 25)`.
+/// A reset connection counts as `Receive` and as `Exceptions`, so the sum counts it twice (seen with 2.3 and a server that
+/// resets 25 of 50).
 fn failed(output: &str, sum: u64) -> u64 {
     let Some(kinds) = output.lines().find_map(|line| line.trim_start().strip_prefix("(Connect:")) else {
         return sum;

@@ -1,4 +1,4 @@
-//! `tool:` of a load: an external load tool.
+//! The key `tool:` of a load, an external load tool.
 
 use threadcount_load::request::has_placeholder;
 use threadcount_model::experiment::{ExternalTool, RequestSpec, Tool, Workload};
@@ -19,7 +19,7 @@ value_kinds! {
     pub ToolKeys = |generator| map(generator, KEYS, json_schema!({"required": ["ab"]}));
 }
 
-/// `{ab: 5}`: five processes of ApacheBench at once.
+/// Reads `{ab: 5}`: five processes of ApacheBench at once.
 pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result<Workload, Diagnostic> {
     let fields = Fields::open(node, "a load generator", KEYS)?;
     let processes = fields.require("ab", "tool: {ab: 1}")?;
@@ -54,7 +54,7 @@ pub fn read(node: &Node, workload: Workload, requests: &[RequestSpec]) -> Result
     Ok(Workload::External(ExternalTool { tool: Tool::Ab { processes: count }, clients }))
 }
 
-/// Has its path or a header placeholders?
+/// Whether the path or a header contains placeholders.
 fn varies(request: &RequestSpec) -> bool {
     let headers = request.headers.iter().filter_map(|(_, value)| value.as_deref());
     headers.chain([request.path.as_str()]).any(has_placeholder)

@@ -1,7 +1,7 @@
-//! A load that an external load tool sends: started, its own figures read, its CPU measured by us.
+//! A load that an external load tool sends. We start the tool, read its figures and measure its CPU.
 //!
-//! Studies publish what `ab` printed, and some of what they publish is `ab` itself. The same server under `ab` and
-//! under our own generator shows which.
+//! Studies publish figures of `ab`, some of which are limits of `ab` itself. Loading the same server with `ab` and with
+//! our own generator shows which.
 
 pub mod ab;
 pub mod keys;
@@ -22,9 +22,9 @@ use threadcount_model::record::external::{ExternalLoad, ExternalProcess, Externa
 
 mod report;
 
-/// Longer than it should take: `ab` itself waits 30 s for an answer.
+/// Time granted beyond the load's duration, because `ab` itself waits 30 s for an answer.
 const GRACE: Duration = Duration::from_secs(60);
-/// A load that ends after a number of requests has so long.
+/// Time limit of a load that ends after a number of requests.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
 /// The tool is not installed.
@@ -32,57 +32,57 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 #[error("ab is missing: apt-get install apache2-utils")]
 pub struct ToolMissing;
 
-/// Why there are no figures.
+/// The reason why there are no figures.
 #[derive(Debug, thiserror::Error)]
 pub enum ExternalError {
-    /// Not installed.
+    /// The tool is not installed.
     #[error(transparent)]
     Missing(#[from] ToolMissing),
-    /// It could not be run to its end.
+    /// The tool could not be run to its end.
     #[error("ab: {0}")]
     Processes(#[from] ProcessesError),
-    /// It gave up.
+    /// The tool gave up.
     #[error("ab gave up ({status}): {words}")]
     GaveUp {
-        /// How it ended.
+        /// The exit status.
         status: ExitStatus,
-        /// The last line that it printed.
+        /// The last line that the tool printed.
         words: String,
     },
-    /// It ended well and a figure is not in what it printed.
+    /// The tool succeeded, but a figure is missing from its output.
     #[error("ab printed no line `{label}`; see {output}")]
     Unreadable {
-        /// What the line begins with.
+        /// The beginning of the missing line.
         label: &'static str,
-        /// What it printed.
+        /// The file with its output.
         output: String,
     },
 }
 
 impl ExternalError {
-    /// Did the tool wait for the server in vain? Its own trouble shows nothing of the server.
+    /// Whether the tool waited for the server in vain; any other error tells nothing about the server.
     #[must_use]
     pub const fn is_without_responses(&self) -> bool {
         matches!(self, Self::GaveUp { .. } | Self::Processes(ProcessesError::TooSlow(_)))
     }
 }
 
-/// What an external load tool measured, and when it ran.
+/// The measurement of an external load tool, and when it ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExternalOutcome {
-    /// In the shape of our own generator's report, as far as it goes: the times are in `load`.
+    /// The report in the form of our own generator's, as far as possible; the times are in `load`.
     pub report: LoadReport,
-    /// Everything it reports.
+    /// Everything that the tool reports.
     pub load: ExternalLoad,
-    /// Percentiles that it reports and that `load` has no place for.
+    /// Percentiles that the tool reports but `load` has no field for.
     pub more_percentiles: MorePercentiles,
-    /// When the first process was started, on the shared clock.
+    /// Start of the first process, on the shared clock.
     pub started_ns: Nanos,
-    /// When the last one had ended.
+    /// End of the last process, on the shared clock.
     pub ended_ns: Nanos,
 }
 
-/// Where the tool is.
+/// The path of the tool.
 ///
 /// # Errors
 /// [`ToolMissing`] with what to install.
@@ -91,7 +91,7 @@ pub fn program(tool: Tool) -> Result<PathBuf, ToolMissing> {
     which::which("ab").map_err(|_| ToolMissing)
 }
 
-/// Sends the load to the server at `url` and returns when the last process has ended. What each printed is kept in
+/// Sends the load to the server at `url` and returns when the last process has ended. The output of each is kept in
 /// `folder`.
 ///
 /// # Errors
@@ -114,7 +114,7 @@ fn load_with(
     folder: &Path,
     should_stop: impl FnMut() -> bool,
 ) -> Result<ExternalOutcome, ExternalError> {
-    // What is recorded of the command keeps `${NAME}`.
+    // The recorded command keeps `${NAME}`; only the process gets the value.
     let written = jobs(load, processes, program, url, folder);
     let filled = LoadSpec { request: load.request.with_environment(), ..load.clone() };
     let jobs = jobs(&filled, processes, program, url, folder);
@@ -157,7 +157,7 @@ fn csv_of(output: &Path) -> PathBuf {
     output.with_extension("csv")
 }
 
-/// One process that has ended.
+/// The outcome of one process that has ended.
 struct ProcessOutcome {
     version: String,
     process: ExternalProcess,
@@ -174,7 +174,7 @@ fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalEr
     let output = job.output.display().to_string();
     let printed =
         ab::printed(&text).map_err(|label| ExternalError::Unreadable { label, output: output.clone() })?;
-    // Without a request that succeeded it writes no percentiles.
+    // Unless a request succeeded, ab writes no percentiles.
     let csv = ReadLimit::PROGRAM_OUTPUT.read_file(&csv_of(&job.output)).unwrap_or_default();
     let cpu_s = ended.cpu_ns as f64 / 1e9;
     let process = ExternalProcess {

@@ -1,4 +1,4 @@
-//! Processes that run at once, each to its end, and the CPU that each used by the kernel's own account.
+//! Processes that run at once, each to its end, and the CPU time that the kernel accounted to each.
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::fs::File;
@@ -8,45 +8,45 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use threadcount_machine::cpu_clock::process_cpu_ns;
 
-/// How often running processes are polled.
+/// Interval at which running processes are polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What is to run, and the file that its output goes to.
+/// A program to run, and the file for its output.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<String>,
-    /// Standard output and error, created anew.
+    /// The file for standard output and error, created anew.
     pub output: PathBuf,
 }
 
 /// A process that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// How.
+    /// The exit status.
     pub status: ExitStatus,
     /// CPU time of all its threads, in nanoseconds.
     pub cpu_ns: u64,
 }
 
-/// Why not all of them ended.
+/// The reason why not all processes ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessesError {
-    /// The system.
+    /// A system call failed.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// They took too long.
+    /// The processes took too long.
     #[error("it did not end within {0} s")]
     TooSlow(u64),
-    /// The caller wanted no more.
+    /// The caller stopped them.
     #[error("it was stopped")]
     Stopped,
 }
 
 /// Runs all jobs at once and waits until each has ended. If one cannot be started, the time is over or `should_stop`
-/// says so, all are killed.
+/// returns true, all are killed.
 ///
 /// # Errors
 /// See [`ProcessesError`].
@@ -91,7 +91,7 @@ fn create(path: &Path) -> io::Result<File> {
     File::create(path)
 }
 
-/// A process that has ended keeps its CPU clock until it is waited for.
+/// The end and CPU time of a process, if it has ended; it keeps its CPU clock until it is waited for.
 fn poll(child: &mut Child) -> io::Result<Option<Ended>> {
     let pid = child.id() as i32;
     let Some(id) = Pid::from_raw(pid) else { return Ok(None) };
@@ -103,13 +103,13 @@ fn poll(child: &mut Child) -> io::Result<Option<Ended>> {
     Ok(Some(Ended { status: child.wait()?, cpu_ns }))
 }
 
-/// Kills what still runs when it goes.
+/// Running processes, which are killed when this is dropped.
 struct Running(Vec<Child>);
 
 impl Drop for Running {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // Of one that has been waited for nothing is left to kill.
+            // Killing a process that has been waited for has no effect.
             child.kill().ok();
             child.wait().ok();
         }
@@ -130,7 +130,7 @@ mod tests {
         }
     }
 
-    /// Counts until it has used so many ticks (of 10 ms) of CPU itself.
+    /// A shell loop that runs until it has used this many ticks (of 10 ms) of CPU.
     fn burn(ticks: u32) -> String {
         format!(
             "while read -r a b c d e f g h i j k l m user system rest </proc/$$/stat && [ $((user + system)) -lt {ticks} ]; do :; done"

@@ -1,6 +1,6 @@
-//! Percentiles of several processes as percentiles of all their requests.
+//! Combines the percentiles of several processes into percentiles of all their requests.
 
-/// So many per cent of a process's requests took at most so long.
+/// A percentile: `percent` of a process's requests took at most `ms`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Percentile {
@@ -8,7 +8,7 @@ pub struct Percentile {
     pub ms: f64,
 }
 
-/// The table of one process, from 1 % to 100 %, and how many requests it is about.
+/// The percentiles of one process, from 1 % to 100 %, and its number of requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Table {
@@ -16,8 +16,8 @@ pub struct Table {
     pub rows: Vec<Percentile>,
 }
 
-/// The time within which `percent` of all requests were answered, to the percent that the tables have: each row stands
-/// for the requests since the row before. `None`: there are no requests.
+/// The time within which `percent` of all requests were answered, to the whole percent of the tables: each row stands for
+/// the requests since the row before. `None` without requests.
 #[must_use]
 pub fn of_all(tables: &[Table], percent: u32) -> Option<f64> {
     let mut steps: Vec<(f64, f64)> = tables.iter().flat_map(steps).collect();
@@ -26,13 +26,13 @@ pub fn of_all(tables: &[Table], percent: u32) -> Option<f64> {
     let mut counted = 0.0;
     let reached = steps.iter().find(|step| {
         counted += step.1;
-        // Sums of hundredths are not exact; half a request is nobody's.
+        // Sums of hundredths are not exact, so half a request is tolerated.
         counted + 0.5 >= wanted
     });
     reached.or(steps.last()).map(|step| step.0)
 }
 
-/// Time, and the requests between it and the row before.
+/// Each row's time, with the number of requests since the row before.
 fn steps(table: &Table) -> impl Iterator<Item = (f64, f64)> {
     let each = table.requests as f64 / 100.0;
     let before = std::iter::once(0).chain(table.rows.iter().map(|row| row.percent));
@@ -47,7 +47,7 @@ fn steps(table: &Table) -> impl Iterator<Item = (f64, f64)> {
 mod tests {
     use super::*;
 
-    /// A process whose p% took p times `ms`.
+    /// A process whose p-th percentile is p times `ms`.
     fn linear(requests: u64, ms: f64) -> Table {
         let rows = (1..=100).map(|percent| Percentile { percent, ms: f64::from(percent) * ms });
         Table { requests, rows: rows.collect() }

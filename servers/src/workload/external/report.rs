@@ -1,13 +1,13 @@
-//! What an external load tool reports in the shape of our own generator's report, so that it is compared and judged alike.
+//! An external load tool's figures in the form of our own generator's report, so that both are compared and judged alike.
 
 use threadcount_load::report::{LoadReport, PlanReport, SCHEMA};
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
 
-/// `ab`'s own time limit of an answer.
+/// The time for which `ab` waits for an answer.
 const TIMEOUT_S: f64 = 30.0;
 
-/// The report. What a tool does not report is null, nothing or zero: single times, statuses, the bytes it sent.
+/// The report. Figures that the tool does not report (single times, statuses, sent bytes) are null, empty or zero.
 pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, external: &ExternalLoad) -> LoadReport {
     let sum = |of: fn(&ExternalProcess) -> f64| external.processes.iter().map(of).sum::<f64>();
     let count = |of: fn(&ExternalProcess) -> u64| external.processes.iter().map(of).sum::<u64>();
@@ -36,13 +36,13 @@ pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, external: &External
     report
 }
 
-/// As our own generator's report has it.
+/// The reason why the tool is the bottleneck, in the words of our own generator's report.
 fn why(external: &ExternalLoad) -> Option<String> {
     let (full, all) = (external.full_processes(), external.processes.len());
     (full > 0).then(|| format!("{full} of {all} ab used a whole core, and none can use more"))
 }
 
-/// The printed rate is of all that ended, failed ones too.
+/// The rate of successful requests; the printed rate includes failed ones.
 fn completed_per_s(process: &ExternalProcess) -> f64 {
     let ok = process.requests - process.failed.min(process.requests);
     process.rate_per_s * ok as f64 / process.requests.max(1) as f64

@@ -50,7 +50,7 @@ fn a_process_that_used_its_whole_core_is_the_bottleneck() {
     assert_eq!((two.full_processes(), two.processes.len()), (1, 2));
 }
 
-/// A program in place of `ab` that writes the two files of a real one, or ends like it.
+/// A program in place of `ab` that writes the same two files as the real one, or fails like it.
 fn pretended(folder: &Path, script: &str) -> PathBuf {
     let program = folder.join("ab");
     std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();

@@ -1,4 +1,4 @@
-//! How a microbenchmark is started: a jar of JMH's, which starts its forks itself.
+//! The start of a microbenchmark: a JMH jar, which starts its forks itself.
 
 use crate::LaunchError;
 use crate::command_line::ServerCommand;
@@ -9,24 +9,24 @@ use threadcount_machine::jdk_finder::choose;
 use threadcount_model::experiment::benchmark::Benchmark;
 use threadcount_model::experiment::{BenchmarkMethod, Variant};
 
-/// A benchmark's jar and the Java it runs on.
+/// A benchmark's jar and the Java that it runs on.
 #[derive(Clone, Debug)]
 pub struct BenchmarkJar {
     jar: PathBuf,
-    /// The Java.
+    /// The Java that it runs on.
     pub jdk: Jdk,
 }
 
 impl BenchmarkJar {
-    /// Finds both.
+    /// Finds the jar and the Java.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// An error that names what is missing and how to get it.
     pub fn find(jdks: &[Jdk], variant: &Variant, benchmark: &BenchmarkMethod) -> Result<Self, LaunchError> {
         Ok(Self { jar: app::find_jar(&benchmark.jar)?, jdk: choose(jdks, variant.jdk)?.clone() })
     }
 
-    /// The command that measures one method and writes its result to `scores`. JMH gives the JVM flags to its forks.
+    /// The command that measures one method and writes its result to `scores`. JMH passes the JVM flags to its forks.
     #[must_use]
     pub fn command(
         &self,
@@ -53,7 +53,7 @@ impl BenchmarkJar {
     }
 }
 
-/// JMH looks for a regular expression anywhere in the name: this one fits the method and no longer name.
+/// A regular expression for JMH, which searches it anywhere in a name; it matches this method only.
 fn only(method: &str) -> String {
     format!("(^|\\.){}$", method.replace('.', "\\.").replace('$', "\\$"))
 }

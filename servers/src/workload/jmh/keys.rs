@@ -1,4 +1,4 @@
-//! `server: {benchmark: JAR, method: Class.method}`.
+//! The keys of `server: {benchmark: JAR, method: Class.method}`.
 
 use crate::keys::{CheckedKey, Keys, WrittenServer, text};
 use threadcount_model::experiment::BenchmarkMethod;

@@ -7,7 +7,7 @@ use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::key_spec::KeySpec;
 use threadcount_model::parse::value_kinds::Count;
 
-/// The keys that only such a load has.
+/// The keys that only loads of microbenchmarks have.
 pub const KEYS: &[KeySpec] = keys! {
     /// Measured iterations of a benchmark.
     iterations: Count,
@@ -31,7 +31,7 @@ pub const OF_SERVERS: [&str; 10] = [
     "thread_dump",
 ];
 
-/// The size of a benchmark, with `iterations`; `None`: the load is of another kind.
+/// The size of a benchmark; `None` if the load has no `iterations` and so is of another kind.
 pub fn read(fields: &Fields<'_>) -> Result<Option<Benchmark>, Diagnostic> {
     let Some(iterations) = fields.read("iterations", |node| node.positive_u32("iterations"))? else {
         return match KEYS.iter().find_map(|key| fields.key_span(key.name)) {

@@ -1,23 +1,23 @@
-//! JMH's result file → [`BenchmarkScore`].
+//! Reads JMH's result file into a [`BenchmarkScore`].
 
 use serde::Deserialize;
 use threadcount_model::record::benchmark::BenchmarkScore;
 
-/// Why a result file says nothing that can be compared.
+/// The reason why a result file contains nothing that can be compared.
 #[derive(Debug, thiserror::Error)]
 pub enum JmhError {
     /// The file cannot be read.
     #[error("JMH wrote no result that can be read: {0}")]
     Unreadable(#[from] std::io::Error),
-    /// It is not what JMH 1.x writes.
+    /// The file is not one that JMH 1.x writes.
     #[error("JMH's result is not understood: {0}")]
     Unknown(#[from] serde_json::Error),
-    /// None or several methods.
+    /// The file contains none or several methods.
     #[error(
         "{0} benchmarks have this name; write `method:` so that exactly one has it, with its class if need be"
     )]
     NotOne(usize),
-    /// Not a time for each operation.
+    /// The score is not a time per operation.
     #[error(
         "the benchmark's unit is {0}; only a time for each operation can be compared (BenchmarkMode AverageTime)"
     )]
@@ -44,7 +44,7 @@ struct PrimaryMetric {
     raw_data: Vec<Vec<f64>>,
 }
 
-/// Reads the file of a run of one benchmark.
+/// Reads the result file of one benchmark.
 pub fn parse(text: &str) -> Result<BenchmarkScore, JmhError> {
     let mut entries: Vec<Entry> = serde_json::from_str(text)?;
     let found = entries.len();
@@ -70,7 +70,7 @@ pub fn parse(text: &str) -> Result<BenchmarkScore, JmhError> {
     })
 }
 
-/// How many microseconds one of these is.
+/// The number of microseconds in one of this unit.
 fn microseconds(unit: &str) -> Option<f64> {
     match unit {
         "ns/op" => Some(1e-3),
@@ -85,7 +85,7 @@ fn microseconds(unit: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// What JMH 1.37 wrote here with `-f 2 -wi 1 -i 2`, shortened.
+    /// A real result of JMH 1.37 with `-f 2 -wi 1 -i 2`, shortened.
     const TWO_FORKS: &str = r#"[{"jmhVersion" : "1.37",
         "benchmark" : "dev.threadcount.computation.Computation.inCallersThread",
         "mode" : "avgt", "threads" : 1, "forks" : 2, "jdkVersion" : "25.0.3",

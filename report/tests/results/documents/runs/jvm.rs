@@ -1,4 +1,4 @@
-//! What a probe would have said in a made-up run: pools that fill, a heap like a saw, pauses, and pins of one variant.
+//! A probe's readings of a made-up run: pools that fill, a sawtooth heap, pauses, and pins of one variant.
 
 use super::{Character, noise};
 use threadcount_model::record::jvm::*;
