@@ -83,17 +83,17 @@ mod tests {
 
     #[test]
     fn threads_that_are_more_than_the_requests_of_the_load_serve_others() {
-        let of = |threads: f64| {
+        let sentence_with = |threads: f64| {
             let activity = ThreadActivity { state: ThreadState::Lock, ..ThreadActivity::default() };
             let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
             let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
             other_traffic(&record(profile)).map(|it| others(&it))
         };
-        assert_eq!((of(31.0), of(40.0)), (None, None));
-        let said = of(62.0).expect("others");
+        assert_eq!((sentence_with(31.0), sentence_with(40.0)), (None, None));
+        let sentence = sentence_with(62.0).expect("others");
         assert!(
-            said.contains("served others too. On average 62.0 threads had a request, and 31.0 requests"),
-            "{said}"
+            sentence.contains("served others too. On average 62.0 threads had a request, and 31.0 requests"),
+            "{sentence}"
         );
     }
 

@@ -101,8 +101,8 @@ fn section(label: &str, texts: &[String]) -> Vec<String> {
 /// The ratios so far, in one line.
 #[must_use]
 pub fn so_far(document: &CrossoverDocument) -> String {
-    let of = |it: &TreatmentComparison| format!("{} {}", it.treatment, throughput(&it.rate));
-    let known: Vec<String> = document.comparisons.iter().map(of).collect();
+    let ratio_words = |it: &TreatmentComparison| format!("{} {}", it.treatment, throughput(&it.rate));
+    let known: Vec<String> = document.comparisons.iter().map(ratio_words).collect();
     let counted = document.comparisons.first().map_or(0, |it| it.rate.blocks);
     let measured: BTreeSet<u32> = document.crossover.periods.iter().map(|it| it.block).collect();
     let left_out = match measured.len().saturating_sub(counted) {
@@ -230,7 +230,7 @@ pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: N
 }
 
 fn label(crossover: &Crossover, treatment: Treatment) -> String {
-    RequestThreads::of(treatment, crossover.own_threads).map_or_else(String::new, label::words)
+    RequestThreads::from_treatment(treatment, crossover.own_threads).map_or_else(String::new, label::words)
 }
 
 pub(crate) fn shown(ratio: &CrossoverRatio) -> String {

@@ -89,7 +89,7 @@ pub fn on_one_scale<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<(&
 #[must_use]
 pub fn words(time: &RequestTime) -> RequestTimeWords {
     let time = &of_requests_alone(time);
-    let unit = Unit::of(time.service_time_ms);
+    let unit = Unit::for_total(time.service_time_ms);
     let share = |ms: f64| if time.service_time_ms > 0.0 { ms / time.service_time_ms } else { 0.0 };
     let part = |part: &RequestTimePart| PartWords {
         time: unit.with_interval(part.time),
@@ -137,7 +137,7 @@ fn of_requests_alone(time: &RequestTime) -> RequestTime {
 
 /// The time and its parts as a sentence; `number` formats the time of a part.
 fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String {
-    let unit = Unit::of(time.service_time_ms);
+    let unit = Unit::for_total(time.service_time_ms);
     let is_named = |part: &&RequestTimePart| time.share(part) >= WORTH_NAMING;
     let named: Vec<&RequestTimePart> = time.parts.iter().filter(is_named).take(NAMED).collect();
     let mut terms: Vec<String> =
@@ -159,7 +159,7 @@ fn sentence(time: &RequestTime, number: impl Fn(TimeShare) -> String) -> String 
 fn brief(time: &RequestTime) -> String {
     let terms = largest(time);
     let longest_ms = terms.iter().map(|(ms, _)| *ms).fold(0.0, f64::max);
-    let unit = Unit::of(time.service_time_ms).with_digits_of(longest_ms);
+    let unit = Unit::for_total(time.service_time_ms).with_digits_of(longest_ms);
     let sum: f64 = terms.iter().map(|(ms, _)| ms).sum();
     let left_out = time.service_time_ms - sum;
     // If the parts are complete, the last one absorbs the rounding error.
@@ -292,13 +292,13 @@ mod tests {
 
     #[test]
     fn a_brief_sentence_has_the_two_largest_kinds_of_time() {
-        let of = |state, ms| part(state, None, "a.A.a:1", ms);
+        let part_in = |state, ms| part(state, None, "a.A.a:1", ms);
         let parts = vec![
-            of(ThreadState::Sleep, 20.0),
-            of(ThreadState::Running, 15.0),
-            of(ThreadState::Sleep, 10.0),
-            of(ThreadState::File, 9.0),
-            of(ThreadState::Select, 6.0),
+            part_in(ThreadState::Sleep, 20.0),
+            part_in(ThreadState::Running, 15.0),
+            part_in(ThreadState::Sleep, 10.0),
+            part_in(ThreadState::File, 9.0),
+            part_in(ThreadState::Select, 6.0),
         ];
         let expected = "80.0 ms per request = 30.0 ms sleeping + 15.0 ms running + 15.0 ms other + 20.0 ms waiting without \
                         a thread";
@@ -307,8 +307,8 @@ mod tests {
 
     #[test]
     fn a_small_kind_of_time_is_other_where_the_brief_parts_would_not_add_up_without_it() {
-        let of = |state, ms| part(state, None, "a.A.a:1", ms);
-        let parts = vec![of(ThreadState::Sleep, 48.5), of(ThreadState::Running, 1.9)];
+        let part_in = |state, ms| part(state, None, "a.A.a:1", ms);
+        let parts = vec![part_in(ThreadState::Sleep, 48.5), part_in(ThreadState::Running, 1.9)];
         assert_eq!(
             words(&RequestTime { queue: Some("the pool".to_owned()), ..time(parts, 100.8) }).brief,
             "100.8 ms per request = 48.5 ms sleeping + 1.9 ms other + 50.4 ms queued for the pool"

@@ -69,7 +69,7 @@ pub fn request_time(variant: &str, load: &str, service_time_ms: f64, sleeps_ms: 
 /// median and the same p99. The ratio swings by the share `noise` from block to block.
 pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
     let virtual_threads = Treatment::Virtual { limit: None };
-    let of = |block: u32| {
+    let periods_of = |block: u32| {
         let swing = 1.0 + noise * if block.is_multiple_of(2) { 1.0 } else { -1.0 };
         let own = period(block, Treatment::Own, 3_000.0, 10.0);
         let other = period(block, virtual_threads, 3_330.0 * swing, 34.0);
@@ -83,7 +83,7 @@ pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
         clients: 100,
         rate_per_s: None,
         warm_up: CrossoverWarmUp { few_clients_s: 12.0, load_s: 6.0, steady: Some(true) },
-        periods: (0..blocks).flat_map(of).collect(),
+        periods: (0..blocks).flat_map(periods_of).collect(),
         busiest_other_process: None,
         requests: CrossoverRequests { ok: 175_130, failed: 0 },
         generator_limit: None,

@@ -68,16 +68,16 @@ fn words(role: &str) -> &str {
 
 /// Each role's mean CPU use in cores; `None` without runs.
 fn used(runs: &[&Record]) -> Option<Vec<(String, f64)>> {
-    let of = |read: &dyn Fn(&Record) -> Option<f64>| {
+    let mean_cores = |read: &dyn Fn(&Record) -> Option<f64>| {
         mean(&runs.iter().filter_map(|run| read(run)).collect::<Vec<f64>>())
     };
     let mut used = vec![
-        (LOAD.to_owned(), of(&|run| Some(run.measured.as_ref()?.generator.cpu_cores))?),
-        (SERVER.to_owned(), of(&|run| Some(run.cost?.cpu_cores))?),
+        (LOAD.to_owned(), mean_cores(&|run| Some(run.measured.as_ref()?.generator.cpu_cores))?),
+        (SERVER.to_owned(), mean_cores(&|run| Some(run.cost?.cpu_cores))?),
     ];
     for name in names(runs) {
         let cores = |run: &Record| Some(run.backends.iter().find(|it| it.name == name)?.cpu_cores);
-        used.extend(of(&cores).map(|cores| (name.to_owned(), cores)));
+        used.extend(mean_cores(&cores).map(|cores| (name.to_owned(), cores)));
     }
     Some(used)
 }

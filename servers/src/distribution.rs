@@ -249,8 +249,8 @@ impl DistributionStore {
 fn error_lines(stdout: &[u8], stderr: &[u8]) -> String {
     let text = [String::from_utf8_lossy(stdout), String::from_utf8_lossy(stderr)].join("\n");
     let lines = text.lines().map(|line| line.trim_start_matches("[ERROR]").trim());
-    let told: Vec<_> = lines.filter(|line| !line.is_empty()).take(3).collect();
-    if told.is_empty() { "nothing".to_owned() } else { told.join(" ") }
+    let errors: Vec<_> = lines.filter(|line| !line.is_empty()).take(3).collect();
+    if errors.is_empty() { "nothing".to_owned() } else { errors.join(" ") }
 }
 
 fn sha512(path: &Path) -> io::Result<String> {

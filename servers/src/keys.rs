@@ -22,7 +22,7 @@ pub struct CheckedKey {
 }
 
 impl CheckedKey {
-    pub const fn of<T: JsonSchema>(name: &'static str, description: &'static str, check: Check) -> Self {
+    pub const fn new<T: JsonSchema>(name: &'static str, description: &'static str, check: Check) -> Self {
         Self { spec: KeySpec::of::<T>(name, description), check }
     }
 
@@ -33,16 +33,16 @@ impl CheckedKey {
 }
 
 /// Keys that several kinds of servers share.
-pub const APP: CheckedKey = CheckedKey::of::<Text>(
+pub const APP: CheckedKey = CheckedKey::new::<Text>(
     "app",
     "The web application of a Tomcat or Jetty: a module of jvm/, or a path to a .war.",
     text,
 );
 pub const ARGS: CheckedKey =
-    CheckedKey::of::<Text>("args", "Arguments of a jar or a peer; {port} stands for a free port.", text);
+    CheckedKey::new::<Text>("args", "Arguments of a jar or a peer; {port} stands for a free port.", text);
 pub const ACCEPT_COUNT: CheckedKey =
-    CheckedKey::of::<Count>("accept_count", "The Connector's acceptCount.", positive);
-pub const READY: CheckedKey = CheckedKey::of::<Ready>("ready", "", readiness);
+    CheckedKey::new::<Count>("accept_count", "The Connector's acceptCount.", positive);
+pub const READY: CheckedKey = CheckedKey::new::<Ready>("ready", "", readiness);
 
 value_kinds! {
     /// The path that is requested until the server is ready; tcp: it is ready when it accepts a connection.

@@ -16,7 +16,7 @@ const OF_A_START: [&str; 7] = ["threads", "args", "jdk", "jvm", "backend", "back
 pub fn keys() -> Keys<RemoteTarget> {
     let description = "The base URL of a server that runs already, here or elsewhere.";
     Keys {
-        kind: CheckedKey::of::<TargetUrl>("target_url", description, url),
+        kind: CheckedKey::new::<TargetUrl>("target_url", description, url),
         plural: "targets",
         own: &[],
         read,
@@ -44,14 +44,14 @@ fn url(node: &Node, key: &str) -> Result<(), Diagnostic> {
 
 /// The server at a base URL; `None` if the text is not a base URL.
 pub fn at(url: &str) -> Option<RemoteTarget> {
-    is_base(url).then(|| of(url))
+    is_base(url).then(|| remote_target(url))
 }
 
 fn is_base(url: &str) -> bool {
     BaseUrl::parse(url).is_ok_and(|base| base.path.is_empty())
 }
 
-fn of(base_url: &str) -> RemoteTarget {
+fn remote_target(base_url: &str) -> RemoteTarget {
     RemoteTarget { target_url: base_url.trim_end_matches('/').to_owned() }
 }
 
@@ -59,5 +59,5 @@ fn read(written: &WrittenServer<'_>) -> Result<RemoteTarget, Diagnostic> {
     for key in OF_A_START {
         written.refuse(key, "one that runs already", "a server that is started")?;
     }
-    Ok(of(written.kind))
+    Ok(remote_target(written.kind))
 }

@@ -192,7 +192,7 @@ mod tests {
 
     const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 
-    fn said(change: impl Fn(&mut Crossover)) -> Vec<String> {
+    fn after(change: impl Fn(&mut Crossover)) -> Vec<String> {
         let mut made = crossover(10, 0.01).crossover;
         change(&mut made);
         answers(&made.into(), "", &|it| it.to_string())
@@ -233,16 +233,16 @@ mod tests {
             of_kind(&mut made, treatment).for_each(change);
             answers(&made.into(), "Inside one JVM ", &|it| it.to_string())
         };
-        let said = three(|_| ());
+        let sentences = three(|_| ());
         assert!(
-            said[0].starts_with("Inside one JVM virtual has 1.11x the throughput of own, 5.10x ["),
-            "{said:?}"
+            sentences[0].starts_with("Inside one JVM virtual has 1.11x the throughput of own, 5.10x ["),
+            "{sentences:?}"
         );
         assert!(
-            said[1].starts_with("platform-400 has 1.11x, 5.10x [") && said[1].ends_with("]."),
-            "{said:?}"
+            sentences[1].starts_with("platform-400 has 1.11x, 5.10x [") && sentences[1].ends_with("]."),
+            "{sentences:?}"
         );
-        assert!(!said[1].contains("the p99"), "{said:?}");
+        assert!(!sentences[1].contains("the p99"), "{sentences:?}");
         let other = three(|it| it.failed = it.ok);
         assert!(other[1].starts_with("No verdict on platform-400, as "), "{other:?}");
         let same = three(|it| it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms /= 1.5));
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_kind_of_thread_whose_requests_failed_has_no_verdict_and_a_few_of_many_change_nothing() {
         let with_failures =
-            |treatment, each: u64| said(|it| of_kind(it, treatment).for_each(|period| period.failed = each));
+            |treatment, each: u64| after(|it| of_kind(it, treatment).for_each(|period| period.failed = each));
         assert_eq!(
             with_failures(VIRTUAL, 300),
             ["No verdict on virtual, as 6,000 of its 72,590 requests failed."]
@@ -269,13 +269,13 @@ mod tests {
         let stall = |it: &mut Crossover| {
             of_kind(it, VIRTUAL).take(2).for_each(|period| period.ok = 0);
         };
-        assert_eq!(said(stall), ["No verdict on virtual, as it had no response in 2 of 20 periods."]);
+        assert_eq!(after(stall), ["No verdict on virtual, as it had no response in 2 of 20 periods."]);
     }
 
     #[test]
     fn a_kind_of_thread_whose_responses_are_mostly_those_of_the_kind_before_has_no_verdict() {
         let with = |overlapping| {
-            said(move |it| of_kind(it, VIRTUAL).for_each(|period| period.overlapping = overlapping))
+            after(move |it| of_kind(it, VIRTUAL).for_each(|period| period.overlapping = overlapping))
         };
         assert_eq!(
             with(333),
@@ -287,13 +287,13 @@ mod tests {
     #[test]
     fn a_load_generator_at_its_limit_leaves_no_verdict() {
         let why = "the generator was the bottleneck: 98 % of a core";
-        let limited = said(|it| it.generator_limit = Some(why.to_owned()));
+        let limited = after(|it| it.generator_limit = Some(why.to_owned()));
         assert_eq!(limited, ["No verdict, as the generator was the bottleneck: 98 % of a core."]);
     }
 
     #[test]
     fn under_a_rate_that_both_reach_the_median_leads_and_one_that_is_missed_has_no_verdict() {
-        let at = |rate_per_s: f64| said(|it| it.rate_per_s = Some(rate_per_s));
+        let at = |rate_per_s: f64| after(|it| it.rate_per_s = Some(rate_per_s));
         let reached = at(3_000.0);
         assert!(
             reached[0].starts_with("virtual has 3.40x [")

@@ -11,7 +11,7 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    pub fn of(total_ms: f64) -> Self {
+    pub fn for_total(total_ms: f64) -> Self {
         let (name, per_ms) = match total_ms {
             ms if ms >= 1_000.0 => ("s", 0.001),
             ms if ms < 1.0 => ("µs", 1_000.0),

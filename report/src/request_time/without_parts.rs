@@ -110,24 +110,24 @@ mod tests {
             record.jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
             record
         };
-        let said = |records: &[Record]| {
+        let sentences = |records: &[Record]| {
             let document = crate::sample::document("{virtual: {}}", "[{clients: 4, duration: 1s}]", records);
             not_sampled(&document, &document.experiment.loads[0])
         };
         let reason = "30.0 threads had a request while 10.0 requests of the load were in flight, on average. The others work on \
              requests that timed out earlier, or that something else sent";
         let all = format!("virtual has no parts of the time of a request: {reason}");
-        assert_eq!(said(&[with_threads(30.0), with_threads(31.0)]), [all]);
+        assert_eq!(sentences(&[with_threads(30.0), with_threads(31.0)]), [all]);
         let one = format!("virtual has no parts of the time of a request in 1 of 2 runs: {reason}");
-        assert_eq!(said(&[with_threads(10.0), with_threads(30.0)]), [one]);
-        assert_eq!(said(&[with_threads(10.0)]), Vec::<String>::new());
+        assert_eq!(sentences(&[with_threads(10.0), with_threads(30.0)]), [one]);
+        assert_eq!(sentences(&[with_threads(10.0)]), Vec::<String>::new());
     }
 
     #[test]
     fn too_few_samples_are_counted_and_none_is_no_reason() {
         use threadcount_model::record::jvm::JvmReadings;
         use threadcount_model::record::wait_profile::WaitProfile;
-        let said = |samples: u32| {
+        let sentences = |samples: u32| {
             let mut record = threadcount_model::sample::run("virtual", "c4", 1_000.0, 10.0);
             let wait_profile = Some(WaitProfile { samples, ..WaitProfile::default() });
             record.jvm = Some(JvmReadings { wait_profile, ..JvmReadings::default() });
@@ -137,8 +137,8 @@ mod tests {
         };
         let expected =
             "virtual has no parts of the time of a request: 1 sample of its threads, and 3 are needed";
-        assert_eq!(said(1), [expected]);
-        assert_eq!([said(0), said(3)], [Vec::<String>::new(), Vec::new()]);
+        assert_eq!(sentences(1), [expected]);
+        assert_eq!([sentences(0), sentences(3)], [Vec::<String>::new(), Vec::new()]);
     }
 
     #[test]

@@ -161,11 +161,11 @@ impl Grid {
 
     fn width(&self, table: &LoadTable) -> usize {
         let ratio = if self.ratio > 0 { GAP + self.ratio } else { 0 };
-        self.name + self.label + ratio + self.of(table).map(|(_, width)| GAP + width).sum::<usize>()
+        self.name + self.label + ratio + self.columns(table).map(|(_, width)| GAP + width).sum::<usize>()
     }
 
     /// The columns of a table that are shown: their index in the table and their width.
-    fn of(&self, table: &LoadTable) -> impl Iterator<Item = (usize, usize)> {
+    fn columns(&self, table: &LoadTable) -> impl Iterator<Item = (usize, usize)> {
         let shown = table.columns.iter().enumerate().filter_map(|(place, column)| {
             let (_, width) = self.columns.iter().find(|(metric, _)| *metric == column.metric)?;
             Some((place, *width))
@@ -186,7 +186,7 @@ impl Grid {
             return;
         }
         let words = if is_long { cut(&table.words, room) } else { table.words.clone() };
-        let titles = self.of(table).map(|(place, width)| {
+        let titles = self.columns(table).map(|(place, width)| {
             let column = &table.columns[place];
             let ratio = if place == 0 && self.ratio > 0 {
                 format!("  {:<width$}", ratio_title(table), width = self.ratio)
@@ -217,7 +217,7 @@ impl Grid {
             RatioCell::Ratio { inconclusive: false, .. } => Tone::Strong,
             _ => Tone::Dim,
         };
-        for (place, width) in self.of(table) {
+        for (place, width) in self.columns(table) {
             let text = row.cells[place].as_deref().unwrap_or("–");
             pieces.push(Piece::new(&format!("{text:>width$}", width = width + GAP), Tone::Plain));
             if place == 0 && self.ratio > 0 {

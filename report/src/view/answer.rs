@@ -38,22 +38,22 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
         Some(last) => sentences.push(with_load(last)),
         None => {}
     }
-    let said: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
-    sentences.extend(contradictions(document, &said));
-    sentences.extend(said.iter().filter_map(worse));
-    match as_well_under_both(document, &said) {
+    let lead: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
+    sentences.extend(contradictions(document, &lead));
+    sentences.extend(lead.iter().filter_map(worse));
+    match as_well_under_both(document, &lead) {
         Some(sentence) => sentences.push(sentence),
-        None => sentences.extend(said.iter().filter_map(|it| as_well(document, it))),
+        None => sentences.extend(lead.iter().filter_map(|it| as_well(document, it))),
     }
-    sentences.extend(between_javas(document, &said));
+    sentences.extend(between_javas(document, &lead));
     sentences.extend(pairs);
     sentences
 }
 
 /// Sentences that compare one variant on two Java versions, unless the answer already states them.
-fn between_javas(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
+fn between_javas(document: &ResultDocument, lead: &[Headline<'_>]) -> Vec<String> {
     let is_said =
-        |it: &Headline<'_>| said.iter().any(|said| is_of_pair(said, it) && said.load.name == it.load.name);
+        |it: &Headline<'_>| lead.iter().any(|lead| is_of_pair(lead, it) && lead.load.name == it.load.name);
     let experiment = &document.experiment;
     let is_between = |it: &Headline<'_>| {
         let pair = [&it.comparison.variant, &it.comparison.baseline].map(|name| experiment.variant(name));
@@ -96,8 +96,8 @@ fn worse(it: &Headline<'_>) -> Option<String> {
 
 /// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`
 /// if the same variant does as well under both loads.
-fn as_well_under_both(document: &ResultDocument, said: &[Headline<'_>]) -> Option<String> {
-    let [first, last] = said else { return None };
+fn as_well_under_both(document: &ResultDocument, lead: &[Headline<'_>]) -> Option<String> {
+    let [first, last] = lead else { return None };
     let (equals, later) = (first.equals(document), last.equals(document));
     let ([equal], [later]) = (equals.as_slice(), later.as_slice()) else { return None };
     let (name, as_good) = (&equal.comparison.variant, as_good(first.load.workload));
@@ -197,9 +197,9 @@ fn nothing_to_compare(document: &ResultDocument) -> String {
 }
 
 /// Sentences on loads that contradict the answer for a variant that it names, the worst first.
-fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<String> {
+fn contradictions(document: &ResultDocument, lead: &[Headline<'_>]) -> Vec<String> {
     let loads = document.experiment.loads.iter().flat_map(|load| of_load(document, load));
-    let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, said)).collect();
+    let mut against: Vec<Headline<'_>> = loads.filter(|it| contradicts(it, lead)).collect();
     against.sort_by_key(Headline::direction);
     let sentence = |it: &Headline<'_>| {
         let ratio = format!("{}x the {}", figures::ratio(it.ratio.ratio), noun(it.load.workload));
@@ -218,10 +218,10 @@ fn contradictions(document: &ResultDocument, said: &[Headline<'_>]) -> Vec<Strin
     sentences
 }
 
-/// Whether `other` contradicts what the answer states (`said`) about the same variant under other loads.
-fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
-    let is_said = said.iter().any(|it| is_of_pair(it, other) && it.load.name == other.load.name);
-    let mut of_variant = said.iter().filter(|it| is_of_pair(it, other)).peekable();
+/// Whether `other` contradicts what the answer states (`lead`) about the same variant under other loads.
+fn contradicts(other: &Headline<'_>, lead: &[Headline<'_>]) -> bool {
+    let is_said = lead.iter().any(|it| is_of_pair(it, other) && it.load.name == other.load.name);
+    let mut of_variant = lead.iter().filter(|it| is_of_pair(it, other)).peekable();
     if is_said || of_variant.peek().is_none() {
         return false;
     }
@@ -229,14 +229,14 @@ fn contradicts(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
     let hides_what_is_worse = !other.worse().is_empty()
         && other.direction() > Some(Direction::Worse)
         && of_variant.all(|it| it.worse().is_empty());
-    is_beyond(other, said) || hides_what_is_worse
+    is_beyond(other, lead) || hides_what_is_worse
 }
 
-/// Whether the direction lies outside those stated for the same variant. A variant that is better at one end and worse at
+/// Whether the direction lies outside those lead for the same variant. A variant that is better at one end and worse at
 /// the other shows no difference somewhere between.
-fn is_beyond(other: &Headline<'_>, said: &[Headline<'_>]) -> bool {
+fn is_beyond(other: &Headline<'_>, lead: &[Headline<'_>]) -> bool {
     let Some(direction) = other.direction() else { return false };
-    let of_variant = said.iter().filter(|it| is_of_pair(it, other)).filter_map(Headline::direction);
+    let of_variant = lead.iter().filter(|it| is_of_pair(it, other)).filter_map(Headline::direction);
     let directions: Vec<Direction> = of_variant.collect();
     match (directions.iter().min(), directions.iter().max()) {
         (Some(lowest), Some(highest)) => direction < *lowest || direction > *highest,

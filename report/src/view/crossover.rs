@@ -69,7 +69,7 @@ fn variant<'d>(document: &'d ResultDocument, load: &LoadSpec, treatment: Treatme
     if treatment == Treatment::Own {
         return variants.next().map(|it| it.name.as_str());
     }
-    let wanted = RequestThreads::of(treatment, None)?;
+    let wanted = RequestThreads::from_treatment(treatment, None)?;
     let first = document.experiment.variants.first()?;
     variants
         .find(|it| request_threads(document, load, it) == Some(wanted) && it.is_application_of(first))

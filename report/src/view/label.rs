@@ -22,7 +22,7 @@ pub enum RequestThreads {
 impl RequestThreads {
     /// The threads of a crossover's treatment; `None` for the server's own threads if their number is unknown.
     #[must_use]
-    pub fn of(treatment: Treatment, own_threads: Option<u32>) -> Option<Self> {
+    pub fn from_treatment(treatment: Treatment, own_threads: Option<u32>) -> Option<Self> {
         match treatment {
             Treatment::Own => own_threads.map(|threads| Self::Pool(Some(threads))),
             Treatment::Virtual { limit: None } => Some(Self::Virtual),
@@ -117,13 +117,13 @@ mod tests {
 
     #[test]
     fn an_application_that_reports_no_thread_has_what_it_is_told() {
-        let told = |settings: &str| {
+        let label_with = |settings: &str| {
             let jar = "server: {jar: app.jar, args: '{port}'}, env: {SPRING_THREADS_VIRTUAL_ENABLED: ";
             label_of(&format!("{{{jar}{settings}}}}}"), None)
         };
-        assert_eq!(told("'true'"), "virtual threads");
-        assert_eq!(told("'false'"), "platform threads");
-        assert_eq!(told("'false', SERVER_TOMCAT_THREADS_MAX: '400'"), "pool of 400");
-        assert_eq!(told("'true', THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '9'"), "virtual, at most 9");
+        assert_eq!(label_with("'true'"), "virtual threads");
+        assert_eq!(label_with("'false'"), "platform threads");
+        assert_eq!(label_with("'false', SERVER_TOMCAT_THREADS_MAX: '400'"), "pool of 400");
+        assert_eq!(label_with("'true', THREADCOUNT_REQUEST_LIMIT_MAX_CONCURRENT: '9'"), "virtual, at most 9");
     }
 }

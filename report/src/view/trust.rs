@@ -75,7 +75,7 @@ fn of_crossover(alone: &CrossoverDocument) -> Trust {
 fn of_runs(document: &ResultDocument) -> Trust {
     let doubts = doubts(&document.experiment, &document.records);
     let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
-    let sent = Sent::of(&document.records);
+    let sent = Sent::from_runs(&document.records);
     let divided = divided_by(&document.records);
     let basis = [health(document)].into_iter().chain(sent.in_flight()).chain(divided);
     Trust {
@@ -184,7 +184,7 @@ struct Sent<'a> {
 }
 
 impl<'a> Sent<'a> {
-    fn of(records: &'a [Record]) -> Self {
+    fn from_runs(records: &'a [Record]) -> Self {
         let loads = || records.iter().filter_map(|record| record.measured.as_ref());
         let sum = |count: fn(&Counts) -> u64| loads().map(|load| count(&load.requests)).sum::<u64>();
         Self {

@@ -13,9 +13,9 @@ use threadcount_model::parse::value_kinds::Text;
 impl ServerKind for CommandServer {
     fn keys() -> Keys {
         Keys {
-            kind: CheckedKey::of::<Text>("command", "Any command; {port} stands for a free port.", text),
+            kind: CheckedKey::new::<Text>("command", "Any command; {port} stands for a free port.", text),
             plural: "commands",
-            own: const { &[CheckedKey::of::<Text>("url", "The base URL of a command's server.", text), READY] },
+            own: const { &[CheckedKey::new::<Text>("url", "The base URL of a command's server.", text), READY] },
             read,
         }
     }

@@ -19,13 +19,13 @@ const CLASS_PATH: &str = "class_path";
 impl ServerKind for JarServer {
     fn keys() -> Keys {
         Keys {
-            kind: CheckedKey::of::<Text>("jar", "A runnable jar: a module of jvm/, or a path.", text),
+            kind: CheckedKey::new::<Text>("jar", "A runnable jar: a module of jvm/, or a path.", text),
             plural: "jars",
             own: const {
                 &[
                     ARGS,
                     READY,
-                    CheckedKey::of::<Texts>(
+                    CheckedKey::new::<Texts>(
                         CLASS_PATH,
                         "Jars that are added to the class path of a Spring Boot application, as `jar` names one.",
                         texts,

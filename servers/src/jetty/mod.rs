@@ -31,7 +31,7 @@ const TASKS: &str = "max_concurrent_tasks";
 impl ServerKind for JettyServer {
     fn keys() -> Keys {
         Keys {
-            kind: CheckedKey::of::<Version>(
+            kind: CheckedKey::new::<Version>(
                 "jetty",
                 "A Jetty distribution: a line (12.1) or a version.",
                 |node, key| version(node, key, "12.1", "12.1.12"),
@@ -41,7 +41,7 @@ impl ServerKind for JettyServer {
                 &[
                     APP,
                     keys::ACCEPT_COUNT,
-                    CheckedKey::of::<Tasks>(
+                    CheckedKey::new::<Tasks>(
                         TASKS,
                         "The most requests at once of a Jetty's VirtualThreadPool.",
                         |node, _| tasks(node).map(drop),

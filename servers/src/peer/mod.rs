@@ -14,7 +14,7 @@ use threadcount_model::parse::value_kinds::Text;
 impl ServerKind for PeerServer {
     fn keys() -> Keys {
         Keys {
-            kind: CheckedKey::of::<Text>(
+            kind: CheckedKey::new::<Text>(
                 "peer",
                 "A server in another language: a folder of peers/, or a path.",
                 text,

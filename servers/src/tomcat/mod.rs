@@ -39,7 +39,7 @@ const EXECUTORS: &str = "executors";
 impl ServerKind for TomcatServer {
     fn keys() -> Keys {
         Keys {
-            kind: CheckedKey::of::<Version>(
+            kind: CheckedKey::new::<Version>(
                 "tomcat",
                 "A Tomcat distribution: a line (11.0) or a version (11.0.24).",
                 |node, key| version(node, key, "11.0", "11.0.24"),
@@ -49,8 +49,8 @@ impl ServerKind for TomcatServer {
                 &[
                     APP,
                     keys::ACCEPT_COUNT,
-                    CheckedKey::of::<Count>("max_connections", "The Connector's maxConnections.", positive),
-                    CheckedKey::of::<Processors>(CACHE, "The Connector's processorCache.", |node, _| {
+                    CheckedKey::new::<Count>("max_connections", "The Connector's maxConnections.", positive),
+                    CheckedKey::new::<Processors>(CACHE, "The Connector's processorCache.", |node, _| {
                         processors(node).map(drop)
                     }),
                 ]

@@ -38,10 +38,10 @@ pub fn against(document: &ResultDocument, variants: &[String]) -> Against {
     let rates = swept(document, Workload::rate_per_s);
     let (what, loads) =
         if rates.len() > clients.len() { ("requests per second asked", rates) } else { ("clients", clients) };
-    let of = |&(x, load): &(f64, &LoadSpec)| -> Vec<AgainstPoint> {
+    let points_of_load = |&(x, load): &(f64, &LoadSpec)| -> Vec<AgainstPoint> {
         (0..variants.len()).filter_map(|variant| point(document, variants, variant, x, load)).collect()
     };
-    Against { what, points: loads.iter().flat_map(of).collect() }
+    Against { what, points: loads.iter().flat_map(points_of_load).collect() }
 }
 
 /// The loads of one kind that send the same request, by rising x; empty if there are fewer than two.

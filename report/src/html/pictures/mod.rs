@@ -246,18 +246,18 @@ impl PoolKind {
 }
 
 fn variant_pictures(runs: &[&Record], nines: &[f64], steps: Steps, cores: u32) -> VariantPictures {
-    let of = Source::new(runs, steps);
+    let source = Source::new(runs, steps);
     let warmup = |run: &&Record| run.warmup_rate_per_s.iter().map(|rate| Some(rounded(*rate))).collect();
     VariantPictures {
         curve_ms: curve::lines(runs, nines),
-        over_time: OVER_TIME.iter().map(|line| (line.0, of.over_time(line))).collect(),
+        over_time: OVER_TIME.iter().map(|line| (line.0, source.over_time(line))).collect(),
         warmup_rate_per_s: Lines::from_runs(runs.iter().map(warmup).collect()),
-        parallelism: of.parallelism(),
+        parallelism: source.parallelism(),
         pool_max: PoolKind::Requests.max(runs),
         connections_max: PoolKind::Connections.max(runs),
-        gc_paused_ms_per_s: of.pauses(true),
-        gc_longest_ms: of.pauses(false),
-        pinned_ms_per_s: of.over_time(&("", "pins", "pinned_ms", Fold::Mean, 1.0)).mean(),
+        gc_paused_ms_per_s: source.pauses(true),
+        gc_longest_ms: source.pauses(false),
+        pinned_ms_per_s: source.over_time(&("", "pins", "pinned_ms", Fold::Mean, 1.0)).mean(),
         events: Events::from_runs(runs, cores),
     }
 }
@@ -312,13 +312,13 @@ mod tests {
             mounted: 2,
             ..CarrierSample::default()
         };
-        let of =
+        let lines =
             |threads| drawn(&run(JvmReadings { carriers: vec![sample(threads)], ..JvmReadings::default() }));
         assert_eq!(
-            (&of(2).over_time["carriers_mounted"].median[..], of(2).parallelism),
+            (&lines(2).over_time["carriers_mounted"].median[..], lines(2).parallelism),
             (&[Some(2.0)][..], Some(4.0))
         );
-        assert_eq!((of(0).over_time["carriers_mounted"].median.len(), of(0).parallelism), (0, None));
+        assert_eq!((lines(0).over_time["carriers_mounted"].median.len(), lines(0).parallelism), (0, None));
     }
 
     #[test]

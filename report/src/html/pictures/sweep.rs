@@ -57,15 +57,15 @@ pub fn steps(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> 
 
 fn point(variant: usize, steps: &[&CapacityStep]) -> Option<SweepPoint> {
     let sustained = steps.iter().filter(|step| step.verdict == StepVerdict::Sustained).count();
-    let of = |figure: fn(&CapacityStep) -> Option<f64>| {
+    let median_of = |figure: fn(&CapacityStep) -> Option<f64>| {
         median(steps.iter().filter_map(|step| figure(step)).collect())
     };
     Some(SweepPoint {
         variant,
         load: format!("sustained in {sustained} of {}", figures::plural(steps.len(), "step")),
         rate_per_s: rounded(steps.first()?.asked_per_s),
-        p50_ms: of(|step| step.p50_ms)?,
-        p99_ms: of(|step| step.p99_ms)?,
+        p50_ms: median_of(|step| step.p50_ms)?,
+        p99_ms: median_of(|step| step.p99_ms)?,
     })
 }
 

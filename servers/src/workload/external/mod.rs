@@ -129,7 +129,7 @@ fn load_with(
         .collect::<Result<Vec<_>, _>>()?;
     let more_percentiles = MorePercentiles::read(at(&outcomes));
     let external = together(outcomes);
-    let report = report::of(load, processes, url, &external);
+    let report = report::load_report(load, processes, url, &external);
     Ok(ExternalOutcome { report, load: external, more_percentiles, started_ns, ended_ns })
 }
 

@@ -8,7 +8,7 @@ use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
 const TIMEOUT_S: f64 = 30.0;
 
 /// The report. Figures that the tool does not report (single times, statuses, sent bytes) are null, empty or zero.
-pub(super) fn of(load: &LoadSpec, processes: u32, url: &str, external: &ExternalLoad) -> LoadReport {
+pub(super) fn load_report(load: &LoadSpec, processes: u32, url: &str, external: &ExternalLoad) -> LoadReport {
     let sum = |of: fn(&ExternalProcess) -> f64| external.processes.iter().map(of).sum::<f64>();
     let count = |of: fn(&ExternalProcess) -> u64| external.processes.iter().map(of).sum::<u64>();
     let largest = |of: fn(&ExternalProcess) -> f64| external.processes.iter().map(of).fold(0.0, f64::max);

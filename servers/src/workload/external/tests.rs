@@ -29,7 +29,8 @@ fn two_processes_are_added_up() {
     assert_eq!(outcome.tool, "ApacheBench 2.3");
     assert_eq!(outcome.times.mean_ms, (4.0 * 4_000.0 + 12.0 * 12_000.0) / 16_000.0);
     assert_eq!((outcome.times.p50_ms, outcome.times.p99_ms), (6.0, 6.0));
-    let report = report::of(&spec("{clients: 20, duration: 2s, tool: {ab: 2}}"), 2, "http://h:1", &outcome);
+    let report =
+        report::load_report(&spec("{clients: 20, duration: 2s, tool: {ab: 2}}"), 2, "http://h:1", &outcome);
     assert_eq!((report.requests.sent, report.requests.ok, report.requests.failed), (16_000, 13_000, 3_000));
     assert_eq!((report.rate_per_s.sent, report.rate_per_s.completed), (8_000.0, 2_000.0 + 4_500.0));
     assert_eq!((report.generator.cpu_share, report.generator.cpu_cores), (0.75, 1.25));
@@ -42,7 +43,7 @@ fn two_processes_are_added_up() {
 fn a_process_that_used_its_whole_core_is_the_bottleneck() {
     let load = spec("{clients: 10, duration: 2s, tool: {ab: 1}}");
     let external = together(vec![process(1, 0, 1.0, 0.993)]);
-    let report = report::of(&load, 1, "http://h:1", &external);
+    let report = report::load_report(&load, 1, "http://h:1", &external);
     assert_eq!((report.generator.bottleneck, report.generator.cpu_share), (true, 0.993));
     let why = "1 of 1 ab used a whole core, and none can use more";
     assert_eq!((external.full_processes(), report.generator.why.as_deref()), (1, Some(why)));

@@ -8,9 +8,9 @@ use threadcount_model::parse::value_kinds::Text;
 /// The keys of a benchmark.
 pub fn keys() -> Keys<BenchmarkMethod> {
     Keys {
-        kind: CheckedKey::of::<Text>("benchmark", "A jar of JMH's: a module of jvm/, or a path.", text),
+        kind: CheckedKey::new::<Text>("benchmark", "A jar of JMH's: a module of jvm/, or a path.", text),
         plural: "benchmarks",
-        own: const { &[CheckedKey::of::<Text>("method", "The method that a benchmark measures.", text)] },
+        own: const { &[CheckedKey::new::<Text>("method", "The method that a benchmark measures.", text)] },
         read,
     }
 }
