@@ -1,13 +1,14 @@
-//! Threadcount: what changes when a JVM web server runs its requests on another thread model, with evidence.
+//! Threadcount: measures, with evidence, what happens when a JVM web server runs its requests on another thread model.
 //!
-//! The program: its commands, and what they do that needs all other crates. docs/contributing/architecture.md has the picture.
+//! This crate is the program: its commands, and whatever they do that needs all other crates. docs/contributing/architecture.md has the
+//! picture.
 
 #![allow(
     missing_docs,
     reason = "the command line is the interface; a comment that repeats a name helps nobody"
 )]
 
-/// Of this program, with the commit where `./dev` has built it.
+/// The version of this program, with the commit if `./dev` built it.
 pub const VERSION: &str = match option_env!("THREADCOUNT_VERSION") {
     Some(version) => version,
     None => env!("CARGO_PKG_VERSION"),

@@ -1,4 +1,4 @@
-//! `threadcount`: parse the command line, do it, say how it ended.
+//! `threadcount`: parse the command line, run the command, explain how it ended.
 
 use rustix::io::Errno;
 use std::io::{self, Write};
@@ -13,19 +13,19 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error}");
     }
     cli::parse().run().unwrap_or_else(|error| {
-        // What was written is quoted in it.
+        // The error may quote what the user wrote, secrets included.
         cli::explain(&text_masked(&format!("{error:?}"), &mut Masked::new()));
         ExitCode::from(cli::code_of(&error))
     })
 }
 
-/// The macros that print panic where a reader has gone or a disk is full, and so does a thread that cannot be started. That is no
-/// mistake of ours, and ends us with a sentence; servers end with us.
+/// Ends the program with a sentence where the print macros panic (the reader has gone, the disk is full) or a thread cannot be started:
+/// these are not bugs of ours. Our servers end with us.
 fn end_with_a_sentence() {
     let usual = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
         match info.payload().downcast_ref::<String>().and_then(|it| cause(it)) {
-            // `| head`: what was printed is all that was wanted.
+            // `| head` has read all it wanted.
             Some(sentence) if sentence.contains("stdout") && sentence.contains("Broken pipe") => {
                 process::exit(0)
             }

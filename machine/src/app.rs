@@ -1,9 +1,9 @@
-//! Where a web application's WAR is.
+//! Finds a web application's WAR.
 
 use crate::{bundle, home, trusted};
 use std::path::{Path, PathBuf};
 
-/// The WAR or jar of an experiment is not there.
+/// The WAR or jar of an experiment was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "The {what} `{app}` was not found; looked for {}. Build Threadcount's own with `./dev build`, \
@@ -20,7 +20,7 @@ pub struct AppMissing {
     pub looked_at: Vec<PathBuf>,
 }
 
-/// A kind of file that Maven makes.
+/// A kind of file that Maven builds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Archive {
     War,
@@ -48,8 +48,8 @@ impl std::fmt::Display for Archive {
 
 /// Finds the WAR of our Maven reactor by name, or takes a path that ends in `.war`.
 ///
-/// Searches as [`home`] describes: in the folder of [`home::APPS`], and in each of [`home::search_folders`], where it
-/// may lie itself or in `jvm/NAME/target` there or above.
+/// Searches as [`home`] describes: in the folder of [`home::APPS`], and in each of [`home::search_folders`], either directly or in
+/// `jvm/NAME/target` there or in a folder above.
 ///
 /// # Errors
 /// [`AppMissing`] with the paths that were tried.
@@ -76,12 +76,12 @@ fn find_archive(what: Archive, app: &str) -> Result<PathBuf, AppMissing> {
     Ok(absolute(&found))
 }
 
-/// The server may have a working folder of its own.
+/// Absolute, because the server may have another working folder.
 fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Finds a file that a module of our Maven reactor builds, where [`find`] looks for a WAR; last among the parts that travel in
+/// Finds a file that a module of our Maven reactor builds, in the places where [`find`] looks for a WAR, and finally among the parts inside
 /// the program.
 ///
 /// # Errors
@@ -91,8 +91,8 @@ pub fn find_built(module: &str, file: &str) -> Result<PathBuf, Vec<PathBuf>> {
         .or_else(|looked_at| bundle::built(module, file).ok_or(looked_at))
 }
 
-/// As [`find_built`], for a file that is loaded into the processes of others: where we are root, a file is passed over that somebody
-/// else could have put or changed there.
+/// Like [`find_built`], for a file that is loaded into processes of others: if we are root, a file that somebody else could have put or
+/// changed there is passed over.
 ///
 /// # Errors
 /// The paths that were tried.
@@ -119,7 +119,7 @@ fn find_in(
     if let Some(found) = looked_at.iter().find(|it| it.is_file() && is_trusted(it)) {
         return Ok(found.clone());
     }
-    // Listing every folder up to the root would make the message long.
+    // Only the first folders are listed, because every folder up to the root would make the message long.
     let is_told =
         |path: &Path| starts.iter().map(PathBuf::as_path).chain(named).any(|it| path.starts_with(it));
     looked_at.retain(|it| is_told(it));

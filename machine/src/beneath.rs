@@ -1,4 +1,4 @@
-//! Files beneath a folder that another user can write: a link, absolute or with `..`, never leads out of it, and a pipe never blocks.
+//! Opens files beneath a folder that another user can write: no link, absolute or with `..`, leads out of it, and no pipe blocks.
 
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat2};
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 const NO_LINKS: ResolveFlags =
     ResolveFlags::IN_ROOT.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 const CAREFUL: OFlags = OFlags::CLOEXEC.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK);
-/// With it, the kernel takes few others.
+/// The kernel allows few other flags together with `O_PATH`.
 const INSPECTS: OFlags = OFlags::PATH.union(OFlags::CLOEXEC).union(OFlags::NOFOLLOW);
 
-/// The folder `tmp` of a root folder. It may be a link there, as the JVM follows it too, and still leads to nowhere else.
+/// The folder `tmp` of a root folder. It may be a link, which the JVM follows too; the link cannot lead out of the root.
 pub(crate) fn tmp_of(root: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let within = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
@@ -31,7 +31,7 @@ pub(crate) fn listable(at: &OwnedFd, name: &Path) -> io::Result<OwnedFd> {
     Ok(openat2(at, name, CAREFUL | OFlags::DIRECTORY | OFlags::RDONLY, Mode::empty(), NO_LINKS)?)
 }
 
-/// Makes a file that was not there.
+/// Creates a file; fails if it already exists.
 pub(crate) fn create(at: &OwnedFd, name: &Path, mode: Mode) -> io::Result<File> {
     let flags = CAREFUL | OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
     Ok(openat2(at, name, flags, mode, NO_LINKS)?.into())
@@ -42,12 +42,12 @@ pub(crate) fn regular(at: &OwnedFd, name: &Path) -> io::Result<File> {
     readable(&openat2(at, name, INSPECTS, Mode::empty(), NO_LINKS)?, name)
 }
 
-/// Opens a regular file for reading, wherever a path leads.
+/// Opens a regular file for reading, following links.
 pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     readable(&rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?, path)
 }
 
-/// Opens what was looked at before, if it is a regular file: opening a pipe may block, and opening a device may set it going.
+/// Opens for reading what was inspected before, if it is a regular file: opening a pipe may block, and opening a device may start it.
 fn readable(looked_at: &OwnedFd, name: &Path) -> io::Result<File> {
     if kind(&fstat(looked_at)?) != FileType::RegularFile {
         return Err(io::Error::other(format!("{} is not a regular file", name.display())));
@@ -56,17 +56,17 @@ fn readable(looked_at: &OwnedFd, name: &Path) -> io::Result<File> {
     Ok(rustix::fs::open(path(looked_at), flags, Mode::empty())?.into())
 }
 
-/// The root folder of a process, as that process sees it.
+/// The root folder of a process, as the process sees it.
 pub(crate) fn root_of(pid: u32) -> io::Result<OwnedFd> {
     open_folder(Path::new(&format!("/proc/{pid}/root")))
 }
 
-/// Opens a folder wherever a path leads, as the beginning of paths beneath it.
+/// Opens a folder, following links, as the base of paths beneath it.
 pub(crate) fn open_folder(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::fs::open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
 }
 
-/// The thing itself, without opening it for use; of a link, the link.
+/// Inspects an entry without opening it for use; a link is not followed.
 pub(crate) fn entry(at: &OwnedFd, name: &Path) -> io::Result<(OwnedFd, Stat)> {
     let opened = openat2(at, name, INSPECTS, Mode::empty(), ResolveFlags::IN_ROOT)?;
     let stat = fstat(&opened)?;
@@ -77,7 +77,7 @@ pub(crate) fn kind(stat: &Stat) -> FileType {
     FileType::from_raw_mode(stat.st_mode)
 }
 
-/// A path to what is open.
+/// A path to an open file or folder.
 pub(crate) fn path(opened: &OwnedFd) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()))
 }

@@ -25,7 +25,7 @@ pub fn established_to(ports: &[u16]) -> Option<Vec<u32>> {
 pub struct ConnectionSamples(Vec<(Nanos, Vec<u32>)>);
 
 impl ConnectionSamples {
-    /// Mean and peak of the connections to the port at this place of the list, in a window; `None`: no reading in it.
+    /// The mean and the peak of the connections to the port with this index in a window; `None` if there is no reading in it.
     #[must_use]
     pub fn within(&self, place: usize, window: Window) -> Option<(f64, u32)> {
         let inside = |at: Nanos| at >= window.started_ns && at <= window.ended_ns;
@@ -36,16 +36,16 @@ impl ConnectionSamples {
     }
 }
 
-/// Reads the connections to some ports until it is stopped. Dropped without a stop, its thread ends too.
+/// Counts the connections to some ports until it is stopped. Its thread also ends when this is dropped.
 pub struct ConnectionSampler {
-    /// Closed: it stops.
+    /// The thread stops when this channel is closed.
     wake: Sender<()>,
     thread: JoinHandle<ConnectionSamples>,
 }
 
 impl ConnectionSampler {
     /// # Errors
-    /// When the system gives no more threads.
+    /// The system provides no more threads.
     pub fn start(ports: Vec<u16>) -> std::io::Result<Self> {
         let (wake, woken) = channel();
         let thread = std::thread::Builder::new()
@@ -54,9 +54,9 @@ impl ConnectionSampler {
         Ok(Self { wake, thread })
     }
 
-    /// Reads now: where the table of sockets is long the next reading may be seconds away.
+    /// Reads now, because with a long table of sockets the next reading may be seconds away.
     pub fn read_now(&self) {
-        // Its thread ends only after ours.
+        // Sending cannot fail, because the thread ends only after this channel is closed.
         let _ = self.wake.send(());
     }
 

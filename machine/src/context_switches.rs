@@ -15,8 +15,8 @@ pub struct Switches {
 
 /// Adds up the switches of a changing set of threads as counters that only grow.
 ///
-/// The kernel has these counters per thread and drops them when it ends, so the switches between the last
-/// reading and its end are missing: with short-lived threads the counters are a lower bound.
+/// The kernel keeps these counters per thread and drops them when it ends, so the switches between the last reading and its end are
+/// missing: with short-lived threads the counters are a lower bound.
 #[derive(Debug, Default)]
 pub struct SwitchAccount {
     total: Switches,
@@ -28,7 +28,7 @@ impl SwitchAccount {
     pub fn add(&mut self, now: HashMap<i32, Switches>) -> Switches {
         for (tid, switches) in &now {
             let before = self.last.get(tid).copied().unwrap_or_default();
-            // Less than before: the id was given to a new thread.
+            // A smaller number means that the id was given to a new thread.
             let is_new = switches.voluntary < before.voluntary || switches.involuntary < before.involuntary;
             let before = if is_new { Switches::default() } else { before };
             self.total.voluntary += switches.voluntary - before.voluntary;
@@ -48,7 +48,7 @@ pub fn read_threads(pid: i32, into: &mut HashMap<i32, Switches>) {
     into.extend(threads(pid).filter_map(|tid| Some((tid, switches(tid)?))));
 }
 
-/// The two last lines of a `status` file (proc_pid_status(5)).
+/// Parses the last two lines of a `status` file (proc_pid_status(5)).
 fn parse(status: &str) -> Option<Switches> {
     let value =
         |name: &str| status.lines().rev().find_map(|line| line.strip_prefix(name))?.trim().parse().ok();

@@ -1,30 +1,30 @@
-//! CPU of a process tree as one counter that only grows, while processes are born and end.
+//! The CPU of a process tree as one counter that only grows, while processes start and end.
 
 use std::collections::HashMap;
 
-/// Identity of a process although pids are reused: the pid and its start time in ticks after boot.
+/// The identity of a process although pids are reused: the pid and its start time in ticks after boot.
 pub type ProcessKey = (i32, u64);
 
 /// CPU of one process at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessCpu {
     pub key: ProcessKey,
-    /// Used by its own threads since its start, nanoseconds.
+    /// Time used by its own threads since its start, in nanoseconds.
     pub own_ns: u64,
-    /// Used by the children it has waited for, and theirs, nanoseconds (`cutime` + `cstime`).
+    /// Time used by the children it has waited for, and theirs, in nanoseconds (`cutime` + `cstime`).
     pub reaped_ns: u64,
 }
 
 /// Adds up readings of a changing set of processes.
 ///
-/// A child's time moves to its parent's `reaped_ns` when the parent waits for it. What was counted of the child while it
-/// lived is therefore taken off what the parents gained, so that nothing counts twice; the work of a child that
-/// was born and ended between two readings is in what remains. A child that ends after its parent was read is in what the parent gained by
-/// the next reading only, and is taken off there; where nobody waits for it, it never is.
+/// A child's time moves to its parent's `reaped_ns` when the parent waits for it. The time counted while the child lived is therefore
+/// subtracted from what the parents gained, so that nothing counts twice; the remainder is the work of children that started and ended
+/// between two readings. A child that ends after its parent was read reaches the parent only by the next reading, and is subtracted then;
+/// if nobody waits for it, it never is.
 #[derive(Debug, Default)]
 pub struct CpuAccount {
     total_ns: u64,
-    /// Counted of children that ended before the last reading, and in no parent's time then.
+    /// Time counted for children that ended before the last reading but was in no parent's time yet.
     not_reaped_ns: u64,
     last: HashMap<ProcessKey, ProcessCpu>,
 }
@@ -68,7 +68,7 @@ mod tests {
     fn a_child_that_was_waited_for_is_counted_once() {
         let mut account = CpuAccount::default();
         let start = account.add(&[cpu(1, 100, 0), cpu(2, 300, 0)]);
-        // The child used 50 more before it ended; its parent has waited for it.
+        // The child used 50 more before it ended, and its parent has waited for it.
         assert_eq!(account.add(&[cpu(1, 100, 350)]) - start, 50);
     }
 
@@ -83,7 +83,7 @@ mod tests {
     fn a_child_that_ends_while_the_tree_is_read_is_counted_once() {
         let mut account = CpuAccount::default();
         let start = account.add(&[cpu(1, 100, 0), cpu(2, 300, 0)]);
-        // Its parent was read before it had waited for the child, and the child could not be read any more.
+        // The parent was read before it had waited for the child, when the child could no longer be read.
         assert_eq!(account.add(&[cpu(1, 100, 0)]) - start, 0);
         assert_eq!(account.add(&[cpu(1, 100, 350)]) - start, 50);
     }

@@ -1,4 +1,4 @@
-//! CPU time, of a process to the nanosecond and of the machine to the tick.
+//! CPU time, to the nanosecond for a process and to the tick for the machine.
 //!
 //! utime + stime in /proc/PID/stat come in ticks of 10 ms, and /proc/PID/schedstat covers the main thread only, while
 //! a sum over /proc/PID/task/*/schedstat misses threads that have ended. The process's own CPU clock (`clock_getcpuclockid`,
@@ -8,7 +8,7 @@
 use super::own_cores;
 use rustix::time::{ClockId, clock_gettime};
 
-/// CPU time that all threads of a process used since its start, in nanoseconds; `None`: there is no such process.
+/// CPU time that all threads of a process used since its start, in nanoseconds; `None` if there is no such process.
 #[must_use]
 pub fn process_cpu_ns(pid: i32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
@@ -31,13 +31,12 @@ pub fn own_thread_cpu_ns() -> u64 {
     used.tv_sec as u64 * threadcount_load::clock::NANOS_PER_S + used.tv_nsec as u64
 }
 
-/// Columns of /proc/stat: user, nice, system, interrupts, soft interrupts.
+/// The busy columns of /proc/stat: user, nice, system, interrupts, soft interrupts.
 const BUSY: [usize; 5] = [0, 1, 2, 5, 6];
 const STEAL: [usize; 1] = [7];
 
-/// CPU time in use since boot on the CPUs in our affinity mask, by all processes, in nanoseconds: user, nice, system and
-/// interrupts; and their steal, which is not part of it. In a container with 2 of 64 CPUs the other 62 do not count. 0 where
-/// /proc/stat is unreadable.
+/// CPU time used since boot on the CPUs in our affinity mask, by all processes, in nanoseconds (user, nice, system and interrupts); and,
+/// separately, the stolen time of these CPUs. In a container with 2 of 64 CPUs the other 62 do not count. 0 if /proc/stat is unreadable.
 #[must_use]
 pub fn machine_ns() -> (u64, u64) {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Which framework the runnable jar of an application is of, where its kind of thread is no property.
+//! Detects the framework of an application's runnable jar, if the framework determines the kind of thread without a property.
 
 use super::jar_file::JarFile;
 use std::io;
@@ -22,15 +22,15 @@ impl Framework {
         }
     }
 
-    /// Of a jar; `None`: neither.
+    /// The framework of a jar; `None` if it is neither.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The jar cannot be read.
     pub fn of(path: &Path) -> io::Result<Option<Self>> {
         let mut jar = JarFile::open(path)?;
         let attribute = |jar: &mut JarFile, name| jar.attribute(name).map(Option::unwrap_or_default);
         let (main, class_path) = (attribute(&mut jar, "Main-Class")?, attribute(&mut jar, "Class-Path")?);
-        // The class came with Helidon 4; those before it had Netty, and no virtual threads.
+        // Helidon 4 introduced this class; earlier versions used Netty, without virtual threads.
         let has_server =
             jar.has("io/helidon/webserver/http/HttpRouting.class") || class_path.split(' ').any(is_server);
         Ok(match () {
@@ -41,7 +41,7 @@ impl Framework {
     }
 }
 
-/// `libs/helidon-webserver-4.2.3.jar`, of Helidon 4 or newer.
+/// Whether the library is `libs/helidon-webserver-4.2.3.jar`, or of another Helidon from version 4 on.
 fn is_server(library: &str) -> bool {
     let version = library.rsplit('/').next().and_then(|name| name.strip_prefix("helidon-webserver-"));
     let line = version.and_then(|version| version.split('.').next()?.parse::<u32>().ok());

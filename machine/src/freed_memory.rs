@@ -1,14 +1,14 @@
-//! Memory that was freed and will be needed again.
+//! Keeps freed memory in the process because it will be needed again.
 
-/// What glibc keeps of it: the histograms of a share are larger than what it gives back to the kernel at once by default, and taking
-/// them anew for each share is most of the time that merging a thousand of them takes.
+/// How much glibc keeps. By default it returns the histograms of a share to the kernel at once, because they are large; allocating them
+/// anew for each share takes most of the time when a thousand shares are merged.
 #[cfg(target_env = "gnu")]
 const KEPT_BYTES: libc::c_int = 64 << 20;
 
-/// From now on this process keeps freed memory for the next allocation. Elsewhere than with glibc it changes nothing.
+/// Lets this process keep freed memory for the next allocation from now on. Without glibc this changes nothing.
 pub fn keep() {
     #[cfg(target_env = "gnu")]
-    // SAFETY: the function changes settings of the allocator and reads no memory of ours. Where it fails, they stay as they are.
+    // SAFETY: the function changes settings of the allocator and reads no memory of ours. If it fails, they stay as they are.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT_BYTES);
         libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT_BYTES);

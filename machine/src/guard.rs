@@ -1,18 +1,18 @@
-//! Kills a server's process group when this process ends, by SIGKILL too.
+//! Kills a server's process group when this process ends, even by SIGKILL.
 //!
-//! `PR_SET_PDEATHSIG` would do it for the server alone, not for its children, and it fires when the *thread* that started
-//! the server ends. So a shell waits at the end of a pipe of ours: the kernel closes the pipe with us, and the shell
-//! kills the group, and what left it with its mark. It has a group of its own, so that Ctrl-C does not end it first, and it is not in the
-//! server's tree, so that it is never counted.
+//! `PR_SET_PDEATHSIG` would do this for the server alone, not for its children, and it fires when the *thread* that started the server
+//! ends. So a shell waits at the end of a pipe of ours: the kernel closes the pipe with us, and the shell kills the group and every process
+//! with our mark that left it. The shell has a group of its own, so that Ctrl-C does not end it first, and it is not in the server's tree,
+//! so that it is never counted.
 
 use super::process_mark::ProcessMark;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Reads the group's id and the mark, then waits for the end of its input. A process that has the mark may have left the group,
-/// and one that is just starting a program shows it a moment later. No more of an environment is read than of one that the kernel has made
-/// (`ReadLimit::ARGUMENTS`).
+/// Reads the group's id and the mark, then waits for the end of its input. A marked process may have left the group, and a process that is
+/// just starting a program shows its mark a moment later, so there are two passes. No more of an environment is read than the kernel allows
+/// when it starts a program (`ReadLimit::ARGUMENTS`).
 const WATCH: &str = r#"
     trap '' HUP INT TERM
     read -r group mark || exit 0
@@ -32,7 +32,7 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Starts the guard before the server, without a group yet.
+    /// Starts the guard before the server; it has no group to watch yet.
     ///
     /// # Errors
     /// When `/bin/sh` cannot be started.
@@ -48,7 +48,7 @@ impl Guard {
         Ok(Self { shell })
     }
 
-    /// Sets the group to be killed, and the mark of what has left it.
+    /// Sets the group to kill, and the mark of processes that have left it.
     ///
     /// # Errors
     /// When the guard is gone.
@@ -59,7 +59,7 @@ impl Guard {
 }
 
 impl Drop for Guard {
-    /// The guard ends before the pipe closes, so that it kills no process.
+    /// Ends the guard before the pipe closes, so that it kills no process.
     fn drop(&mut self) {
         self.shell.kill().ok();
         self.shell.wait().ok();

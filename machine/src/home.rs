@@ -1,10 +1,9 @@
-//! Where the parts of Threadcount are: experiments, applications and the probe, servers in other languages.
+//! Finds the parts of Threadcount: experiments, applications and the probe, servers in other languages.
 //!
-//! The rule is the same for all of them. A path is used as it is. A name is searched in the folder that an
-//! environment variable names for its kind ([`APPS`], [`PEERS`]), in that of [`HOME`], in the working folder, and in
-//! the folder of the executable; then in the folders above these; last among the parts that travel in the program
-//! ([`bundle`](super::bundle)). Experiments are not searched above the working folder: a folder `experiments` there may belong to
-//! another project.
+//! All parts follow the same rule. A path is used as it is. A name is searched in the folder that an environment variable names for its
+//! kind ([`APPS`], [`PEERS`]), in the folder of [`HOME`], in the working folder and in the folder of the executable; then in the folders
+//! above these; last among the parts inside the program ([`bundle`](super::bundle)). Experiments are not searched above the working folder:
+//! a folder `experiments` there may belong to another project.
 
 use std::path::{Path, PathBuf};
 

@@ -1,14 +1,13 @@
-//! Calls of read and write of a process tree, as the kernel counts them in `/proc/PID/io` for every process anyway.
+//! Counts the read and write calls of a process tree, which the kernel counts in `/proc/PID/io` for every process anyway.
 //!
-//! `syscr` are calls of `read`, `readv`, `pread` and their kind, `syscw` those that write (proc_pid_io(5)), on files, pipes,
-//! event descriptors and sockets. `recv`, `send` and their kind are not counted, whatever they read from. The JDK's sockets use
-//! `read` and `write`.
+//! `syscr` counts `read`, `readv`, `pread` and similar calls, `syscw` the writing ones (proc_pid_io(5)), on files, pipes, event descriptors
+//! and sockets. `recv`, `send` and similar calls are not counted. The JDK's sockets use `read` and `write`.
 
 use super::cpu_account::ProcessKey;
 use procfs::process::Process;
 use std::collections::HashMap;
 
-/// Counters that only grow, take differences.
+/// Counters that only grow; take differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IoCalls {
     /// Calls that read.
@@ -18,7 +17,7 @@ pub struct IoCalls {
 }
 
 impl IoCalls {
-    /// The calls of a process, of its ended threads and of the children it has waited for. `None`: not readable.
+    /// The calls of a process, of its ended threads and of the children it has waited for; `None` if unreadable.
     #[must_use]
     pub fn read(pid: i32) -> Option<Self> {
         let io = Process::new(pid).and_then(|process| process.io()).ok()?;
@@ -26,12 +25,12 @@ impl IoCalls {
     }
 }
 
-/// Adds up the calls of a changing set of processes as counters that only grow. Those of a child move to its parent when that
-/// waits for it, so what was counted while the child lived is taken off, as [`CpuAccount`](super::cpu_account::CpuAccount) does it.
+/// Adds up the calls of a changing set of processes as counters that only grow. A child's calls move to its parent when the parent waits
+/// for it, so the calls counted while the child lived are subtracted, as in [`CpuAccount`](super::cpu_account::CpuAccount).
 #[derive(Debug, Default)]
 pub struct IoAccount {
     total: IoCalls,
-    /// Counted of children that ended before the last reading, and in no parent's calls then.
+    /// Calls counted for children that ended before the last reading but were in no parent's calls yet.
     not_reaped: IoCalls,
     last: HashMap<ProcessKey, IoCalls>,
 }
@@ -112,7 +111,7 @@ mod tests {
         let reading = |all: &[(i32, u64)]| all.iter().map(|&(pid, reads)| ((pid, 1), calls(reads))).collect();
         let start = account.add(reading(&[(1, 100), (2, 300)]));
         assert_eq!(account.add(reading(&[(1, 110), (2, 305), (3, 7)])).since(start), calls(22));
-        // The child read 50 more before it ended; its parent has waited for it.
+        // The child read 50 more before it ended, and its parent has waited for it.
         assert_eq!(account.add(reading(&[(1, 465), (3, 7)])).since(start), calls(72));
     }
 }

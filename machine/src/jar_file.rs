@@ -1,4 +1,4 @@
-//! What is in a jar: the names of its files, and single small ones.
+//! The contents of a jar: the names of its files, and single small files.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-/// Nothing larger is read.
+/// The largest file that is read, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// An open jar.
@@ -16,41 +16,41 @@ pub struct JarFile {
 }
 
 impl JarFile {
-    /// Reads its directory.
+    /// Opens a jar and reads its directory.
     ///
     /// # Errors
-    /// It cannot be read, or is no zip file.
+    /// The file cannot be read, or is not a zip file.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { archive: ZipArchive::new(File::open(path)?).map_err(unreadable)? })
     }
 
-    /// The names of its files and folders.
+    /// The names of the jar's files and folders.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.archive.file_names_raw().filter_map(|name| std::str::from_utf8(name).ok())
     }
 
-    /// Whether it has a file of this name.
+    /// Whether the jar contains a file of this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.archive.index_for_name(name).is_some()
     }
 
-    /// The bytes of one file; `None`: there is none of this name.
+    /// The bytes of one file; `None` if there is no file of this name.
     ///
     /// # Errors
-    /// It cannot be read or unpacked, or is larger than 16 MiB.
+    /// The file cannot be read or unpacked, or is larger than 16 MiB.
     pub fn read(&mut self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let mut file = match self.archive.by_name(name) {
             Err(ZipError::FileNotFound) => return Ok(None),
             file => file.map_err(unreadable)?,
         };
         let mut bytes = Vec::new();
-        // Its directory may promise fewer bytes than it has.
+        // The directory may promise fewer bytes than the file really has.
         file.by_ref().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > MOST_BYTES { Err(not_a_jar()) } else { Ok(Some(bytes)) }
     }
 
-    /// An attribute of its manifest, which may go on over several lines; `None`: there is no such attribute.
+    /// An attribute of the manifest, which may extend over several lines; `None` if there is no such attribute.
     ///
     /// # Errors
     /// The manifest cannot be read.

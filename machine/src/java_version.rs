@@ -2,10 +2,10 @@
 
 use crate::process_file::printable_name;
 
-/// No version and no vendor is longer, in bytes.
+/// The longest plausible version or vendor, in bytes.
 const LONGEST: usize = 100;
 
-/// A version.
+/// A Java runtime's version and vendor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JavaVersion {
     /// The feature version: 21, 25.
@@ -17,7 +17,7 @@ pub struct JavaVersion {
 }
 
 impl JavaVersion {
-    /// Version and vendor, as records name it: `25.0.3+9 (Eclipse Adoptium)`.
+    /// Version and vendor in the form used in records: `25.0.3+9 (Eclipse Adoptium)`.
     #[must_use]
     pub fn describe(&self) -> String {
         let vendor = self.vendor.as_ref().map(|vendor| format!(" ({vendor})"));
@@ -25,7 +25,7 @@ impl JavaVersion {
     }
 }
 
-/// Properties that a runtime reports.
+/// The version properties that a runtime reports.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RuntimeProperties {
     /// `java.version`: `25.0.3`.
@@ -36,7 +36,7 @@ pub(crate) struct RuntimeProperties {
 }
 
 impl RuntimeProperties {
-    /// Lines of `NAME="value"` in the file `release` of a JDK (JEP 223, JEP 322).
+    /// Parses lines of `NAME="value"` in a JDK's file `release` (JEP 223, JEP 322).
     pub fn in_release_file(text: &str) -> Self {
         let value = |name| value(text, "=", name).map(|it| it.trim_matches('"').to_owned());
         Self {
@@ -46,7 +46,7 @@ impl RuntimeProperties {
         }
     }
 
-    /// System properties, one in a line: `    java.vendor = Somebody`, or `java.vendor=Somebody`.
+    /// Parses system properties, one per line: `    java.vendor = Somebody`, or `java.vendor=Somebody`.
     pub fn in_lines(text: &str, separator: &str) -> Self {
         let value = |name| value(text, separator, name);
         Self {
@@ -60,7 +60,7 @@ impl RuntimeProperties {
         self.runtime_version.is_some() && self.vendor.is_some()
     }
 
-    /// These, and others where one is missing.
+    /// Fills in missing properties from another source.
     pub fn or(self, other: Self) -> Self {
         Self {
             version: self.version.or(other.version),
@@ -69,7 +69,7 @@ impl RuntimeProperties {
         }
     }
 
-    /// `None`: there is no version among them.
+    /// The version; `None` if the properties contain none.
     pub fn java_version(self) -> Option<JavaVersion> {
         let version = self.runtime_version.or(self.version)?;
         let version = version.strip_suffix("-LTS").unwrap_or(&version).to_owned();
@@ -91,7 +91,7 @@ fn value(text: &str, separator: &str, name: &str) -> Option<String> {
     Some(value.trim().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// `25.0.3+9` and `26-ea` start with it; before Java 9 it was the second number (`1.8.0_402`).
+/// The feature version: the first number of `25.0.3+9` and `26-ea`, the second one before Java 9 (`1.8.0_402`).
 fn feature_of(version: &str) -> Option<u16> {
     let mut numbers = version.split(|it: char| !it.is_ascii_digit());
     let first = numbers.next()?.parse().ok()?;

@@ -6,10 +6,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A Java runtime: a JDK, or a JRE where `has_javac` is false.
+/// A Java runtime: a JDK, or a JRE if `has_javac` is false.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Jdk {
-    /// Its folder, the one that `JAVA_HOME` names; symbolic links resolved.
+    /// The folder that `JAVA_HOME` would name, with symbolic links resolved.
     pub home: PathBuf,
     /// The feature version: 21, 25.
     pub feature: u16,
@@ -20,13 +20,13 @@ pub struct Jdk {
     pub has_javac: bool,
     /// Whether it has `jcmd`.
     pub has_jcmd: bool,
-    /// Where it was found, in words: `JAVA_HOME`, `/usr/lib/jvm`, `SDKMAN`, ...
+    /// The place where it was found, in words: `JAVA_HOME`, `/usr/lib/jvm`, `SDKMAN`, ...
     pub found_in: String,
 }
 
 impl Jdk {
-    /// The runtime in a folder, by its file `release`; nothing in the folder is executed. `None`: there is no Java runtime, or the file
-    /// does not name its version.
+    /// The runtime in a folder, according to its file `release`; nothing in the folder is executed. `None` if there is no Java runtime, or
+    /// the file does not name its version.
     #[must_use]
     pub fn at(home: &Path, found_in: &str) -> Option<Self> {
         let home = home_of_java(home)?;
@@ -46,7 +46,7 @@ impl Jdk {
         }
     }
 
-    /// The runtime of a program `java`.
+    /// The runtime that a program `java` belongs to.
     #[must_use]
     pub fn of_program(java: &Path, found_in: &str) -> Option<Self> {
         let java = fs::canonicalize(java).ok()?;
@@ -54,7 +54,7 @@ impl Jdk {
         is_java.then(|| Self::at(java.parent()?.parent()?, found_in)).flatten()
     }
 
-    /// Whether a runtime that a record describes may be this one: a file `release` may name neither the build nor who built it.
+    /// Whether this may be the runtime that a record describes: a file `release` may omit the build or the vendor.
     #[must_use]
     pub fn may_be(&self, described: &str) -> bool {
         let rest = described.strip_prefix(self.version.as_str());
@@ -77,14 +77,14 @@ impl Jdk {
         self.has_jcmd.then(|| self.home.join("bin/jcmd"))
     }
 
-    /// Version and vendor, as records name it: `25.0.3+9 (Eclipse Adoptium)`.
+    /// Version and vendor in the form used in records: `25.0.3+9 (Eclipse Adoptium)`.
     #[must_use]
     pub fn describe(&self) -> String {
         let (version, vendor) = (self.version.clone(), self.vendor.clone());
         JavaVersion { feature: self.feature, version, vendor }.describe()
     }
 
-    /// The numbers in the version, for putting the newest first.
+    /// The numbers in the version, for sorting the newest first.
     #[must_use]
     pub fn version_numbers(&self) -> Vec<u64> {
         let is_separator = |it: char| !it.is_ascii_digit();
@@ -96,7 +96,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
 }
 
-/// The folder of a runtime, without links on the way to it.
+/// The folder of a runtime, with symbolic links resolved.
 pub(super) fn home_of_java(home: &Path) -> Option<PathBuf> {
     fs::canonicalize(home).ok().filter(|home| is_executable(&home.join("bin/java")))
 }

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 pub struct JdkMissing {
     /// The requested version; `None`: any.
     pub feature: Option<u16>,
-    /// What is there instead, as `25.0.3+9 (Eclipse Adoptium) in /usr/lib/jvm/...`.
+    /// The runtimes that exist instead, as `25.0.3+9 (Eclipse Adoptium) in /usr/lib/jvm/...`.
     pub found: Vec<String>,
 }
 
@@ -45,12 +45,12 @@ pub struct Places {
     /// `JAVA_HOME`.
     pub java_home: Option<PathBuf>,
     pub path: Vec<PathBuf>,
-    /// Folders that hold one runtime in each subfolder, with the words for [`Jdk::found_in`].
+    /// Folders with one runtime in each subfolder, with the words for [`Jdk::found_in`].
     pub folders: Vec<(String, PathBuf)>,
 }
 
 impl Places {
-    /// Where they are on this machine for this user.
+    /// The usual places of runtimes on this machine for this user.
     #[must_use]
     pub fn of_this_machine() -> Self {
         let env = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty());
@@ -73,8 +73,8 @@ impl Places {
         }
     }
 
-    /// Every runtime there, once each, best first: newest feature version, JDK before JRE, newest build; among equals
-    /// in the order of the places.
+    /// Every runtime in these places, once each, best first: newest feature version, JDK before JRE, newest build; equals keep the order of
+    /// the places.
     #[must_use]
     pub fn find(&self) -> Vec<Jdk> {
         let mut seen = HashSet::new();
@@ -116,8 +116,9 @@ impl Places {
     }
 }
 
-/// The runtime in one of the usual places, where we start programs anyway. If its file `release` is incomplete, its `java` is run,
-/// which takes 50 ms and more. No other function runs a `java` to learn its version, and a path that a process shows is no such place.
+/// The runtime in one of the usual places, from which we start programs anyway. If its file `release` is incomplete, its `java` is run,
+/// which takes 50 ms or more. No other function runs a `java` to learn its version, and a path taken from another process is not a usual
+/// place.
 fn inspect(home: &Path, found_in: &str) -> Option<Jdk> {
     let home = jdk::home_of_java(home)?;
     let released = jdk::released(&home);

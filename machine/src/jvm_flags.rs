@@ -3,11 +3,11 @@
 use super::attach;
 use std::collections::HashSet;
 
-/// The command line, and the flags in effect.
+/// The diagnostic commands for the command line and for the flags in effect.
 const QUESTIONS: [&str; 2] = ["VM.command_line", "VM.flags"];
 
-/// The flags on its command line, as written, and then the flags in effect:
-/// `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty: not a JVM, or no response.
+/// The flags on the JVM's command line, as written, followed by the flags in effect: `-Xmx512m` and also `-XX:MaxHeapSize=536870912`. Empty
+/// if this is not a JVM, or it did not respond.
 #[must_use]
 pub fn read(pid: u32) -> Vec<String> {
     let answers: Option<Vec<String>> = QUESTIONS.iter().map(|question| attach::ask(pid, question)).collect();
@@ -19,7 +19,7 @@ pub fn read(pid: u32) -> Vec<String> {
 #[must_use]
 pub fn missing<'a>(requested: &'a [String], reported: &[String]) -> Option<&'a str> {
     let literal = |flag: &&String| !flag.contains('{') && !flag.contains(' ') && flag.starts_with('-');
-    // `--add-opens X` is two words here and `--add-opens=X` there.
+    // `--add-opens X` is two words in the request but `--add-opens=X` in the report.
     let mut literal = requested.iter().filter(literal).filter(|flag| !flag.starts_with("--"));
     literal.find(|flag| !reported.is_empty() && !reported.contains(flag)).map(String::as_str)
 }
@@ -32,7 +32,7 @@ pub(super) fn parse(answer: &str) -> Vec<String> {
         if !word.starts_with('-')
             && let Some(before) = flags.last_mut()
         {
-            // A flag with a blank in it; VM.flags has none of these.
+            // This word continues a flag with a blank in it; only the command line contains such flags.
             before.push(' ');
             before.push_str(word);
         } else {

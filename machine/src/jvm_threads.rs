@@ -1,38 +1,38 @@
-//! CPU of a JVM's own threads: those that collect garbage and those that compile.
+//! The CPU of a JVM's own threads: garbage collection and compilation.
 //!
-//! They are found by name; their CPU time is in /proc/PID/task/TID/schedstat. The CPU time of a thread since the
-//! last reading is lost when it ends, so with short-lived compiler threads this is a lower bound.
+//! The threads are found by name; their CPU time is in /proc/PID/task/TID/schedstat. When a thread ends, its CPU time since the last
+//! reading is lost, so with short-lived compiler threads this is a lower bound.
 
 use super::process_file;
 use super::read_limit::ReadLimit;
 use super::thread_times::{RunTimes, threads};
 use std::collections::HashMap;
 
-/// How the names begin: the kernel keeps 15 bytes of them. Java up to 25 gives it the first 15, Java 26 shortens long ones
-/// in the middle (`C2 Comp..hread4`).
+/// The beginnings of thread names: the kernel keeps 15 bytes. Java up to 25 passes the first 15, Java 26 shortens long names in the middle
+/// (`C2 Comp..hread4`).
 const COLLECTORS: [&str; 9] =
     ["GC Thread#", "G1 ", "VM Thread", "ZDriver", "ZWorker", "ZDirector", "XWorker", "Shenandoah", "ParGC"];
 const COMPILERS: [&str; 2] = ["C1 Compiler", "C2 Compiler"];
 
-/// What stands in the place of what was left out.
+/// The mark that replaces the omitted middle of a name.
 const LEFT_OUT: &str = "..";
-/// A shorter beginning could be that of anything.
+/// A shorter beginning could belong to any thread.
 const SHORTEST_BEGINNING: usize = 5;
 
-/// Is it the name of a thread whose full name begins so?
+/// Whether a thread's name, possibly shortened, begins like this.
 fn begins(name: &str, beginning: &str) -> bool {
     let shortened = || name.split_once(LEFT_OUT).map(|(first, _)| first);
     name.starts_with(beginning)
         || shortened().is_some_and(|first| first.len() >= SHORTEST_BEGINNING && beginning.starts_with(first))
 }
 
-/// What they have used: counters that only grow, take differences.
+/// CPU time used, as counters that only grow; take differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JvmCpu {
-    /// Garbage collection, with the VM thread: that one runs the Serial collector, and parts of the others.
+    /// Garbage collection, including the VM thread, which runs the Serial collector and parts of the others.
     pub gc_ns: u64,
     pub jit_ns: u64,
-    /// Compilation that could have run and waited for a core.
+    /// The time for which compiler threads were runnable but waited for a core.
     pub jit_waited_ns: u64,
 }
 
@@ -56,7 +56,7 @@ impl Kind {
     }
 }
 
-/// The threads of the JVMs of one server. A thread's name is read once.
+/// The garbage collection and compiler threads of a server's JVMs. Each thread's name is read once.
 #[derive(Debug, Default)]
 pub struct JvmThreads {
     total: JvmCpu,
@@ -84,7 +84,7 @@ impl JvmThreads {
         self.total
     }
 
-    /// `None`: it has ended meanwhile.
+    /// Reads one thread; `None` if it has ended meanwhile.
     fn update(&mut self, jvm: i32, thread: i32, known: Option<Known>) -> Option<Known> {
         let mut known = match known {
             Some(known) => known,
@@ -151,7 +151,7 @@ mod tests {
         };
         let (done, burnt) = channel();
         let collector = Builder::new().name("G1 Conc#7".to_owned()).spawn(move || {
-            // A thread sets its own name, so it has it by now.
+            // A thread sets its own name, so by now the name is there.
             done.send(()).unwrap();
             wait.recv().unwrap();
             burn();

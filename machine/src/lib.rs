@@ -1,5 +1,5 @@
-//! This machine: its JDKs, the archives that are built or fetched, ports, and what a run cost: readings of /proc on the
-//! load's own clock, native memory, the kernel's TCP counters.
+//! This machine: its JDKs, archives that are built or fetched, ports, and the cost of a run: readings of /proc on the load's own clock,
+//! native memory, the kernel's TCP counters.
 
 pub mod app;
 pub mod attach;

@@ -1,10 +1,10 @@
-//! The process that listens at a port of this machine.
+//! Finds the process that listens at a port of this machine.
 
 use super::process_sockets::socket_inodes;
 use procfs::net::{TcpNetEntry, TcpState, tcp, tcp6};
 use procfs::process::{Process, all_processes};
 
-/// Its id, the first where several have the socket; `None`: nobody listens there, or nobody whose files we may see.
+/// The listener's id, the first if several processes share the socket; `None` if nobody listens, or we may not see who.
 #[must_use]
 pub fn listener(port: u16) -> Option<u32> {
     let entries = tcp().unwrap_or_default().into_iter().chain(tcp6().unwrap_or_default());

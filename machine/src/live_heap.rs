@@ -1,16 +1,16 @@
-//! What lives in the heap of a JVM, as counted by its diagnostic command `GC.class_histogram`.
+//! The live objects in a JVM's heap, counted by its diagnostic command `GC.class_histogram`.
 //!
-//! The command collects the whole heap and then counts what is reachable, with every collector, also where the JVM's flags
-//! disable `System.gc()`. So the figure is exact to the byte, where a log after a collection is rounded to MiB and holds what
-//! was allocated meanwhile. The JVM stands still while it counts.
+//! The command collects the whole heap and then counts the reachable objects, with every collector, even if the JVM's flags disable
+//! `System.gc()`. So the figure is exact to the byte, whereas a log rounds the heap after a collection to MiB and includes what was
+//! allocated meanwhile. The JVM stands still while it counts.
 
 use super::attach;
 use threadcount_model::record::memory::LiveHeap;
 
-/// The class of the heap in which an unmounted virtual thread keeps its stack.
+/// The heap class in which an unmounted virtual thread keeps its stack.
 const STACK_CHUNK: &str = "jdk.internal.vm.StackChunk";
 
-/// What collectors put where they have left a gap (Java 19 and later): nobody's, and as much as several megabytes.
+/// Classes that collectors use to fill gaps (Java 19 and later): nobody's objects, but up to several megabytes.
 const FILLERS: [&str; 2] = ["jdk.internal.vm.FillerObject", "[Ljdk.internal.vm.FillerElement;"];
 
 /// Counts the heap of one JVM.
@@ -20,14 +20,14 @@ pub struct HeapReader {
 }
 
 impl HeapReader {
-    /// Collects and counts. `None`: not a JVM, or no response in time.
+    /// Collects and counts; `None` if this is not a JVM, or it did not respond in time.
     #[must_use]
     pub fn read(&self) -> Option<LiveHeap> {
         parse(&attach::ask(self.pid, "GC.class_histogram")?)
     }
 }
 
-/// Understands the histogram of Java 17 to 25: `num: instances bytes class (module)`, and at the end `Total instances bytes`.
+/// Parses the histogram of Java 17 to 25: `num: instances bytes class (module)`, and at the end `Total instances bytes`.
 pub(super) fn parse(histogram: &str) -> Option<LiveHeap> {
     let mut heap = LiveHeap::default();
     let (mut total, mut filler_bytes) = (None, 0);

@@ -1,11 +1,11 @@
-//! How many classes a JVM has loaded, by its own count.
+//! The number of classes a JVM has loaded, by its own count.
 
 use super::perf_data::PerfData;
 
-/// From the JVM's own class files, and from the archive of classes that comes with it.
+/// Counters of classes loaded from class files, and from the archive of classes that comes with the JVM.
 const COUNTERS: [&str; 2] = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
 
-/// Classes loaded since the JVM began; `None`: it keeps no such file (`-XX:-UsePerfData`), or it is no JVM.
+/// Classes loaded since the JVM began; `None` if it keeps no such file (`-XX:-UsePerfData`), or is not a JVM.
 #[must_use]
 pub fn loaded_classes(pid: u32) -> Option<u64> {
     PerfData::read(pid).as_ref().and_then(count)

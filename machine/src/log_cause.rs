@@ -1,7 +1,7 @@
-//! The root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line that looks like an error,
-//! else the last line.
+//! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line that looks like
+//! an error, else the last line.
 
-/// A message has so many lines at most; longer ones are other text.
+/// The largest number of lines in a message; a longer text is something else.
 const MOST_MESSAGE_LINES: usize = 30;
 /// The longest cause in characters.
 const LONGEST: usize = 400;
@@ -29,20 +29,20 @@ const COMPLAINTS: [&str; 19] = [
     "unrecognized",
 ];
 
-/// What introduces an exception in the first line of its trace.
+/// The words that introduce an exception in the first line of its trace.
 const INTRODUCTIONS: [&str; 4] = ["Caused by: ", "[cause]: ", "Uncaught ", "Exception in thread "];
 
-/// The line between two tracebacks of Python, of which the first is the cause of the second.
+/// The line between two Python tracebacks, the first of which is the cause of the second.
 const PYTHON_CAUSE: &str = "The above exception was the direct cause of the following exception:";
 
-/// The root cause in the log of a program that has ended; `None`: the log is empty.
+/// The root cause in the log of a program that has ended; `None` if the log is empty.
 #[must_use]
 pub fn cause(lines: &[String]) -> Option<String> {
     let last = || lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
     complaint(lines).or_else(|| last().map(cut))
 }
 
-/// The same where the program still runs: its last line may be about something else.
+/// The same for a program that still runs, whose last line may be about something else.
 #[must_use]
 pub fn complaint(lines: &[String]) -> Option<String> {
     summary(lines).or_else(|| of_trace(lines)).or_else(|| trouble(lines)).as_deref().map(cut)
@@ -53,7 +53,7 @@ fn cut(cause: &str) -> String {
     if is_cut { cause.chars().take(LONGEST).chain(['…']).collect() } else { cause.to_owned() }
 }
 
-/// The last line that looks like an error; with the line below it where it ends in a colon.
+/// The last line that looks like an error, together with the line below it if it ends in a colon.
 #[must_use]
 pub fn trouble(lines: &[String]) -> Option<String> {
     let looks_like_one = |line: &String| {
@@ -69,7 +69,7 @@ pub fn trouble(lines: &[String]) -> Option<String> {
     })
 }
 
-/// The program's own summary, as Spring Boot ends with one: paragraphs below the headings `Description:` and `Action:`.
+/// The program's own summary, like Spring Boot's: paragraphs below the headings `Description:` and `Action:`.
 fn summary(lines: &[String]) -> Option<String> {
     let heading = |wanted: &str| lines.iter().rposition(|line| line.trim_end() == wanted);
     let (description, action) = (heading("Description:")?, heading("Action:")?);
@@ -86,8 +86,8 @@ fn summary(lines: &[String]) -> Option<String> {
     (!description.is_empty()).then(|| format!("{description} {action}").trim_end().to_owned())
 }
 
-/// The head of the deepest cause of the last stack trace. Java and Node print the frames of a cause below it, and causes last; Python prints frames
-/// above the exception, and causes first.
+/// The first line of the deepest cause in the last stack trace. Java and Node print the frames of a cause below it, and causes last; Python
+/// prints frames above the exception, and causes first.
 fn of_trace(lines: &[String]) -> Option<String> {
     if let Some(begin) = lines.iter().rposition(|line| line.starts_with("Traceback (most recent call last)"))
     {
@@ -115,7 +115,7 @@ fn of_traceback(lines: &[String], begin: usize) -> Option<String> {
     below.map(|line| line.trim().to_owned())
 }
 
-/// A line of a stack: `at ..`, `... 12 more`, `... 21 common frames omitted`.
+/// Whether this is a line of a stack: `at ..`, `... 12 more`, `... 21 common frames omitted`.
 #[must_use]
 pub fn is_frame(line: &str) -> bool {
     let is_indented = line.starts_with([' ', '\t']);
@@ -125,7 +125,7 @@ pub fn is_frame(line: &str) -> bool {
     is_indented && (line.starts_with("at ") || is_count)
 }
 
-/// The first line of an exception: its class, at the beginning or behind words that introduce it.
+/// Whether this is the first line of an exception: its class, at the beginning or after introducing words.
 fn is_head(line: &str) -> bool {
     let line = line.trim_start();
     if INTRODUCTIONS.iter().any(|word| line.starts_with(word)) {

@@ -1,20 +1,20 @@
-//! The log of a server: where its standard output and error go.
+//! The log of a server, which receives its standard output and error.
 
 use super::beneath;
 use crate::log_cause::is_frame;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// How many lines an error shows.
+/// The number of log lines in an error.
 const LINES: usize = 25;
 
-/// How many frames of each stack are among them.
+/// The number of frames shown of each stack.
 const FRAMES: usize = 3;
 
-/// No line of interest is further from the end, in bytes.
+/// How far from the end, in bytes, interesting lines can be.
 const REACH: u64 = 64 * 1024;
 
-/// The last lines of a log; empty where there is none.
+/// The last lines of a log; empty if there is no log.
 #[must_use]
 pub fn tail(path: &Path) -> Vec<String> {
     read_end(path).map(|text| last_lines(&text)).unwrap_or_default()
@@ -29,7 +29,7 @@ fn read_end(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Of each stack the first frames: the exceptions themselves, and the causes of one, have to be among so few lines.
+/// Keeps only the first frames of each stack, so that the exceptions and their causes fit into the few lines.
 fn last_lines(text: &str) -> Vec<String> {
     let mut frames = 0;
     let mut lines: Vec<String> = Vec::new();

@@ -1,6 +1,6 @@
-//! CPU of this machine that a server could not have: what the hypervisor took, and what processes used that do not belong to it.
+//! CPU of this machine that a server could not get: stolen by the hypervisor, or used by unrelated processes.
 //!
-//! Its own processes, those that serve it ([`super::serving_process`]) and this one, which sends the load, belong to it.
+//! Related processes are its own, those that serve it ([`super::serving_process`]) and this one, which sends the load.
 
 use super::cpu_clock::{machine_ns, process_cpu_ns};
 use super::machine;
@@ -10,9 +10,9 @@ use std::iter;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::crossover::LostCpu;
 
-/// Reads counters of the machine, and of what belongs to a server.
+/// Reads the CPU counters of the machine, and of a server with its related processes.
 pub struct LostCpuMeter {
-    /// The server and what serves it.
+    /// The server, and the processes that serve it.
     trees: Vec<ProcessTree>,
 }
 
@@ -20,15 +20,15 @@ pub struct LostCpuMeter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LostCpuReading {
     at_ns: Nanos,
-    /// Of the machine.
+    /// CPU time in use on the machine.
     busy_ns: u64,
     stolen_ns: u64,
-    /// Of the server, of what serves it, and of this process.
+    /// CPU time of the server, of the processes that serve it, and of this process.
     own_ns: u64,
 }
 
 impl LostCpuMeter {
-    /// Of a server with the connections that it has now. It searches `/proc`, which takes some milliseconds of CPU.
+    /// A meter for a server with its current connections. Creating it searches `/proc`, which takes some milliseconds of CPU.
     #[must_use]
     pub fn of_server(pid: u32) -> Self {
         let serving = serving_processes(pid).into_iter().map(|it| it.pid);
@@ -46,7 +46,7 @@ impl LostCpuMeter {
 }
 
 impl LostCpuReading {
-    /// From this reading to a later one; `None`: no time passed between them.
+    /// The CPU lost between this reading and a later one; `None` if no time passed.
     #[must_use]
     pub fn until(&self, later: &Self) -> Option<LostCpu> {
         let passed_ns = later.at_ns.checked_sub(self.at_ns).filter(|&it| it > 0)?;
@@ -55,7 +55,7 @@ impl LostCpuReading {
         };
         Some(LostCpu {
             stolen_cores: grown(|it| it.stolen_ns),
-            // The kernel counts the machine by its ticks, and a process to the nanosecond.
+            // The difference may be negative, because the kernel counts the machine in ticks but a process to the nanosecond.
             other_processes_cores: (grown(|it| it.busy_ns) - grown(|it| it.own_ns)).max(0.0),
             of_cores: machine::cores(),
         })
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(at(1_000, 0, 0, 0).until(&at(1_000, 9, 9, 0)), None);
     }
 
-    /// A Python process that listens, has a connection to `argument`'s port if there is one, and uses 0.2 s of CPU after it printed its port.
+    /// A Python process that listens, connects to the port in `argument` if there is one, and uses 0.2 s of CPU after it printed its port.
     fn burner(argument: &str) -> (Child, BufReader<ChildStdout>, String) {
         const CODE: &str = "import socket,sys,time\ns=socket.create_server(('127.0.0.1',0))\n\
                             c=sys.argv[1] and socket.create_connection(('127.0.0.1',int(sys.argv[1])))\n\

@@ -7,21 +7,21 @@ use std::path::Path;
 use threadcount_model::machine::Machine;
 use threadcount_model::parse::cores as parse_cores;
 
-/// CPUs that this process may use, by its affinity mask (which a cpuset narrows). A quota is no number of CPUs: it is in
+/// The number of CPUs that this process may use, by its affinity mask (which a cpuset narrows). A quota is not a number of CPUs: it is in
 /// [`ResourceLimits`](threadcount_model::record::resource_limits::ResourceLimits).
 #[must_use]
 pub fn cores() -> u32 {
     own_cores::count().unwrap_or_else(online_cpus)
 }
 
-/// CPUs of the machine that are online.
+/// The number of CPUs of the machine that are online.
 #[must_use]
 pub fn online_cpus() -> u32 {
     let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     parse_cores(online.trim()).map_or(1, |cores| cores.0.len() as u32)
 }
 
-/// Reads what the machine is. What cannot be read is an empty text or 0.
+/// Describes this machine. What cannot be read is an empty text or 0.
 #[must_use]
 pub fn read() -> Machine {
     read_below(Path::new("/"))
@@ -49,7 +49,7 @@ fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     })
 }
 
-/// x86 and others call it `model name`; 64-bit ARM names only the implementer and the part.
+/// The CPU's name. x86 and others call it `model name`; 64-bit ARM names only the implementer and the part.
 fn cpu_name(cpuinfo: &str) -> String {
     let arm = || {
         let part = |name| value(cpuinfo, name);
@@ -71,8 +71,8 @@ fn os_name(os_release: &str) -> String {
     name.unwrap_or_default().trim_matches('"').to_owned()
 }
 
-/// What the runs may share the hardware with, by the marks it leaves: containers (`/.dockerenv`,
-/// `/run/.containerenv`, `/run/systemd/container`), the CPU flag `hypervisor`, the names in DMI.
+/// The layers that share the hardware, detected by the marks they leave: containers (`/.dockerenv`, `/run/.containerenv`,
+/// `/run/systemd/container`), the CPU flag `hypervisor`, the names in DMI.
 fn virtualization(root: &Path, cpuinfo: &str) -> Option<String> {
     let has = |path: &str| root.join(path).exists();
     let text = |path: &str| {

@@ -1,6 +1,6 @@
 //! The TCP sockets of all processes of this machine, in every network namespace, and the processes that hold them.
 //!
-//! A container has its own namespace: what listens there is in no table of ours.
+//! A container has its own namespace, so our own tables do not show what listens there.
 
 use super::process_sockets::socket_inodes;
 use procfs::net::{TcpNetEntry, TcpState};
@@ -10,7 +10,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 
-/// Of one moment. What we may not see is not in it: as a user without rights the files and namespaces of other users.
+/// The sockets at one moment, as far as we may see them: an unprivileged user cannot see other users' files and namespaces.
 #[derive(Debug, Default)]
 pub(super) struct MachineSockets {
     namespaces: Vec<Namespace>,
@@ -22,7 +22,7 @@ pub(super) struct MachineSockets {
 #[derive(Debug, Default)]
 struct Namespace {
     sockets: Vec<Socket>,
-    /// Both ends of each connection, as this side has them.
+    /// The addresses of each connection's two ends, as this side sees them.
     connections: HashSet<(SocketAddr, SocketAddr)>,
 }
 
@@ -32,12 +32,12 @@ struct Socket {
     local: SocketAddr,
     remote: SocketAddr,
     state: TcpState,
-    /// Whose it is.
+    /// The id of the user who owns the socket.
     user: u32,
     inode: u64,
 }
 
-/// Whose process it is.
+/// The parent and the user of a process.
 #[derive(Clone, Copy, Debug)]
 struct Owner {
     parent: u32,
@@ -45,7 +45,7 @@ struct Owner {
 }
 
 impl MachineSockets {
-    /// It searches `/proc`, which takes some milliseconds of CPU.
+    /// Reads all sockets. This searches `/proc`, which takes some milliseconds of CPU.
     pub fn read() -> Self {
         let mut all = Self::default();
         let mut namespaces = HashSet::new();
@@ -64,7 +64,7 @@ impl MachineSockets {
         all
     }
 
-    /// The processes that serve others, and the port: they listen at the far ends of these processes' connections.
+    /// The processes that listen at the far ends of the clients' connections, with their ports.
     pub fn serving(&self, clients: &BTreeSet<u32>) -> Vec<(u32, u16)> {
         let is_own = |it: &Socket| {
             let holders = self.holders.get(&it.inode);
@@ -78,7 +78,8 @@ impl MachineSockets {
         far_ends.into_iter().filter_map(|(at, port)| Some((self.listener(at, port)?, port))).collect()
     }
 
-    /// Its namespace and its port. `None`: it is on another machine, or may not be seen. Each namespace has a loopback of its own.
+    /// The namespace and port of a connection's far end; `None` if it is on another machine, or invisible. Each namespace has its own
+    /// loopback.
     fn far_end(&self, at: usize, near: &Socket) -> Option<(usize, u16)> {
         let has_it = |namespace: &Namespace| namespace.connections.contains(&(near.remote, near.local));
         if has_it(&self.namespaces[at]) {
@@ -91,14 +92,15 @@ impl MachineSockets {
         of_container.or_else(|| self.translated_far_end(near))
     }
 
-    /// That of a connection to a published port or a service of a cluster: the kernel has changed its destination (DNAT), not where it is from.
+    /// The far end of a connection to a published port or a cluster's service: the kernel has changed its destination (DNAT), not its
+    /// source.
     fn translated_far_end(&self, near: &Socket) -> Option<(usize, u16)> {
         let is_it = |it: &&Socket| it.is_connected() && it.remote == near.local;
         let mut all = self.namespaces.iter().enumerate();
         all.find_map(|(at, namespace)| Some((at, namespace.sockets.iter().find(is_it)?.local.port())))
     }
 
-    /// The first of the processes that listen at a port; those that it started do so too.
+    /// The first process that listens at a port; the processes it started may listen there too.
     fn listener(&self, namespace: usize, port: u16) -> Option<u32> {
         let sockets = self.namespaces[namespace].sockets.iter();
         let listening: Vec<&Socket> =
@@ -110,8 +112,8 @@ impl MachineSockets {
         root.copied().or_else(|| self.only_root_of(listening.first()?.user))
     }
 
-    /// Where the files of the listener may not be seen, its user still may: a database has one of its own, and one process that began the
-    /// others. `None`: that user has several such processes, or is `root`.
+    /// The likely listener if its files are invisible, by its user: a database has a user of its own, and one process that started the
+    /// others. `None` if the user has several such processes, or is `root`.
     fn only_root_of(&self, user: u32) -> Option<u32> {
         let is_of_user = |pid: u32| self.processes.get(&pid).is_some_and(|it| it.user == user);
         let mut roots = self.processes.iter().filter(|(pid, it)| is_of_user(**pid) && !is_of_user(it.parent));
@@ -121,7 +123,7 @@ impl MachineSockets {
 }
 
 impl Namespace {
-    /// That of a process.
+    /// The namespace of a process.
     fn of(process: &Process) -> Self {
         let entries = [process.tcp().ok(), process.tcp6().ok()].into_iter().flatten().flatten();
         let of_entry =
@@ -136,8 +138,8 @@ impl Namespace {
 }
 
 impl Socket {
-    /// A JVM's sockets are of IPv6: their connections over IPv4 have the mapped address (RFC 4291, 2.5.5.2), and a database's own ends
-    /// do not.
+    /// A JVM's sockets are IPv6, so over IPv4 their connections have mapped addresses (RFC 4291, 2.5.5.2), while the database's ends do
+    /// not; both are made canonical.
     fn new(ends: [SocketAddr; 2], state: TcpState, user: u32, inode: u64) -> Self {
         let [local, remote] = ends.map(|it| SocketAddr::new(it.ip().to_canonical(), it.port()));
         Self { local, remote, state, user, inode }
@@ -162,7 +164,7 @@ mod tests {
         Socket::new([local, remote].map(|it| it.parse().unwrap()), state, POSTGRES, inode)
     }
 
-    /// A server with a connection to a database, each with the addresses that its own end has, in these namespaces.
+    /// A server connected to a database, with the addresses as each end sees them, in these two namespaces.
     fn connected(of_server: [&str; 2], of_database: [&str; 2], namespaces: [usize; 2]) -> MachineSockets {
         let mut sockets = [Vec::new(), Vec::new()];
         let mut add = |namespace: usize, [local, remote]: [&str; 2], state, inode| {
@@ -179,7 +181,7 @@ mod tests {
         }
     }
 
-    /// Over the loopback.
+    /// A server connected to a database over the loopback.
     fn connected_here() -> MachineSockets {
         connected(["127.0.0.1:4000", "127.0.0.1:5432"], ["127.0.0.1:5432", "127.0.0.1:4000"], [0, 0])
     }

@@ -1,4 +1,4 @@
-//! Which processes are JVMs. A JVM is known by its library alone: whatever program starts it, it maps `libjvm.so` to execute it.
+//! Detects JVMs by their library alone: whatever program starts a JVM, the process maps `libjvm.so` to execute it.
 
 use crate::cpu_account::ProcessKey;
 use crate::process_file;
@@ -9,26 +9,26 @@ use std::io::{self, BufReader};
 
 /// The library of a HotSpot JVM.
 const HOTSPOT: &str = "libjvm.so";
-/// The library of an OpenJ9 JVM begins with it: `libj9vm29.so`. It has a `libjvm.so` as well, which only leads to it.
+/// The beginning of the name of an OpenJ9 JVM's library, `libj9vm29.so`. OpenJ9 has a `libjvm.so` too, which only forwards to it.
 const OPENJ9: &str = "libj9vm";
-/// The kernel puts it after the path of a file that was removed or replaced, as the update of a JDK does.
+/// The kernel's suffix for the path of a file that was removed or replaced, for example by the update of a JDK.
 const DELETED: &str = " (deleted)";
-/// The thread that carries out what needs all others to stand still: every HotSpot JVM has one of this name.
+/// The thread that carries out operations for which all others must stand still: every HotSpot JVM has one of this name.
 const VM_THREAD: &str = "VM Thread";
 
 /// A kind of JVM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JvmKind {
-    /// OpenJDK and what is built from it.
+    /// OpenJDK and builds derived from it.
     HotSpot,
     /// IBM Semeru.
     OpenJ9,
 }
 
-/// The JVM in a process. `Ok(None)`: there is none.
+/// The kind of JVM in a process; `Ok(None)` if it is not a JVM.
 ///
 /// # Errors
-/// When the process is gone, or may not be looked at.
+/// The process is gone, or we may not inspect it.
 pub fn kind_of_jvm(pid: u32) -> io::Result<Option<JvmKind>> {
     let mut maps = BufReader::new(process_file::open(pid, "maps")?);
     let (mut found, mut bytes) = (None, 0);
@@ -45,7 +45,7 @@ pub fn kind_of_jvm(pid: u32) -> io::Result<Option<JvmKind>> {
     }
 }
 
-/// Whether a process is a JVM. The threads of a process whose mappings are hidden from us, because it belongs to another user, tell.
+/// Whether a process is a JVM. If another user's process hides its mappings from us, the names of its threads decide.
 pub(crate) fn is_jvm(pid: i32) -> bool {
     match kind_of_jvm(pid.unsigned_abs()) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => has_vm_thread(pid),
@@ -61,8 +61,8 @@ fn has_vm_thread(pid: i32) -> bool {
     threads(pid).any(|thread| name(thread).trim_end() == VM_THREAD)
 }
 
-/// The name of a file that is mapped to be executed, from a line such as
-/// `7f00-7f01 r-xp 00000000 08:01 1    /opt/a jdk/lib/server/libjvm.so (deleted)`. The kernel writes a line end in a path as `\012`.
+/// The name of a file that is mapped to be executed, from a line such as `7f00-7f01 r-xp 00000000 08:01 1    /opt/a
+/// jdk/lib/server/libjvm.so (deleted)`. The kernel writes a newline in a path as `\012`.
 pub(super) fn executable(line: &str) -> Option<&str> {
     let (_addresses, mut rest) = line.trim_end_matches('\n').split_once(' ')?;
     if rest.as_bytes().get(2) != Some(&b'x') {
@@ -72,16 +72,16 @@ pub(super) fn executable(line: &str) -> Option<&str> {
         rest = rest.split_once(' ')?.1.trim_start_matches(' ');
     }
     let path = rest.strip_suffix(DELETED).unwrap_or(rest);
-    // Memory that is no file may have any name in brackets.
+    // Memory that is not backed by a file may have any name in brackets.
     path.starts_with('/').then(|| path.rsplit('/').next()).flatten()
 }
 
-/// The JVMs among the processes of a tree. A process is looked at again only while it may still become a JVM, and only after it has got
-/// another size: loading a JVM takes address space.
+/// The JVMs among the processes of a tree. A process is inspected again only if its size has changed and it may still become a JVM: loading
+/// a JVM takes address space.
 #[derive(Debug, Default)]
 pub(crate) struct KnownJvms(HashMap<ProcessKey, Look>);
 
-/// A process as it was when it was looked at last.
+/// The state of a process when it was last inspected.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     address_space_bytes: u64,
@@ -89,7 +89,7 @@ struct Look {
 }
 
 impl KnownJvms {
-    /// The ids of the JVMs among these processes, which come with the size of their address spaces in bytes. Others are forgotten.
+    /// The ids of the JVMs among these processes, each given with the size of its address space in bytes. All others are forgotten.
     pub(crate) fn among(&mut self, processes: &[(ProcessKey, u64)]) -> Vec<i32> {
         let mut before = std::mem::take(&mut self.0);
         for &(key, address_space_bytes) in processes {

@@ -4,13 +4,13 @@
 use super::attach;
 use threadcount_model::record::NativeMemory;
 
-/// Reads the summary of a JVM. `None`: tracking is off, it is not a JVM, or there was no response in time.
+/// The native memory of a JVM; `None` if tracking is off, it is not a JVM, or it did not respond in time.
 #[must_use]
 pub fn read(pid: u32) -> Option<NativeMemory> {
     parse(&attach::ask(pid, "VM.native_memory summary scale=KB")?)
 }
 
-/// Understands the summary of Java 17 to 25 with `scale=KB`.
+/// Parses the summary of Java 17 to 25 with `scale=KB`.
 pub(super) fn parse(summary: &str) -> Option<NativeMemory> {
     let line = |start: &str| summary.lines().map(str::trim_start).find(|line| line.starts_with(start));
     let category = |name: &str| {

@@ -1,7 +1,7 @@
 //! Connections that a server has opened to others, by address: how many there are, and whether each always has a request on it.
 //!
-//! The kernel stamps what was sent and received by its clock of a few milliseconds. A client that sends the next request at once does so in
-//! the tick of the response, so that only stamps that differ tell a connection that waits from one that has nothing to do.
+//! The kernel stamps sending and receiving with a clock of a few milliseconds. A client that sends its next request at once does so in the
+//! same tick as the response, so only stamps that differ tell a waiting connection from an idle one.
 
 use super::sock_diag::{Ports, SocketState, TcpSocket};
 use std::collections::{HashMap, HashSet};
@@ -9,47 +9,48 @@ use std::net::SocketAddr;
 use std::time::Instant;
 use threadcount_model::record::neighbour::NeighbourConnections;
 
-/// Those with the most connections.
+/// The number of addresses that are kept, those with the most connections.
 const MOST_NEIGHBOURS: usize = 4;
-/// Fewer messages have no pace.
+/// With fewer messages a connection has no measurable pace.
 const FEWEST_MESSAGES: u32 = 3;
-/// One request after the other is never older than one takes; of several at once on a connection the last one often is older than their pace.
+/// The age of the last message, as a multiple of the pace, from which it counts as late. With one request after another the last message is
+/// never older than one request takes; with several at once on a connection it often is.
 const LATE: f64 = 1.25;
-/// A tick of the slowest kernel clock.
+/// A tick of the slowest kernel clock, in ms.
 const TICK_MS: f64 = 10.0;
 
-/// Connections to one address at one moment.
+/// The connections to one address at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NeighbourReading {
     address: SocketAddr,
-    /// The server listens there itself.
+    /// Whether the server itself listens at this address.
     is_own: bool,
     open: u32,
-    /// The last message is one that was sent, or one that was received.
+    /// Connections whose last message was sent (`waiting`) or received (`answered`).
     waiting: u32,
     answered: u32,
-    /// Of those whose pace is known: all, and those with an older message than their pace allows.
+    /// Connections whose pace is known, and among them those whose last message is older than the pace allows.
     paced: u32,
     late: u32,
 }
 
-/// At one moment.
+/// The readings of all addresses at one moment.
 pub(super) type NeighbourReadings = [Option<NeighbourReading>; MOST_NEIGHBOURS];
 
-/// When a connection was seen first, and its messages until then.
+/// The moment at which a connection was first seen, and its messages until then.
 struct FirstSeen {
     at: Instant,
     messages: u32,
 }
 
-/// Reads them again and again.
+/// Reads the connections repeatedly.
 #[derive(Default)]
 pub(super) struct NeighbourReader {
     first: HashMap<Ports, FirstSeen>,
 }
 
 impl NeighbourReader {
-    /// `own`: inodes of the server's sockets.
+    /// Takes one reading. `own` contains the inodes of the server's sockets.
     pub(super) fn read(&mut self, sockets: &[TcpSocket], own: &HashSet<u64>) -> NeighbourReadings {
         let is_listening = |it: &&TcpSocket| it.state == SocketState::Listen;
         let listening: HashSet<u16> = sockets.iter().filter(is_listening).map(|it| it.local_port).collect();
@@ -108,7 +109,7 @@ impl NeighbourReading {
     }
 }
 
-/// Over a window, by address.
+/// The connections over a window, by address.
 pub(super) fn within(readings: &[NeighbourReadings]) -> Vec<NeighbourConnections> {
     let mut addresses: Vec<SocketAddr> = readings.iter().flatten().flatten().map(|it| it.address).collect();
     addresses.sort_unstable();
@@ -141,7 +142,7 @@ mod tests {
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::time::Duration;
 
-    /// Of this process, which has both ends: those that were opened to the listener.
+    /// Reads the connections of this process, which has both ends; returns those opened to the listener.
     fn read(reader: &mut NeighbourReader, to: SocketAddr) -> Option<NeighbourReading> {
         let sockets = tcp_sockets().expect("readable");
         let opened = sockets.iter().filter(|it| it.remote == Some(to)).map(|it| it.inode).collect();

@@ -1,11 +1,11 @@
-//! The kernel's TCP counters of full accept queues and lost packets: they are the machine's, not the
-//! server's, so other traffic during the window is in them.
+//! The kernel's TCP counters of full accept queues and lost packets. They belong to the machine, not the server, so they include other
+//! traffic during the window.
 
 use std::fs;
 use threadcount_load::limits::source_ports;
 use threadcount_model::record::NetworkCounters;
 
-/// Reads the counters since boot. `None`: /proc/net cannot be read.
+/// Reads the counters since boot; `None` if /proc/net cannot be read.
 ///
 /// `TcpExt` of /proc/net/netstat: `ListenOverflows` (a connection attempt when `acceptCount` connections were waiting),
 /// `ListenDrops`, `TCPSynRetrans`; `Tcp` of /proc/net/snmp: `RetransSegs`. See the kernel's
@@ -21,13 +21,13 @@ pub fn read() -> Option<NetworkCounters> {
     })
 }
 
-/// `TCP: inuse 5 orphan 0 tw 3 alloc 6 mem 1`
+/// Parses `TCP: inuse 5 orphan 0 tw 3 alloc 6 mem 1`.
 fn time_wait(sockstat: &str) -> Option<u64> {
     let tcp = sockstat.lines().find_map(|line| line.strip_prefix("TCP:"))?;
     tcp.split_whitespace().skip_while(|&word| word != "tw").nth(1)?.parse().ok()
 }
 
-/// What happened between two readings, and what is there at its end.
+/// The growth of the counters between two readings, and the later values of the others.
 #[must_use]
 pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> NetworkCounters {
     NetworkCounters {
@@ -40,7 +40,7 @@ pub const fn difference(before: NetworkCounters, after: NetworkCounters) -> Netw
     }
 }
 
-/// What happened in two windows together.
+/// The sum of two windows, and the later values of what is not counted.
 #[must_use]
 pub const fn sum(one: NetworkCounters, later: NetworkCounters) -> NetworkCounters {
     NetworkCounters {
@@ -63,7 +63,7 @@ fn parse(netstat: &str, snmp: &str) -> Option<NetworkCounters> {
     })
 }
 
-/// Both files hold pairs of lines: names, then values in the same order, both behind the protocol's prefix.
+/// Finds a counter. Both files contain pairs of lines: names, then values in the same order, both behind the protocol's prefix.
 fn counter(text: &str, prefix: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter_map(|line| line.strip_prefix(prefix));
     let place = lines.next()?.split_whitespace().position(|it| it == name)?;

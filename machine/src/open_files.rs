@@ -1,17 +1,17 @@
-//! How many files (sockets too) a process has open, and how many it may have.
+//! The number of open files (including sockets) of a process, and its limit.
 
 use procfs::process::{LimitValue, Process};
 
-/// Files of one process.
+/// The open files of one process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenFiles {
     pub open: u64,
-    /// Allowed: the soft limit. A JVM raises its own to the hard one.
+    /// The soft limit. A JVM raises its own to the hard limit.
     pub limit: u64,
 }
 
 impl OpenFiles {
-    /// Of one process; `None`: not readable, or without a limit.
+    /// Reads a process; `None` if it is unreadable, or has no limit.
     #[must_use]
     pub fn read(process: &Process) -> Option<Self> {
         let LimitValue::Value(limit) = process.limits().ok()?.max_open_files.soft_limit else { return None };
@@ -19,13 +19,13 @@ impl OpenFiles {
         Some(Self { open, limit })
     }
 
-    /// 0 to 1: how much of what is allowed is in use.
+    /// The share of the limit that is in use, 0 to 1.
     #[must_use]
     pub fn share(self) -> f64 {
         if self.limit == 0 { 0.0 } else { self.open as f64 / self.limit as f64 }
     }
 
-    /// The one that is nearer to its limit.
+    /// The one of the two that is nearer to its limit.
     #[must_use]
     pub fn nearer(self, other: Self) -> Self {
         if other.share() > self.share() { other } else { self }

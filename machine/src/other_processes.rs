@@ -1,6 +1,6 @@
-//! Other processes of this machine: who of them used the most CPU of a span of time.
+//! Finds the other processes of this machine that used the most CPU in a span of time.
 //!
-//! A server, what serves it, this process and what it has started are no other processes.
+//! A server, the processes that serve it, this process and its children do not count as other processes.
 
 use super::cpu_account::ProcessKey;
 use super::cpu_clock::ticks_to_ns;
@@ -13,7 +13,7 @@ use std::process;
 use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_model::record::interference::BusiestProcess;
 
-/// Who used less is not worth a name.
+/// Processes that used fewer cores are not worth naming.
 const LEAST_CORES: f64 = 0.05;
 
 /// The CPU time of all processes when a span began.
@@ -22,30 +22,31 @@ pub struct OtherProcesses {
     before: Vec<Used>,
 }
 
-/// What a process has used in its life.
+/// The CPU that a process has used in its life.
 #[derive(Clone, Debug)]
 struct Used {
     key: ProcessKey,
     parent: i32,
     name: String,
-    /// With that of its children that have ended and were waited for.
+    /// Includes the time of its children that have ended and were waited for.
     cpu_ns: u64,
 }
 
 impl OtherProcesses {
-    /// From now on. It searches `/proc`.
+    /// Begins a span now. This searches `/proc`.
     #[must_use]
     pub fn from_now() -> Self {
         Self { began_ns: now_ns(), before: read() }
     }
 
-    /// Seconds of the span so far.
+    /// The length of the span so far, in seconds.
     #[must_use]
     pub fn lasted_s(&self) -> f64 {
         now_ns().saturating_sub(self.began_ns) as f64 / 1e9
     }
 
-    /// The processes of one name that used the most since, apart from those of `server`; `None`: none of them used much. It searches `/proc`.
+    /// The processes of one name that used the most CPU in the span, without those of `server`; `None` if none used much. This searches
+    /// `/proc`.
     #[must_use]
     pub fn busiest(&self, server: Option<u32>) -> Option<BusiestProcess> {
         let passed_ns = now_ns().saturating_sub(self.began_ns);
@@ -53,7 +54,7 @@ impl OtherProcesses {
     }
 }
 
-/// This process, the server, and what serves it, with their trees.
+/// The ids of this process, the server, and the processes that serve it, with their trees.
 fn own_processes(server: Option<u32>) -> HashSet<i32> {
     let serving = server.into_iter().flat_map(serving_processes).map(|it| it.pid);
     let roots = server.into_iter().chain(serving).chain([process::id()]);
@@ -81,7 +82,7 @@ fn busiest(before: &[Used], after: &[Used], own: &HashSet<i32>, passed_ns: Nanos
     let living: HashSet<_> = after.iter().map(|it| it.key).collect();
     let mut used_before: HashMap<_, u64> = before.iter().map(|it| (it.key, it.cpu_ns)).collect();
     let keys: HashMap<i32, _> = before.iter().map(|it| (it.key.0, it.key)).collect();
-    // Who has ended is in the account of its parent, with what it had used before.
+    // The whole time of a process that has ended is now in its parent's account.
     for ended in before.iter().filter(|it| !living.contains(&it.key)) {
         if let Some(of_parent) = keys.get(&ended.parent).and_then(|parent| used_before.get_mut(parent)) {
             *of_parent += ended.cpu_ns;
@@ -112,7 +113,7 @@ mod tests {
         Used { key: (pid, 1), parent, name: name.to_owned(), cpu_ns: cpu_ms * 1_000_000 }
     }
 
-    /// Of one second.
+    /// The busiest process between two readings that are one second apart.
     fn named(before: &[Used], after: &[Used], own: &[i32]) -> Option<(String, u32, f64)> {
         let found = busiest(before, after, &own.iter().copied().collect(), NANOS_PER_S)?;
         Some((found.name, found.pid, found.cores))
@@ -146,7 +147,7 @@ mod tests {
         assert_eq!(named(&[used(10, 1, "old", 900)], &after, &[]), Some(("new".to_owned(), 10, 0.2)));
     }
 
-    /// Leaves the tree of the process that starts it, and prints its id.
+    /// A process that leaves the tree of the process that starts it, and prints its id.
     const NEIGHBOUR: &str = "import os,time\nfrom ctypes import CDLL\nchild=os.fork()\n\
                              if child: print(child,flush=True); os._exit(0)\n\
                              os.setsid(); CDLL(None).prctl(15,b'neighbour',0,0,0)\n\
@@ -159,7 +160,7 @@ mod tests {
         let neighbour: i32 = String::from_utf8(printed).unwrap().trim().parse().unwrap();
         let ours = own_processes(None);
         let as_server = own_processes(Some(neighbour as u32));
-        // Its name, too, is an instant after its birth.
+        // The process gets its name a moment after its birth.
         while !read().iter().any(|it| it.key.0 == neighbour && it.name == "neighbour") {
             thread::yield_now();
         }

@@ -1,15 +1,15 @@
-//! Another session of this program on this machine: it uses the same cores.
+//! Detects another session of this program on this machine, which would use the same cores.
 
 use procfs::process::{Process, all_processes};
 use std::collections::HashMap;
 use std::process;
 
-/// The name that the kernel has of this program.
+/// The kernel's name for this program.
 const PROGRAM: &str = "threadcount";
 /// The commands that send requests, or start servers for them.
 const SENDING: [&str; 4] = ["run", "compare", "load", "worker"];
 
-/// The process id of another session that sends requests; `None`: there is none. It searches `/proc`.
+/// The process id of another session that sends requests; `None` if there is none. This searches `/proc`.
 #[must_use]
 pub fn other_session() -> Option<u32> {
     let all: Vec<Process> = all_processes().into_iter().flatten().flatten().collect();
@@ -32,7 +32,7 @@ fn sends(words: &[String]) -> bool {
     words.get(1).is_some_and(|word| SENDING.contains(&word.as_str()))
 }
 
-/// What started a process, and what it started, is no other session.
+/// Finds another session, ignoring ancestors and descendants of our own process.
 fn first_other(all: &[Seen], own: i32) -> Option<i32> {
     let parents: HashMap<i32, i32> = all.iter().map(|it| (it.pid, it.parent)).collect();
     let descends = |from: i32, ancestor: i32| {

@@ -1,9 +1,9 @@
-//! Which cores this process may use, and how many another one may.
+//! The cores that this process, or another one, may use.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_setaffinity};
 
-/// The affinity mask of this process, whatever single threads of it are pinned to.
+/// The affinity mask of this process, even if single threads are pinned to other cores.
 fn allowed() -> Option<CpuSet> {
     allowed_to(rustix::process::getpid())
 }
@@ -12,19 +12,19 @@ fn allowed_to(process: Pid) -> Option<CpuSet> {
     rustix::thread::sched_getaffinity(Some(process)).ok()
 }
 
-/// The number of cores of this process; `None`: the kernel does not report it.
+/// The number of cores of this process; `None` if the kernel does not report it.
 #[must_use]
 pub fn count() -> Option<u32> {
     allowed().map(|allowed| allowed.count())
 }
 
-/// The number of cores of a process, by its first thread; `None`: it is gone.
+/// The number of cores of a process, judged by its first thread; `None` if it is gone.
 #[must_use]
 pub fn count_of(pid: u32) -> Option<u32> {
     allowed_to(Pid::from_raw(pid.cast_signed())?).map(|allowed| allowed.count())
 }
 
-/// The cores that a process may use, by its first thread; empty: it is gone.
+/// The cores that a process may use, judged by its first thread; empty if it is gone.
 #[must_use]
 pub fn of(pid: u32) -> Vec<usize> {
     let allowed = Pid::from_raw(pid.cast_signed()).and_then(allowed_to);
@@ -35,17 +35,17 @@ fn numbers(cores: &CpuSet) -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|&core| cores.is_set(core)).collect()
 }
 
-/// The calling thread on some cores only, until this is dropped. Processes that it starts meanwhile stay there.
+/// Pins the calling thread to some cores until this is dropped. Processes that it starts meanwhile stay on them.
 #[derive(Debug)]
 pub struct PinnedThread {
     before: Option<CpuSet>,
 }
 
 impl PinnedThread {
-    /// No cores: nothing changes.
+    /// Pins the calling thread; an empty list changes nothing.
     ///
     /// # Errors
-    /// When this process may not use any of them.
+    /// This process may not use any of the cores.
     pub fn to(cores: &[usize]) -> std::io::Result<Self> {
         if cores.is_empty() {
             return Ok(Self { before: None });
@@ -60,21 +60,21 @@ impl PinnedThread {
 
 impl Drop for PinnedThread {
     fn drop(&mut self) {
-        // The mask was this thread's own a moment ago; if it cannot be had again, the kernel has narrowed it.
+        // The mask was this thread's own a moment ago; if it cannot be restored, the kernel has narrowed it.
         let _ = self.before.as_ref().map(|before| sched_setaffinity(None, before));
     }
 }
 
-/// A test for each core, with the mask read once. Where the kernel does not report it, every core passes.
+/// A test whether this process may use a core; it reads the mask once. Every core passes if the kernel does not report the mask.
 pub fn contains() -> impl Fn(usize) -> bool {
     let allowed = allowed();
     move |core| allowed.as_ref().is_none_or(|allowed| core >= CpuSet::MAX_CPU || allowed.is_set(core))
 }
 
-/// Why threads cannot be pinned to these cores; `None`: they can.
+/// The reason why threads cannot be pinned to these cores; `None` if they can.
 #[must_use]
 pub fn cannot_be_had(cores: &[usize]) -> Option<String> {
-    // If the kernel does not return its mask, nothing is refused: pinning to a missing core has no effect.
+    // If the kernel does not report the mask, nothing is refused: pinning to a missing core has no effect.
     let allowed = allowed()?;
     let core = cores.iter().find(|&&core| core >= CpuSet::MAX_CPU || !allowed.is_set(core))?;
     let ours: Vec<String> = numbers(&allowed).iter().map(usize::to_string).collect();

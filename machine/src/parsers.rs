@@ -1,5 +1,5 @@
-//! Parsers of foreign bytes that are not public otherwise, for the fuzzing (`fuzz/`): each function takes any bytes, and panics where
-//! a promise is broken.
+//! Parsers of untrusted bytes that are otherwise private, for fuzzing (`fuzz/`): each function takes any bytes, and panics if a promise is
+//! broken.
 
 use crate::attach;
 use crate::cgroup::membership::Membership;
@@ -10,10 +10,10 @@ use crate::probe::crossover;
 use crate::{jvm_flags, live_heap, loaded_classes, native_memory};
 use std::path::Path;
 
-/// The separator of texts that are read together.
+/// The separator between texts that are passed together.
 const PART: char = '\u{c}';
 
-/// The answer of a JVM to a diagnostic command, and the tables in it.
+/// Parses the answer of a JVM to a diagnostic command, and the tables in it.
 pub fn jcmd_tables(bytes: &[u8]) {
     let text = &*String::from_utf8_lossy(bytes);
     match attach::printed(1, "jcmd", text) {
@@ -25,7 +25,7 @@ pub fn jcmd_tables(bytes: &[u8]) {
     let _ = (native_memory::parse(text), live_heap::parse(text));
 }
 
-/// A file that a JVM has mapped for its counters.
+/// Parses the file in which a JVM keeps its counters.
 pub fn perf_data(bytes: &[u8]) {
     if let Some(data) = PerfData::new(bytes.to_vec()) {
         let texts = ["sun.rt.vm", "java.property.java.version", "sun.gc.collector.0.name", "none"];
@@ -34,7 +34,7 @@ pub fn perf_data(bytes: &[u8]) {
     }
 }
 
-/// `maps`, `cgroup` and `mountinfo` of a process and the file `release` of its Java, with a form feed between them.
+/// Parses `maps`, `cgroup` and `mountinfo` of a process and the file `release` of its Java, separated by form feeds.
 pub fn process_texts(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mut parts = text.split(PART);
@@ -54,7 +54,7 @@ pub fn process_texts(bytes: &[u8]) {
     }
 }
 
-/// Replies of the agent of a crossover to commands.
+/// Parses replies of the crossover agent to commands.
 pub fn crossover_replies(bytes: &[u8]) {
     crossover::read_replies(bytes);
 }

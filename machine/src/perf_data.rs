@@ -1,5 +1,5 @@
-//! What a JVM counts in a file that it has mapped (`/tmp/hsperfdata_USER/PID`, `-XX:+UsePerfData`, the default), as `jps` and
-//! `jstat` read it; whoever reads it does nothing to the JVM.
+//! The counters that a JVM keeps in a mapped file (`/tmp/hsperfdata_USER/PID`, `-XX:+UsePerfData`, the default), which `jps` and `jstat`
+//! read too; reading does not disturb the JVM.
 
 use crate::beneath;
 use crate::read_limit::ReadLimit;
@@ -13,24 +13,24 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
-/// In a /tmp with more, the rest is not looked at.
+/// The most entries of /tmp that are searched.
 const MOST_ENTRIES: usize = 10_000;
 
-/// The counters of one moment.
+/// The counters at one moment.
 pub struct PerfData(Vec<u8>);
 
 impl PerfData {
-    /// `None`: it keeps no such file, or it is no JVM.
+    /// Reads a JVM's counters; `None` if it keeps no such file, or is not a JVM.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let status = Process::new(i32::try_from(pid).ok()?).and_then(|process| process.status()).ok()?;
-        // Its id and its /tmp as it sees them itself, in a container too.
+        // The JVM's id and /tmp as the JVM sees them, which differ from ours in a container.
         let own_id = status.nspid?.last()?.to_string();
         Self::find(&beneath::tmp_of(&beneath::root_of(pid).ok()?).ok()?, &own_id, status.euid)
     }
 
-    /// The name in `hsperfdata_NAME` is that of the JVM's user where the JVM runs. Any user can make a folder of any name, so the
-    /// owner of folder and file tells.
+    /// Finds the file. The name in `hsperfdata_NAME` is the JVM's user as known where the JVM runs, and any user can create a folder of any
+    /// name, so the owner of the folder and the file decides.
     fn find(tmp: &OwnedFd, own_id: &str, owner: u32) -> Option<Self> {
         let folders = Dir::read_from(beneath::listable(tmp, Path::new(".")).ok()?).ok()?;
         let of_jvms = folders.flatten().take(MOST_ENTRIES).filter_map(|it| {
@@ -45,13 +45,13 @@ impl PerfData {
         is_known.then_some(Self(data))
     }
 
-    /// A number. `None`: there is none of this name, or the file is cut off.
+    /// A number; `None` if the name is unknown, or the file is cut off.
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// A text, which ends with a zero.
+    /// A zero-terminated text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         let value = self.value(name)?;
@@ -59,7 +59,7 @@ impl PerfData {
         String::from_utf8(value[..end].to_vec()).ok()
     }
 
-    /// Version 2 of the format (`PerfDataBuffer` in the JDK's `sun.jvmstat`): a header, then entries, each with its own length.
+    /// Reads version 2 of the format (`PerfDataBuffer` in the JDK's `sun.jvmstat`): a header, then entries, each with its own length.
     fn value(&self, wanted: &str) -> Option<&[u8]> {
         let data = &self.0;
         let (mut at, entries) = (offset(data, 24)?, offset(data, 28)?);
@@ -74,7 +74,7 @@ impl PerfData {
     }
 }
 
-/// A regular file of this owner in a folder of this owner, neither through a link.
+/// Reads a regular file of this owner in a folder of this owner, following no link.
 fn read_owned(tmp: &OwnedFd, folder: &Path, name: &str, owner: u32) -> io::Result<Vec<u8>> {
     let folder = beneath::folder(tmp, folder)?;
     let file = beneath::regular(&folder, Path::new(name))?;

@@ -7,17 +7,18 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The kernel keeps no more connections in TIME-WAIT than `net.ipv4.tcp_max_tw_buckets`, and drops the next one silently.
+/// How often we try to get a connection in TIME-WAIT: the kernel keeps at most `net.ipv4.tcp_max_tw_buckets`, and silently drops the next
+/// one.
 const TRIES: u32 = 20;
 const REST: Duration = Duration::from_millis(10);
 
-/// A port that no process listens on, and that the system gives to no other for 60 s: a connection of its own, which it
-/// ended first, is in the state TIME-WAIT (RFC 9293, section 3.3.2). A server may listen on it if it asks for `SO_REUSEADDR`, as
-/// those of Java, Go, Node.js and Python do; for one that does not there is [`free`]. Where the kernel keeps no more connections in
-/// that state, it is a port as from [`free`].
+/// A port that no process listens on, and that the system gives to nobody else for 60 s: a connection of its own, which this end closed
+/// first, is in the state TIME-WAIT (RFC 9293, section 3.3.2). A server can listen on the port if it sets `SO_REUSEADDR`, as servers in
+/// Java, Go, Node.js and Python do; for other servers there is [`free`]. If the kernel keeps no more connections in that state, this
+/// returns a port like [`free`].
 ///
 /// # Errors
-/// When the system has none.
+/// The system has no free port.
 pub fn reserved() -> io::Result<u16> {
     for _ in 1..TRIES {
         let port = ended_first()?;
@@ -29,19 +30,19 @@ pub fn reserved() -> io::Result<u16> {
     ended_first()
 }
 
-/// The port of a connection that its own end has closed first.
+/// The port of a connection that its own end closed first.
 fn ended_first() -> io::Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
     let mut client = TcpStream::connect(address)?;
     let (server, _) = listener.accept()?;
-    // The end that closes first is the one that waits.
+    // The end that closes first stays in TIME-WAIT.
     drop(server);
     client.read_to_end(&mut Vec::new())?;
     Ok(address.port())
 }
 
-/// Whether a socket without `SO_REUSEADDR` is refused there. That option is set for each listener of the standard library.
+/// Whether a socket without `SO_REUSEADDR` is refused there. The standard library sets that option for each listener.
 fn is_kept(port: u16) -> bool {
     let socket = net::socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None);
     let address = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
@@ -51,12 +52,12 @@ fn is_kept(port: u16) -> bool {
 /// A port that no process listens on. Another process may take it at any time.
 ///
 /// # Errors
-/// When the system has none.
+/// The system has no free port.
 pub fn free() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Whether a process listens there.
+/// Whether a process listens at the address.
 #[must_use]
 pub fn is_taken(address: SocketAddr) -> bool {
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
@@ -83,7 +84,7 @@ mod tests {
         let ports: BTreeSet<u16> = (0..PORTS).map(|_| reserved().unwrap()).collect();
         assert_eq!(ports.len(), PORTS);
         for &port in ports.iter().take(20) {
-            // No connection has it as its own end either: one to a port without a listener would reach itself.
+            // Nor is it the own port of any connection: one to a port without a listener could connect to itself.
             assert!(!is_taken((Ipv4Addr::LOCALHOST, port).into()));
             drop(TcpListener::bind((Ipv4Addr::LOCALHOST, port)).unwrap());
             TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).unwrap();
@@ -93,7 +94,7 @@ mod tests {
     #[test]
     fn a_port_without_a_connection_in_time_wait_is_not_taken_for_a_reserved_one() {
         assert!(is_kept(ended_first().unwrap()));
-        // Another process may take one of them at once.
+        // Another process may take one of the ports at once.
         assert!((0..100).any(|_| !is_kept(free().unwrap())));
     }
 

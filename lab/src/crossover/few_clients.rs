@@ -10,9 +10,9 @@ use threadcount_load::run::{self, Control};
 use threadcount_machine::probe::crossover::CrossoverSession;
 use threadcount_model::crossover::CrossoverWarmUp;
 
-/// A JVM that was just started needs no longer on two cores; one that runs already is soon seen to be warm.
+/// The longest warm-up in seconds. A fresh JVM needs no longer on two cores; a JVM that already runs is soon found to be warm.
 const AT_MOST_S: f64 = 30.0;
-/// Each kind of thread in turn: both compile the application's code, and the places where it is called.
+/// Seconds on one kind of thread before the next: each kind must get the application's code, and the places that call it, compiled.
 const SECONDS_PER_TREATMENT: u32 = 2;
 
 /// Sends few clients' requests until the JVM is in a steady state.
@@ -54,14 +54,14 @@ pub(super) fn warm_up(
     Ok(CrossoverWarmUp { few_clients_s: few_clients.lasted_s(), load_s: 0.0, steady })
 }
 
-/// Where each request failed, they would fail on each kind of thread.
+/// The failure to report when no request succeeded: requests would then fail on every kind of thread.
 fn none_expected(outcome: &LoadOutcome) -> Option<CrossoverFailure> {
     let (&why, _) = outcome.failures.iter().max_by_key(|(_, count)| **count)?;
     let is_none = outcome.counts.ok == 0;
     is_none.then_some(CrossoverFailure::NoneExpected { sent: outcome.counts.sent, why })
 }
 
-/// Whether the service hangs. A round without a response was ended here, and not by the user.
+/// Fails if the service hangs. The round without a response was ended by us, not by the user.
 fn look_into(pid: u32, outcome: &mut LoadOutcome) -> Result<(), CrossoverFailure> {
     outcome.interrupted = false;
     let hang = Silence::of(outcome).and_then(|it| Hang::find(Some(pid), Some(it), true, &Arc::default()));

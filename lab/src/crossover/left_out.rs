@@ -1,19 +1,19 @@
-//! Which periods of a crossover do not count, for reasons that its blocks show.
+//! Decides which periods of a crossover do not count, judging by its blocks.
 
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, LeftOut};
 use threadcount_stats::crossover::lost_cpu::uneven_blocks;
 use threadcount_stats::crossover::warm_up::{WarmUpEnd, warm_up_end};
 
-/// How many blocks are left where some are left out.
+/// Whether more blocks can still be measured when some are left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rest {
-    /// Others follow.
+    /// More blocks follow.
     MayBeFew,
-    /// None follow: where too few would be left for an interval, all are kept.
+    /// No more blocks follow, so all are kept if too few would be left for an interval.
     HasInterval,
 }
 
-/// Leaves out the blocks before the JVM was warm; none where it still warms up, or this is not known yet. False: one of the two.
+/// Leaves out the blocks before the JVM was warm. Returns false, and leaves out none, while the JVM still warms up or nobody can tell yet.
 pub(super) fn mark_warming_up(crossover: &mut Crossover) -> bool {
     clear(crossover, LeftOut::WarmingUp);
     clear(crossover, LeftOut::LostCpu);
@@ -29,7 +29,7 @@ pub(super) fn mark_warming_up(crossover: &mut Crossover) -> bool {
     matches!(end, WarmUpEnd::At(_))
 }
 
-/// A block that was broken off has not all periods.
+/// Leaves out the last block if it was broken off before all of its periods were measured.
 pub(super) fn mark_incomplete(crossover: &mut Crossover) {
     let whole = 2 * crossover.treatments.len();
     let Some(last) = crossover.periods.last().map(|it| it.block) else { return };
@@ -62,7 +62,7 @@ mod tests {
     use threadcount_model::crossover::LostCpu;
     use threadcount_report::sample::crossover;
 
-    /// `uneven` of so many blocks lost CPU in one period.
+    /// A crossover of `blocks` blocks, the first `uneven` of which lost CPU in one of their periods.
     fn marked(blocks: u32, uneven: u32, rest: Rest) -> Crossover {
         let mut made = crossover(blocks, 0.01).crossover;
         for (at, period) in made.periods.iter_mut().enumerate() {

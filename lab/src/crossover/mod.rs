@@ -1,4 +1,4 @@
-//! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, set it back.
+//! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, switch back at the end.
 
 mod few_clients;
 mod left_out;
@@ -35,40 +35,40 @@ use threadcount_stats::crossover::comparison::{compare, is_decided, is_vague};
 use threadcount_stats::random::SplitMix64;
 use treatments::{served_at_once, usual_treatments};
 
-/// The load itself warms up so long, on each kind of thread in turn.
+/// How long the load itself warms up the JVM, switching through the kinds of thread.
 const LOADED_WARM_UP: Duration = Duration::from_secs(6);
-/// The load is told to end when the session does; so long for each kind of thread, after what periods may take, it has ended in any case.
+/// The load ends when the session does, and at the latest this long (for each kind of thread) after the time that periods may take.
 const LONGEST_BESIDE_PERIODS: Duration = Duration::from_secs(150);
-/// After so many seconds without a response the service hangs, or responds too slowly for periods.
+/// After this many seconds without a response the service hangs, or responds too slowly for periods.
 const SILENT_S: u32 = 20;
-/// Requests of others are looked for so long before anything is sent.
+/// How long we look for requests of other clients before we send anything.
 const LISTENING: Duration = Duration::from_millis(1_500);
-/// A thread of the load that waits for a response hands over what it counted within 100 ms.
+/// A load thread that waits for a response hands over its counts within 100 ms; this leaves room.
 const HAND_OVER: Duration = Duration::from_millis(250);
-/// So often it is looked whether the user stops it, or the load has ended.
+/// How often we check whether the user stopped the session or the load has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What is to be done.
+/// What a crossover compares, on which server and under which load.
 #[derive(Clone)]
 pub struct CrossoverOrder<'a> {
-    /// The JVM.
+    /// The process ID of the JVM.
     pub pid: u32,
-    /// Where the requests go.
+    /// The port that the requests go to.
     pub port: u16,
     pub plan: &'a LoadPlan,
-    /// The probe's.
+    /// The jar of the probe.
     pub jar: PathBuf,
-    /// The first is the baseline. Empty: [`usual_treatments`].
+    /// The kinds of thread to compare, the baseline first. If empty, [`usual_treatments`] are compared.
     pub treatments: Vec<Treatment>,
-    /// How long periods may take, all together ...
+    /// How long all periods together may take ...
     pub budget: Duration,
-    /// ... and where the JVM still warms up, or too little is known.
+    /// ... and how long if the JVM still warms up, or the intervals are too wide, when that time is over.
     pub longest_budget: Duration,
-    /// Requests of others than ours are no reason to end.
+    /// Goes on even if other clients send requests too.
     pub beside_others: bool,
 }
 
-/// What is shown while it goes on.
+/// Progress of a crossover, for the screen.
 pub enum CrossoverEvent<'e> {
     /// The server, before anything is sent.
     Found(&'e SwitchableServer),
@@ -78,7 +78,7 @@ pub enum CrossoverEvent<'e> {
     Warm(CrossoverWarmUp),
     /// A block is complete.
     Block(&'e Crossover),
-    /// The periods are over, and reasons are looked for.
+    /// The periods are over, and the search for reasons begins.
     Observing(&'e Crossover),
 }
 
@@ -112,7 +112,7 @@ pub enum CrossoverFailure {
         "the rate of the load changes: a crossover compares kinds of thread under one rate; write -r or -c alone"
     )]
     ChangingLoad,
-    /// The server that was started for it.
+    /// The server that was started for the crossover.
     #[error("{variant} never became ready. {why}")]
     NotReady { variant: String, why: String },
     #[error("interrupted by the user")]
@@ -128,10 +128,10 @@ impl miette::Diagnostic for CrossoverFailure {
     }
 }
 
-/// Does it. The server has its own threads again when it returns, however it returns.
+/// Runs the crossover. However it returns, the server is back on its own threads.
 ///
 /// # Errors
-/// Why there is not even one period.
+/// The reason why not even one period was measured.
 pub fn run(
     order: &CrossoverOrder<'_>,
     stop: &AtomicBool,
@@ -178,7 +178,7 @@ pub fn run(
     let over = AtomicBool::new(false);
     let silent_s = AtomicU32::new(0);
     let (ended, outcome) = thread::scope(|scope| {
-        // Also where something here panics.
+        // Ends the load even if something here panics.
         let _over = SetWhenDropped(&over);
         let load = scope.spawn(|| send(order, &periods, &over, &silent_s));
         let has_load_ended = || load.is_finished();
@@ -197,7 +197,7 @@ pub fn run(
         let ended = alternation.run(&mut crossover, watch);
         let open = alternation.open;
         over.store(true, Ordering::Relaxed);
-        // Requests that still run on our threads end before the load does.
+        // The load goes on until here, so that requests on our threads can still end.
         let restored = session.restore();
         let outcome = load.join().unwrap_or_else(|_| Err(LoadError::Thread("it panicked".to_owned())));
         complete(&mut crossover, open, &periods);
@@ -205,7 +205,7 @@ pub fn run(
     });
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        // What was measured before stands.
+        // The periods measured before the load failed still count.
         Err(why) if !crossover.periods.is_empty() => {
             crossover.ended_early = Some(why.to_string());
             return Ok(crossover);
@@ -217,7 +217,7 @@ pub fn run(
     }
     crossover.ended_early = ended.err().map(|why| why.to_string());
     crossover.requests = CrossoverRequests { ok: outcome.counts.ok, failed: outcome.counts.failed };
-    // Until it is known of each kind of thread by itself: while the JVM warms up, the compiler takes the generator's core.
+    // A first answer, replaced below by the one for each kind of thread: while the JVM warms up, the compiler takes the generator's core.
     crossover.generator_limit = generator_limit(&LoadReport::new(&outcome, order.plan));
     if crossover.ended_early.is_none() {
         watch(CrossoverEvent::Observing(&crossover));
@@ -237,7 +237,7 @@ fn generator_limit(load: &LoadReport) -> Option<String> {
     load.generator.why.clone().filter(|_| load.generator.bottleneck)
 }
 
-/// What hangs, if something does; a service may also refuse all requests, or respond too slowly.
+/// The hang behind a silence, if it is proven; a service may also refuse all requests, or respond too slowly.
 fn hang_after(pid: u32, outcome: &LoadOutcome, silent_s: f64) -> Option<CrossoverFailure> {
     let since_response_s = outcome.ended_ns.saturating_sub(outcome.last_response_ns) as f64 / 1e9;
     let silence = Silence::seen(outcome, since_response_s.min(silent_s));
@@ -272,7 +272,7 @@ fn began(session: &CrossoverSession) -> Result<u64, CrossoverFailure> {
     Ok(session.status()?.current.unwrap_or_default().began)
 }
 
-/// Ends the load that looks at it, whatever happens meanwhile.
+/// Ends the load, which polls this flag, however the scope is left.
 struct SetWhenDropped<'a>(&'a AtomicBool);
 
 impl Drop for SetWhenDropped<'_> {
@@ -281,7 +281,7 @@ impl Drop for SetWhenDropped<'_> {
     }
 }
 
-/// The load of the whole session.
+/// Sends the load of the whole session.
 fn send(
     order: &CrossoverOrder<'_>,
     periods: &Arc<Periods>,
@@ -302,13 +302,13 @@ fn send(
     run::run(&plan, Control::new(over, &mut on_second).with_periods(Arc::clone(periods)))
 }
 
-/// A rate of few requests has long times without a response.
+/// The longest silence that is still normal: at a low rate the time between responses is long.
 fn most_silent_s(plan: &LoadPlan) -> u32 {
     const REQUESTS: f64 = 5.0;
     SILENT_S.saturating_add(rate_per_s(plan).map_or(0, |rate| (REQUESTS / rate) as u32))
 }
 
-/// The most requests in flight.
+/// The largest number of requests in flight.
 fn in_flight(plan: &LoadPlan) -> u32 {
     plan.connections.get().saturating_mul(plan.streams_per_connection.get())
 }
@@ -320,7 +320,7 @@ fn rate_per_s(plan: &LoadPlan) -> Option<f64> {
     }
 }
 
-/// Adds the last periods, once the load has ended: a thread of it that had no response or no core since hands over late.
+/// Adds the last periods after the load has ended: a load thread that was stuck without a response or a core hands over its counts late.
 fn complete(crossover: &mut Crossover, open: Vec<OpenPeriod>, periods: &Periods) {
     crossover.periods.extend(open.into_iter().map(|it| it.counted(periods)));
     mark_incomplete(crossover);
@@ -330,7 +330,7 @@ fn complete(crossover: &mut Crossover, open: Vec<OpenPeriod>, periods: &Periods)
     mark_lost_cpu(crossover, Rest::HasInterval);
 }
 
-/// Periods, block by block, while the load goes on.
+/// Runs the periods, block by block, while the load goes on.
 struct Alternation<'a> {
     order: &'a CrossoverOrder<'a>,
     session: &'a CrossoverSession,
@@ -339,11 +339,11 @@ struct Alternation<'a> {
     has_load_ended: &'a dyn Fn() -> bool,
     /// Seconds since the last response.
     silent_s: &'a AtomicU32,
-    /// The requests that each treatment can serve at once.
+    /// The number of requests that every treatment can serve at once.
     at_once: u32,
     began_ns: Nanos,
     switch: Option<Switch>,
-    /// Those that are over and whose counts may not be complete.
+    /// Periods that are over but whose counts may still be incomplete.
     open: Vec<OpenPeriod>,
 }
 
@@ -368,7 +368,7 @@ impl Alternation<'_> {
                 break Err(why);
             }
             longest_block = longest_block.max(block_began.elapsed());
-            // What the last period counted is complete when the next one has ended.
+            // The counts of a period are complete once the next period has ended.
             let last = self.open.split_off(self.open.len().saturating_sub(1));
             crossover.periods.extend(self.open.drain(..).map(|it| it.counted(self.periods)));
             self.open = last;
@@ -379,7 +379,7 @@ impl Alternation<'_> {
             let found = compare(crossover);
             let is_decided = is_warm && is_decided(&found, self.order.treatments.len());
             let ends_after = |budget: Duration| began.elapsed() + longest_block > budget;
-            // Once it goes on for longer, only its intervals or that time end it.
+            // From here on only the intervals or the longest budget end the session.
             is_late |= (!is_warm || is_vague(&found)) && ends_after(self.order.budget);
             let budget = if is_late { self.order.longest_budget } else { self.order.budget };
             if is_decided || ends_after(budget) {
@@ -390,12 +390,12 @@ impl Alternation<'_> {
         ended
     }
 
-    /// Each treatment in turn, so that both kinds of thread have run the application under the load.
+    /// Runs each treatment in turn, so that both kinds of thread have run the application under the load.
     fn warm_up_loaded(&mut self) -> Result<PeriodLength, CrossoverFailure> {
         let began = Instant::now();
         let mut length = PeriodLength::default();
         let mut lost_cpu = LostCpuMeter::of_server(self.order.pid);
-        // Of the last turn: the first ones have times of a cold JVM.
+        // The length is taken from the last turn, because the first turns have the response times of a cold JVM.
         while began.elapsed() < LOADED_WARM_UP {
             let mut next = PeriodLength::default();
             for &treatment in &self.order.treatments {
@@ -409,7 +409,7 @@ impl Alternation<'_> {
     }
 
     fn block(&mut self, block: u32, order: &[usize], length: PeriodLength) -> Result<(), CrossoverFailure> {
-        // Again in each block: the connections of a server change.
+        // The meter is new in each block because a server's connections change.
         let mut lost_cpu = LostCpuMeter::of_server(self.order.pid);
         for &index in order {
             let period = self.period(block, self.order.treatments[index], length, &mut lost_cpu)?;

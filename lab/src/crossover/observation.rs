@@ -1,4 +1,4 @@
-//! Why kinds of thread differ: after the periods the load goes on for some seconds on each of them, with the probe in the JVM.
+//! Why kinds of thread differ: after the periods, the load goes on for some seconds on each kind with the probe in the JVM.
 
 use super::{CrossoverFailure, CrossoverOrder};
 use crate::run::attached;
@@ -15,22 +15,22 @@ use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::crossover::{CROSSOVER, Treatment};
 use threadcount_model::record::{Record, RequestThread, ServerFacts};
 
-/// Until requests of the kind before are gone, and the flight recorder runs.
+/// Time for the requests of the previous kind to end and for the flight recorder to start.
 const LEAD_IN: Duration = Duration::from_secs(1);
-/// A tenth of what periods may take is counted, within these bounds: fewer samples show only what most requests do.
+/// Bounds of the counted time, which is a tenth of the periods' budget: with few samples only the most frequent work shows.
 const WINDOW: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(4));
 
-/// What was measured on one kind of thread.
+/// The measurements on one kind of thread.
 struct Observed {
     treatment: Treatment,
     outcome: LoadOutcome,
     samples: Samples,
 }
 
-/// A record per treatment.
+/// Observes each treatment and returns a record for each.
 ///
 /// # Errors
-/// The probe or the load cannot be had. What was measured before stands.
+/// The probe or the load cannot be started. What was measured before stands.
 pub(super) fn observe(
     order: &CrossoverOrder<'_>,
     session: &CrossoverSession,
@@ -59,7 +59,7 @@ pub(super) fn observe(
     let restored = session.restore();
     let ended_ns = observed.last().map_or(0, |it| it.outcome.ended_ns);
     let lines = ProbeLines::read(&lines, &AtomicU64::new(ended_ns), &mut |_| {});
-    // The JVM ends it by itself where it does not in this time.
+    // If detaching fails, the probe ends by itself.
     let _ = detacher.detach();
     done?;
     restored?;

@@ -1,4 +1,4 @@
-//! One period: switch, wait until the requests of the other kind are gone, count, and read what it cost.
+//! One period: switch, wait until the requests on the other kind of thread are gone, count, and read the cost.
 
 use super::{CrossoverFailure, LOOK_EVERY};
 use std::thread;
@@ -10,23 +10,23 @@ use threadcount_machine::lost_cpu::LostCpuMeter;
 use threadcount_machine::probe::crossover::{CrossoverSession, PeriodTasks};
 use threadcount_model::crossover::{CrossoverPeriod, LeftOut, ResponseTimes, Treatment, quantile_ms};
 
-/// Responses are counted so long, where they are fast.
+/// The length of the counted part when responses are fast.
 const SHORTEST: Duration = Duration::from_secs(1);
 const LONGEST: Duration = Duration::from_secs(4);
-/// A median response fits so many times ...
+/// The counted part is long enough for this many median responses ...
 const RESPONSES: f64 = 10.0;
-/// ... and a slow one once, as long as the period is no longer than this for it: fewer blocks widen each interval.
+/// ... and for one slow response, unless that would make it longer than this: fewer blocks widen each interval.
 const LONGEST_FOR_P99: Duration = Duration::from_millis(1_500);
-/// The queues of the treatment before are gone after so many response times ...
+/// The queues of the previous treatment are gone after this many response times ...
 const WASHOUT_RESPONSES: f64 = 3.0;
-/// ... and so long at least and at most.
+/// ... within these bounds.
 const WASHOUT: (Duration, Duration) = (Duration::from_millis(150), Duration::from_secs(4));
-/// Requests that are starved by those of the other kind are all waited for so long: a session of washouts has few blocks.
+/// How long we wait for all requests on the previous kind of thread when new requests starve them: long washouts leave few blocks.
 const STARVED: Duration = Duration::from_secs(1);
-/// Then so large a part of the requests may still be on the kind of thread before: a ratio is off by at most this part of its effect.
+/// After that, this share of requests may still run on the previous kind of thread: it dilutes a ratio's effect by at most this share.
 const LARGEST_REST: f64 = 0.05;
 
-/// How long a period is.
+/// How long a period is counted, and how long the washout before it lasts at least.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PeriodLength {
     pub counted: Duration,
@@ -40,7 +40,7 @@ impl Default for PeriodLength {
 }
 
 impl PeriodLength {
-    /// Long enough for these response times.
+    /// A period that is long enough for these response times.
     pub fn of(p50_ms: Option<f64>, p99_ms: Option<f64>) -> Self {
         let times =
             |ms: Option<f64>, count: f64| Duration::from_secs_f64(ms.unwrap_or_default() * count / 1e3);
@@ -51,34 +51,35 @@ impl PeriodLength {
         }
     }
 
-    /// Long enough for both.
+    /// A period that is long enough for both.
     pub fn longer(self, other: Self) -> Self {
         Self { counted: self.counted.max(other.counted), washout: self.washout.max(other.washout) }
     }
 }
 
-/// What is switched and counted.
+/// The server that is switched, and the load whose responses are counted.
 pub(super) struct Subject<'a> {
     pub pid: u32,
     pub port: u16,
     pub session: &'a CrossoverSession,
     pub periods: &'a Periods,
-    /// When the load began.
+    /// The time at which the load began.
     pub began_ns: Nanos,
-    /// The requests that each treatment can serve at once. Those of another kind run beside them: 10 of 400 would be 5 % more for a pool of 200.
+    /// The number of requests that every treatment can serve at once. Requests left on the previous kind of thread run beside them: 10
+    /// leftovers would enlarge a pool of 200 by 5 %.
     pub at_once: u32,
-    /// So many are always in flight.
+    /// The load is closed, so its clients always keep `at_once` requests in flight.
     pub is_closed: bool,
 }
 
-/// The treatment that runs now. Periods of the same treatment that follow each other need one switch.
+/// The treatment that runs now. Consecutive periods of the same treatment need only one switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Switch {
     pub treatment: Treatment,
     at_ns: Nanos,
-    /// Requests that ran or waited then.
+    /// Requests that ran or waited at the switch.
     requests: u64,
-    /// Those that ran all the time that the treatment before lasted: on whatever follows they weigh alike.
+    /// Requests that outlasted the previous treatment; they weigh equally on whatever follows.
     lasting: u64,
     is_washed_out: bool,
 }
@@ -94,19 +95,20 @@ impl Switch {
         let lasting = subject.session.status()?.earlier_tasks;
         let switched = subject.session.switch_to(treatment, subject.port)?;
         let at_once = u64::from(subject.at_once);
-        // Of an open load only a part of the connections is in use.
+        // An open load uses only a part of its connections.
         let requests = if subject.is_closed { at_once } else { switched.earlier_tasks.min(at_once) };
         Self { treatment, at_ns: switched.t_ns, requests, lasting, is_washed_out: false }
             .washed_out(subject, washout, wait)
     }
 
-    /// For the next period of the same treatment, before which the requests of the treatment before may have gone.
+    /// Reuses the switch for the next period of the same treatment; the requests of the previous treatment may have ended meanwhile.
     pub fn again(self, subject: &Subject<'_>, wait: &Wait<'_>) -> Result<Self, CrossoverFailure> {
         if self.is_washed_out { Ok(self) } else { self.washed_out(subject, Duration::ZERO, wait) }
     }
 
-    /// Waits until the requests of the treatments before are gone, but for one in a hundred: those weigh less than can be measured. One
-    /// that lasts for a minute would leave out every period, so after a while a few are enough. False: too many still run or wait.
+    /// Waits until all but 1 % of the requests of earlier treatments are gone: that few cannot be measured. A single request that lasts a
+    /// minute would spoil every period, so after [`STARVED`] a few more are accepted. `is_washed_out` is false if too many still run or
+    /// wait.
     fn washed_out(
         self,
         subject: &Subject<'_>,
@@ -130,9 +132,9 @@ impl Switch {
     }
 }
 
-/// A period that is over, and whose counts may not be complete.
+/// A period that is over but whose counts may still be incomplete.
 pub(super) struct OpenPeriod {
-    /// Of its first half; the second has the next one.
+    /// The number of its first half; the second half has the next number.
     number: u32,
     record: CrossoverPeriod,
     half_s: [f64; 2],
@@ -143,7 +145,7 @@ pub(super) struct OpenPeriod {
 type Wait<'w> = dyn Fn(Duration) -> Result<(), CrossoverFailure> + 'w;
 
 impl OpenPeriod {
-    /// Has the period, from now on.
+    /// Runs the period, starting now.
     pub fn run(
         subject: &Subject<'_>,
         block: u32,
@@ -194,13 +196,13 @@ impl OpenPeriod {
         Ok(Self { number, record, half_s, cpu_ns, tasks })
     }
 
-    /// With what was counted, after each thread of the load has had time for a response.
+    /// The finished period, after each load thread has had `time` to receive a response and hand over its counts.
     pub fn counted_after(self, periods: &Periods, time: Duration) -> CrossoverPeriod {
         thread::sleep(time);
         self.counted(periods)
     }
 
-    /// With what was counted.
+    /// The finished period, with its counts.
     pub fn counted(self, periods: &Periods) -> CrossoverPeriod {
         let Self { number, mut record, half_s, cpu_ns, tasks } = self;
         let halves = [number, number + 1].map(|it| periods.take(it).unwrap_or_default());
@@ -226,7 +228,7 @@ impl OpenPeriod {
     }
 }
 
-/// Numbers of periods of one process.
+/// A number for a period that is unique in this process; the one after it is free for the second half.
 fn unique_number() -> u32 {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,9 +1,9 @@
-//! Which kinds of thread are compared where nobody names them, and how many requests each can serve.
+//! The kinds of thread that are compared by default, and how many requests each can serve.
 
 use threadcount_model::crossover::Treatment;
 
-/// The server's own pool, virtual threads, and a pool with a thread per client where the own one has fewer: it tells whether a difference
-/// is one of the kind of thread or of their number.
+/// The server's own pool, virtual threads, and a pool with a thread per client if the server's own pool is smaller: it shows whether a
+/// difference comes from the kind of thread or from their number.
 pub(super) fn usual_treatments(own_threads: Option<u32>, clients: u32) -> Vec<Treatment> {
     let sized = Treatment::Platform { threads: clients };
     let is_own_smaller = own_threads.is_none_or(|own| own < clients);
@@ -11,7 +11,7 @@ pub(super) fn usual_treatments(own_threads: Option<u32>, clients: u32) -> Vec<Tr
     [Treatment::Own, Treatment::Virtual { limit: None }].into_iter().chain(sized).collect()
 }
 
-/// The requests that the smallest of these treatments can serve at once, of so many clients.
+/// The number of requests, of `clients` in flight, that the smallest treatment can serve at once.
 pub(super) fn served_at_once(treatments: &[Treatment], own_threads: Option<u32>, clients: u32) -> u32 {
     let served = treatments.iter().filter_map(|treatment| match *treatment {
         Treatment::Own => own_threads,

@@ -16,20 +16,20 @@ use threadcount_stats::runs::complete;
 /// The name and version of the document.
 const SCHEMA: &str = "threadcount/compare-results/1";
 
-/// Result B against result A.
+/// The figures of result B compared with those of result A.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
     /// The document's name and version.
     pub schema: &'static str,
-    /// The first result, the one before.
+    /// The earlier result.
     pub a: Side,
     pub b: Side,
-    /// Sessions behind each side. The intervals hold how runs of one session differ; one session per side cannot show how
-    /// sessions differ.
+    /// Sessions behind each side. The intervals cover how runs within one session differ; one session per side cannot show how sessions
+    /// differ.
     pub sessions_per_side: u32,
-    /// Differences in what was measured, and on what.
+    /// Differences in how and on what the figures were measured.
     pub differs: Differences,
-    /// Loads and variants that only one of them has, in sentences.
+    /// Loads and variants that only one of the results contains, in sentences.
     pub only_in_one: Vec<String>,
     /// The figures, B divided by A.
     pub changed: Vec<Changed>,
@@ -40,7 +40,7 @@ pub struct Change {
 pub struct Side {
     pub folder: PathBuf,
     pub experiment: String,
-    /// When it was made, RFC 3339.
+    /// The creation time, RFC 3339.
     pub created_at: String,
     /// Whether its figures are trusted.
     pub trusted: bool,
@@ -48,7 +48,7 @@ pub struct Side {
 }
 
 impl Side {
-    /// A result that lies in a folder.
+    /// One side of the comparison, read from the result in a folder.
     #[must_use]
     pub fn from_document(folder: &Path, document: &ResultDocument) -> Self {
         Self {
@@ -70,9 +70,9 @@ impl Side {
 pub struct Changed {
     pub load: String,
     pub variant: String,
-    /// B / A of each metric that both have; `variant_value` is B's figure, `baseline_value` A's.
+    /// B / A for each metric that both results contain; `variant_value` is B's figure, `baseline_value` A's.
     pub ratios: Vec<Ratio>,
-    /// What the load is.
+    /// The load's workload, which decides how its ratios are judged.
     #[serde(skip)]
     workload: Workload,
 }
@@ -139,7 +139,7 @@ impl Changed {
         self.ratios.iter().find(|ratio| ratio.metric == metric)
     }
 
-    /// For the words of a whole page.
+    /// The part that is judged together with all other figures of a page.
     pub(super) fn page_part(&mut self) -> (Workload, &mut Vec<Ratio>) {
         (self.workload, &mut self.ratios)
     }

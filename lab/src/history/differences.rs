@@ -1,7 +1,6 @@
 //! What differs between two results, other than their figures.
 //!
-//! Experiments are compared field by field as JSON, so that keys that are added later are
-//! not forgotten here.
+//! Experiments are compared field by field as JSON, so that keys added later are not forgotten here.
 
 use super::setting;
 use serde::Serialize;
@@ -11,8 +10,8 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
-/// Keys without effect on the figures: names, notes, numbers of rounds, and limits that were not reached; and a load's own
-/// warm-up, which is compared together with the experiment's.
+/// Keys without effect on the figures: names, notes, numbers of rounds, limits that were not reached, and a load's own warm-up, which is
+/// compared together with the experiment's.
 const IGNORED: [&str; 10] = [
     "name",
     "label",
@@ -25,28 +24,28 @@ const IGNORED: [&str; 10] = [
     "warmup_s",
     "warmup_auto",
 ];
-/// Memory sizes that differ by less are equal: the kernel reserves a varying part.
+/// Memory sizes that differ by less than this share are equal: the kernel reserves a varying part.
 const SAME_MEMORY: f64 = 0.01;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Where it belongs: `machine`, the name of a load or of a variant.
+    /// The part that differs: `machine`, or the name of a load or variant.
     pub of: String,
-    /// Path of the setting, e.g. `kernel`, `kind.closed.clients`, `jdk`; [`setting`] has the words for people.
+    /// The path of the setting, e.g. `kernel`, `kind.closed.clients`, `jdk`; [`setting`] translates it for people.
     pub what: String,
-    /// In the first result; `None`: absent.
+    /// The value in the first result; `None` if absent.
     pub a: Option<String>,
-    /// In the second.
+    /// The value in the second result; `None` if absent.
     pub b: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Differences {
-    /// The machine: the figures are not comparable.
+    /// Differences of the machine, which make the figures incomparable.
     pub machine: Vec<Difference>,
-    /// The loads: the figures are not comparable.
+    /// Differences of the loads, which make the figures incomparable.
     pub load: Vec<Difference>,
-    /// The servers, which a comparison is usually about.
+    /// Differences of the servers, which a comparison is usually about.
     pub server: Vec<Difference>,
     pub tool: Vec<Difference>,
 }
@@ -62,7 +61,7 @@ impl Differences {
         }
     }
 
-    /// Those that make a comparison of figures unfair.
+    /// The differences that make a comparison of figures unfair.
     pub fn unfair(&self) -> impl Iterator<Item = &Difference> {
         self.machine.iter().chain(&self.load)
     }
@@ -88,7 +87,7 @@ fn machine(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     fields_that_differ("machine", &a.machine, &second)
 }
 
-/// Of the loads that both have, including the warm-up.
+/// Differences between the loads that both results contain, including the warm-up.
 fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let (old, new) = (&a.experiment, &b.experiment);
     let both = old.loads.iter().filter_map(|load| Some((load, new.load(&load.name)?)));
@@ -108,7 +107,7 @@ fn loads(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     differ
 }
 
-/// Of the variants that both have: as configured, and as reported by the running server.
+/// Differences between the variants that both results contain: as configured, and as reported by the running server.
 fn servers(a: &ResultDocument, b: &ResultDocument) -> Vec<Difference> {
     let old = &a.experiment.variants;
     let both = old.iter().filter_map(|variant| Some((variant, b.experiment.variant(&variant.name)?)));

@@ -22,8 +22,7 @@ pub struct Unreadable {
     pub why: String,
 }
 
-/// All results in a folder and below, the oldest first, and those that could not be read. Hidden folders and links are
-/// skipped.
+/// All results in a folder and below, the oldest first, and the files that could not be read. Hidden folders and links are skipped.
 #[must_use]
 pub fn find(below: &Path) -> (Vec<Found>, Vec<Unreadable>) {
     let (mut found, mut unreadable) = (Vec::new(), Vec::new());

@@ -13,7 +13,7 @@ use threadcount_stats::lost_on_purpose::LostOnPurpose;
 use threadcount_stats::runs::complete;
 use threadcount_stats::trust::doubts;
 
-/// What the gate has to say of one figure, or of one variant under one load.
+/// The gate's judgement on one figure, or on one variant under one load.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateRemark {
     pub sentence: String,
@@ -23,16 +23,17 @@ pub struct GateRemark {
 /// The gravest decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateOutcome {
-    /// It is neither shown that the figure is worse by more than is allowed nor that it is not.
+    /// The figure is neither shown to be worse by more than is allowed nor shown not to be.
     Undecided,
-    /// No complete run, runs that are not trusted, no interval.
+    /// There is no complete run, no trusted run, or no interval.
     CannotBeJudged,
     Worse,
 }
 
-/// What got worse by more than `share`, is undecided or cannot be judged, of all that both results were to measure: the
-/// throughput (under an open load it is given) or the capacity is lower, the time per operation or the 99th percentile is
-/// higher (where losses are expected, the median, which has to be as good as before only if it could be judged before). All these figures are a family of their own, see [`judge_family`].
+/// Lists the figures that got worse by more than `share`, are undecided or cannot be judged, among all that both results planned to
+/// measure. Worse is a lower throughput (fixed under an open load) or capacity, a longer time per operation, or a higher 99th percentile.
+/// Where losses are expected, the median replaces the percentile, unless it could not be judged before. All figures form one family, see
+/// [`judge_family`].
 #[must_use]
 pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemark> {
     let mut items = Vec::new();
@@ -52,7 +53,7 @@ pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemar
     remarks.collect()
 }
 
-/// What there is to say before the figures are judged together.
+/// A finished remark, or a figure that must be judged together with the others.
 enum Item {
     Remark(GateRemark),
     Figure { whose: String, test: LimitTest },
@@ -67,7 +68,7 @@ impl Item {
     }
 }
 
-/// Has the result this variant under this load, or should it? What is not testable on both machines is not asked for.
+/// Whether the result contains this variant under this load, or should. A variant that is testable on neither machine is not required.
 fn is_planned(document: &ResultDocument, variant: &Variant, load: &LoadSpec) -> bool {
     let experiment = &document.experiment;
     experiment.variant(&variant.name).is_some()
@@ -118,7 +119,7 @@ fn items_of(
             }
         }
     };
-    // What was no figure of the server before cannot have got worse.
+    // A figure that was not the server's own before cannot have got worse.
     let lost_before = LostOnPurpose::of(load.workload, &[&before]);
     judged_metrics(load.workload).iter().filter(|metric| !lost_before.hides(**metric)).map(figure).collect()
 }
@@ -128,15 +129,15 @@ fn skipped<'a>(document: &'a ResultDocument, variant: &Variant, load: &LoadSpec)
     of_variant.or_else(|| document.experiment.load(&load.name)?.skipped.as_deref())
 }
 
-/// The most important reason why nothing follows from the runs of this variant under this load. An external tool that was
-/// the bottleneck of its own figures is one as well: a server that got slower does not show in them.
+/// The most important reason why nothing follows from the runs of this variant under this load. An external tool that was its own
+/// bottleneck is such a reason: its figures would not show a slower server.
 fn serious_doubt(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Option<Doubt> {
     doubts(&document.experiment, &document.records).into_iter().find(|doubt| {
         (doubt.variant.as_str(), &doubt.load) == (variant, &load.name) && doubt.reason.is_serious()
     })
 }
 
-/// At its capacity a server has the response times that the limit allows.
+/// The metrics to judge. At its capacity a server's response times are at the limit, so only the capacity is judged.
 const fn judged_metrics(workload: Workload) -> &'static [Metric] {
     match workload.answer() {
         Metric::Capacity => &[Metric::Capacity],
@@ -148,7 +149,7 @@ const fn judged_metrics(workload: Workload) -> &'static [Metric] {
     }
 }
 
-/// What the figure may be divided by what it was.
+/// The limit for the new figure divided by the old one.
 fn limit(metric: Metric, share: f64) -> Limit {
     if metric.lower_is_better() { Limit::AtMost(1.0 + share) } else { Limit::AtLeast(1.0 - share) }
 }

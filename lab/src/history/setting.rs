@@ -1,8 +1,8 @@
-//! A setting of a load, a server or a machine as people call it, with its value and unit.
+//! The name that people use for a setting of a load, a server or a machine, with its value and unit.
 
 use threadcount_model::figures;
 
-/// Parts of a path that name a structure and not the setting.
+/// Parts of a path that name a structure rather than the setting.
 const STRUCTURE: [&str; 7] = ["kind", "closed", "open", "benchmark", "capacity", "sending", "server"];
 /// How the names of settings end, and the unit behind their values.
 const UNITS: [(&str, &str); 3] = [("_per_s", "/s"), ("_ms", " ms"), ("_s", " s")];

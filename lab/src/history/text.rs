@@ -12,15 +12,15 @@ use threadcount_report::view::ratios::ratio_words;
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];
 
-/// What no interval of two results holds.
+/// What intervals within two single sessions cannot show.
 const ONE_SESSION: &str = "Each side is one session. The intervals hold how its runs differ, not how sessions do (another hour, \
 another start of\nthe machine), so a small difference may be that of two sessions. To tell a change from that, measure each side in \
 several\nsessions, or both as variants of one experiment.\n";
-/// The same of a list of results.
+/// The same for a list of results.
 const ONE_SESSION_EACH: &str = "Each result is one session. The intervals hold how its runs differ, not how sessions do (another \
 hour, another start of\nthe machine): a change that the next results do not show was that of a session.\n";
 
-/// Two results compared, what differs first.
+/// Compares two results, starting with what differs between their set-ups.
 #[must_use]
 pub fn change(change: &Change) -> String {
     let mut text = String::new();

@@ -22,7 +22,7 @@ pub struct Timeline {
     /// The document's name and version.
     pub schema: &'static str,
     pub folder: PathBuf,
-    /// By experiment, in alphabetical order.
+    /// The experiments in alphabetical order.
     pub experiments: Vec<Series>,
     /// Files that could not be read as results.
     pub unreadable: Vec<Unreadable>,
@@ -32,27 +32,27 @@ pub struct Timeline {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     pub experiment: String,
-    /// Its question, as the newest result has it.
+    /// The experiment's question, from the newest result.
     pub question: String,
-    /// The oldest first.
+    /// The results, the oldest first.
     pub results: Vec<Entry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     pub folder: PathBuf,
-    /// When it was made, RFC 3339.
+    /// The creation time, RFC 3339.
     pub created_at: String,
     pub threadcount: String,
-    /// Run with `--quick`.
+    /// Whether the experiment ran with `--quick`.
     pub quick: bool,
     /// Whether its figures are trusted.
     pub trusted: bool,
-    /// What ran: servers and Java versions, each once.
+    /// The servers and Java versions that ran, each once.
     pub servers: Vec<String>,
     /// The figures of each variant under each load.
     pub figures: Vec<Figures>,
-    /// Against the result before; `None` for the first.
+    /// The change since the previous result; `None` for the first.
     pub since: Option<Change>,
 }
 
@@ -66,7 +66,7 @@ pub struct Figures {
 }
 
 impl Timeline {
-    /// Is any result compared with the one before?
+    /// Whether any result is compared with the one before.
     #[must_use]
     pub fn has_changes(&self) -> bool {
         let results = self.experiments.iter().flat_map(|series| &series.results);

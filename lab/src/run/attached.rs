@@ -1,4 +1,4 @@
-//! A load on a JVM that ran already, as a run: a record of what was sent and read in the same window.
+//! A load on a JVM that already ran, recorded as a run: what was sent and what was read in the same window.
 
 use super::figures;
 use threadcount_load::outcome::LoadOutcome;
@@ -10,17 +10,17 @@ use threadcount_model::experiment::{Experiment, LoadSpec, RemoteTarget, Subject,
 use threadcount_model::record::Record;
 use threadcount_model::window::Window;
 
-/// The only variant.
+/// The name of the only variant.
 pub const VARIANT: &str = "attached";
 
-/// What was asked: nothing is compared.
+/// The experiment behind the run; it compares nothing.
 #[must_use]
 pub fn experiment(load: &LoadSpec, origin: &str) -> Experiment {
     let target = Subject::Target(RemoteTarget { target_url: origin.to_owned() });
     Experiment::unplanned(VARIANT, vec![Variant::new(VARIANT, target)], vec![load.clone()])
 }
 
-/// The run. The probe was there meanwhile, so that its window is the measured one.
+/// The record of the run. The probe was attached the whole time, so its window is the measured one.
 #[must_use]
 pub fn record(
     [variant, load]: [&str; 2],

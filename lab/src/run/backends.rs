@@ -1,4 +1,4 @@
-//! What is sampled of the servers behind the server while a load goes on.
+//! Samples of the servers behind the server while a load goes on.
 
 use std::io;
 use threadcount_machine::connections::{ConnectionSampler, ConnectionSamples};
@@ -13,11 +13,11 @@ pub(super) struct BackendSamplers {
     targets: Vec<BackendTarget>,
     processes: Vec<Sampler>,
     threads: Vec<ThreadTimes>,
-    /// `None`: there are no backends.
+    /// The connections to the backends; `None` if there are none.
     connections: Option<ConnectionSampler>,
 }
 
-/// What they sampled.
+/// The samples of all backends.
 pub(super) struct BackendSamples {
     backends: Vec<SampledBackend>,
     connections: ConnectionSamples,
@@ -40,7 +40,7 @@ impl BackendSamplers {
         Ok(Self { targets, processes, threads, connections })
     }
 
-    /// Costly readings are for the window, and not for the lead-in before it.
+    /// Starts the costly readings, which are for the window and not for the lead-in before it.
     pub fn window_begins(&mut self) {
         self.processes.iter().for_each(Sampler::window_begins);
         self.connections.iter().for_each(ConnectionSampler::read_now);
@@ -64,7 +64,7 @@ impl BackendSamplers {
 }
 
 impl BackendSamples {
-    /// The figures of each backend in the window. `cost`: that of the server in it; `cores_busy`: what the generator read of each core.
+    /// The figures of each backend in the window. `cost` is the server's cost in it; `cores_busy` is the generator's reading of each core.
     pub fn figures(&self, window: Window, cost: Option<&Cost>, cores_busy: &[f64]) -> Vec<BackendFigures> {
         let figures = self.backends.iter().enumerate().filter_map(|(place, backend)| {
             let own = backend.samples.cut(window).0?;
@@ -79,7 +79,7 @@ impl BackendSamples {
         figures.collect()
     }
 
-    /// Adds them to a record that has those of the load and the server.
+    /// Adds the backends' figures to a record that already contains those of the load and the server.
     pub fn fill_in(&self, record: &mut Record, window: Window) {
         let cores_busy = record.measured.as_ref().map(|load| load.cores_busy.as_slice()).unwrap_or_default();
         let figures = self.figures(window, record.cost.as_ref(), cores_busy);
@@ -112,7 +112,7 @@ impl SampledBackend {
     }
 }
 
-/// CPU in use on some cores, by everything; `None`: of single cores it is not known, as an external load tool does not read it.
+/// The CPU in use on some cores, by everything; `None` if unknown, because an external load tool does not read single cores.
 fn in_use(cost: Option<&Cost>, cores_busy: &[f64], cores: &[usize]) -> Option<f64> {
     let cost = cost?;
     if !cores.is_empty() && cores.len() == cost.machine_cores as usize {
@@ -130,7 +130,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    /// Half a core on these cores of a machine with two, over ten seconds.
+    /// Samples of a backend that used half a core for ten seconds, pinned to these cores of a machine with two.
     fn sampled(cores: &[usize]) -> BackendSamples {
         let reading = |second: u64| RawSample {
             at_ns: second * SECOND_NS,

@@ -1,4 +1,4 @@
-//! A capacity load: steps at one rate each, within one server process, until the search knows enough.
+//! A capacity load: steps at one rate each, within one server process, until the search has its answer.
 
 use super::context::{MeasuredWindow, RunContext, ServerWorkload};
 use super::watch::Event;
@@ -19,8 +19,8 @@ use threadcount_servers::workload::load_plan::at_rate;
 pub(super) struct CapacityWorkload(pub Capacity);
 
 impl ServerWorkload for CapacityWorkload {
-    /// The figures of the run are those of the last step at the rate that is found. The steps are in the record even where
-    /// the search is cut short.
+    /// Searches for the capacity. The run's figures are those of the last step at the rate that is found. The record keeps the steps even
+    /// if the search is cut short.
     fn measure(
         &self,
         run: &mut RunContext<'_>,
@@ -43,7 +43,7 @@ fn search(
     loop {
         match search.next() {
             Next::Step { rate_per_s } => {
-                // The backlog of one step must not be the next one's.
+                // The backlog of one step must not burden the next.
                 if !runner.settle(load, server, Some(spec.limit_ms), "between two steps")? {
                     search.went_silent();
                     continue;
@@ -102,7 +102,7 @@ fn step(spec: &Capacity, rate_per_s: f64, measurement: &Measurement) -> Capacity
     }
 }
 
-/// How many times what they did the machine's cores could have done.
+/// How many times the work of the step the machine's cores could have done.
 fn headroom(step: &CapacityStep) -> Option<f64> {
     let busy = step.machine_cpu_cores.filter(|&busy| busy > 0.0)?;
     Some(f64::from(machine::cores()) / busy)

@@ -1,4 +1,4 @@
-//! A run in progress, and what may be done to its server.
+//! A run in progress, and the workloads that measure its server.
 
 use super::interleaving::Seat;
 use super::silence::Silence;
@@ -17,18 +17,18 @@ pub(super) struct RunContext<'a> {
     pub runner: &'a Runner<'a>,
     pub variant: &'a Variant,
     pub load: &'a LoadSpec,
-    /// Where its files go.
+    /// The folder for the run's files.
     pub folder: PathBuf,
-    /// What has been measured so far.
+    /// The measurements so far.
     pub record: &'a mut Record,
     pub watch: &'a mut dyn Watch,
-    /// Where other servers run beside it.
+    /// The run's place in the ring if other servers run beside it.
     pub seat: Option<&'a Seat<'a>>,
 }
 
-/// What is done to a started, warm server and measured.
+/// A workload that measures a started, warm server.
 pub(super) trait ServerWorkload {
-    /// Does it and fills in the record. `plan`: the load as the experiment has it.
+    /// Measures the server and fills in the record. `plan` is the load as the experiment defines it.
     fn measure(
         &self,
         run: &mut RunContext<'_>,
@@ -37,19 +37,19 @@ pub(super) trait ServerWorkload {
     ) -> Result<MeasuredWindow, RunError>;
 }
 
-/// When the figures that are compared were taken.
+/// The time in which the compared figures were measured, and what is needed to explain them.
 pub(super) struct MeasuredWindow {
-    /// `None`: in several parts.
+    /// The measured window; `None` if there were several.
     pub window: Option<Window>,
-    /// The load in it, or of our own generator as like it as can be.
+    /// The load in the window; for an external tool, the closest load of our own generator.
     pub plan: LoadPlan,
-    /// What is known of its slowest requests; `None`: an external load tool.
+    /// The slowest requests; `None` if an external tool sent them.
     pub tail: Option<MeasuredTail>,
-    /// The server did not respond any more; `None`: it did, or an external load tool.
+    /// The silence of a server that stopped responding; `None` if it responded, or an external tool sent the load.
     pub silence: Option<Silence>,
 }
 
-/// The slowest requests, and what the samples show that could delay them.
+/// The slowest requests, and sampled events that could have delayed them.
 pub(super) struct MeasuredTail {
     pub slow: SlowTail,
     pub sampled_causes: Vec<ObservedCause>,

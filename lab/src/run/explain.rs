@@ -1,4 +1,4 @@
-//! The explaining window: when what is compared has been measured, the same load once more with the probe in the JVM.
+//! The explaining window: after the compared figures are measured, the same load runs once more with the probe in the JVM.
 
 use super::context::RunContext;
 use super::lasting::lasting;
@@ -18,8 +18,8 @@ use threadcount_model::record::explaining::{ExplainingWindow, Recompiling};
 use threadcount_model::window::Window;
 use threadcount_servers::running_server::RunningServer;
 
-/// Looks for reasons. What was measured before stands, whatever happens here: a server that does not survive being observed
-/// has been measured unobserved.
+/// Looks for reasons. The figures measured before stand, whatever happens here: a server that does not survive being observed has been
+/// measured unobserved.
 pub(super) fn explain(run: &mut RunContext<'_>, plan: &LoadPlan, server: &mut RunningServer) {
     let load = run.load;
     let is_wanted = server.is_to_be_observed() && run.runner.experiment.explains(load, run.record.round);
@@ -47,7 +47,7 @@ fn look(
     is_wanted: bool,
     dump: Option<&Path>,
 ) -> Result<Window, RunError> {
-    // One of two instruments may have attached though the other was refused.
+    // One of two instruments may be attached even if the other was refused.
     let recompiling = is_wanted.then(|| recompile(run, plan, server)).transpose()?;
     explaining_window(run, plan, server, dump, recompiling)
 }
@@ -73,7 +73,7 @@ fn explaining_window(
         }
     });
     let mut ask = |server: &RunningServer| {
-        // Without a dump the run is as good: the file shows whether there is one.
+        // A run without a dump is just as good; whether the file exists shows whether there is one.
         let _ = dump.map(|file| server.dump_threads(file));
     };
     let question = dump.map(|_| Question { after: halfway(&plan), ask: &mut ask, ends_load: false });

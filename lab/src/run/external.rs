@@ -10,11 +10,11 @@ use threadcount_model::window::Window;
 use threadcount_servers::running_server::RunningServer;
 use threadcount_servers::workload::external;
 
-/// Requests of the tool.
+/// The workload whose requests an external tool sends.
 pub(super) struct ExternalWorkload(pub Tool);
 
 impl ServerWorkload for ExternalWorkload {
-    /// The server's processes and the machine are sampled meanwhile. What the tool printed is kept in the run's folder.
+    /// Samples the server's processes and the machine while the tool runs. The tool's output is kept in the run's folder.
     fn measure(
         &self,
         run: &mut RunContext<'_>,
@@ -27,7 +27,7 @@ impl ServerWorkload for ExternalWorkload {
             external::load(load, self.0, &url, &run.folder, || runner.is_over(server))
         })?;
         run.record.network = observed.network;
-        // That the server or the user ended it is the cause; that the tool was stopped is not.
+        // If the server or the user ended the load, that is the cause, not the stopped tool.
         runner.check(server, "measured")?;
         let mut outcome = outcome.map_err(|error| {
             let inspected =

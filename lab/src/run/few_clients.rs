@@ -1,7 +1,7 @@
 //! A warm-up with few clients: at most one per core, so that the compiler has a core when it needs one.
 //!
-//! Many clients fill the cores, and threads of requests and the compiler share them: a JVM that is warmed up by the load itself has
-//! much of its code interpreted or badly compiled for minutes. Where requests mostly wait there is room for more clients.
+//! Many clients fill the cores, so request threads and the compiler share them: a JVM that is warmed up by the load itself runs much of its
+//! code interpreted or badly compiled for minutes. Where requests mostly wait there is room for more clients.
 
 use super::server_seconds::ServerSeconds;
 use super::steady::WarmUpTest;
@@ -12,22 +12,22 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::{LoadPlan, Pacing, Stop};
 use threadcount_model::record::RequestsAlone;
 
-/// A server that uses less of the cores mostly waits, and more clients leave the compiler its core all the same ...
+/// A server that uses a smaller share of the cores mostly waits; more clients still leave the compiler its core ...
 const IDLE_SHARE: f64 = 0.25;
-/// ... so many that it would use this share of them.
+/// ... up to the number that would use this share.
 const FILLED_SHARE: f64 = 0.5;
-/// A share of the cores below it is mostly the step of the CPU clock.
+/// A smaller share of the cores is mostly the granularity of the CPU clock.
 const LEAST_SHARE: f64 = 0.005;
-/// The test takes three seconds of a warm-up that lasts no longer.
+/// In a warm-up this short or shorter, the test for a steady state looks at three seconds.
 const TESTED_S: f64 = 6.0;
 
-/// Rounds of a closed load with few clients, until the JVM is in a steady state, or the time is over.
+/// Rounds of a closed load with few clients, until the JVM is in a steady state or the time is over.
 pub(crate) struct FewClients {
-    /// One per kind of thread: they respond at different rates, so together they are never level.
+    /// One test per kind of thread: the kinds respond at different rates, so one test over all would never see a level rate.
     tests: Vec<WarmUpTest>,
     seconds: ServerSeconds,
     cores: u32,
-    /// Those of the load itself.
+    /// The number of clients of the load itself.
     most: u32,
     clients: u32,
     next_clients: u32,
@@ -36,12 +36,12 @@ pub(crate) struct FewClients {
 }
 
 impl FewClients {
-    /// Before this load, for the process and for so long at most. `least`: clients that are needed to send at all.
+    /// A warm-up for this load and process that lasts at most `at_most_s`. `least` is the number of clients needed to send at all.
     pub fn new(pid: Option<u32>, plan: &LoadPlan, least: u32, at_most_s: f64) -> Self {
         Self::on_kinds(1, pid, plan, least, at_most_s)
     }
 
-    /// Of a server whose requests run on so many kinds of thread in turn.
+    /// A warm-up for a server whose requests run on several kinds of thread in turn.
     pub fn on_kinds(kinds: usize, pid: Option<u32>, plan: &LoadPlan, least: u32, at_most_s: f64) -> Self {
         let cores = available_parallelism().map_or(1, |cores| cores.get() as u32);
         let most = plan.connections.get();
@@ -63,20 +63,20 @@ impl FewClients {
         self.clients < self.most
     }
 
-    /// The load of the next round; `None`: it is over.
+    /// The load of the next round; `None` when the warm-up is over.
     pub fn next_round(&self, plan: &LoadPlan) -> Option<LoadPlan> {
         let left_s = self.at_most_s - self.lasted_s;
         (left_s >= 1.0 && self.is_steady() != Some(true)).then(|| with_clients(plan, self.clients, left_s))
     }
 
-    /// A second of a round has passed. Does the round end?
+    /// Takes in a second of a round. Returns whether the round ends.
     pub fn passed(&mut self, second: &Second) -> bool {
         self.passed_on(0, second)
     }
 
-    /// The same on one of several kinds of thread.
+    /// The same for one of several kinds of thread.
     pub fn passed_on(&mut self, kind: usize, second: &Second) -> bool {
-        // The last one may be a part of a second.
+        // The last second may be incomplete.
         if f64::from(second.index) + 1.0 > self.at_most_s - self.lasted_s {
             return true;
         }
@@ -105,7 +105,7 @@ impl FewClients {
     }
 }
 
-/// More where the server used little of the cores.
+/// The number of clients in the next round: more if the server used little of the cores.
 fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
     if used_share >= IDLE_SHARE {
         return clients;
@@ -114,19 +114,19 @@ fn next_clients(clients: u32, used_share: f64, most: u32) -> u32 {
     (filling as u32).min(most)
 }
 
-/// One client has the server to itself for so long ...
+/// How long one client has the server to itself, in seconds ...
 pub(crate) const ALONE_S: f64 = 1.0;
-/// ... or for so many requests.
+/// ... or for how many requests.
 const FEW_REQUESTS: f64 = 8.0;
 
-/// How long a client is alone whose first request took so long; `None`: too long for a few more.
+/// How long one client stays alone, given its first response time; `None` if a few more such requests would take too long.
 pub(crate) fn alone_s(first_ms: f64) -> Option<f64> {
     Some(FEW_REQUESTS * first_ms / 1_000.0)
         .filter(|seconds| *seconds <= 2.0 * ALONE_S)
         .map(|it| it.max(ALONE_S / 4.0))
 }
 
-/// What a client that was alone has measured; `None`: no response, or failures among them.
+/// The response times of a client that was alone; `None` if it had no response or a failure.
 pub(crate) fn requests_alone(outcome: &LoadOutcome) -> Option<RequestsAlone> {
     let times = outcome.response_time.summary().filter(|_| outcome.counts.failed == 0)?;
     Some(RequestsAlone {
@@ -137,7 +137,7 @@ pub(crate) fn requests_alone(outcome: &LoadOutcome) -> Option<RequestsAlone> {
     })
 }
 
-/// The same requests of so many clients in a closed loop, for so long.
+/// The same requests in a closed loop with this many clients, for this long.
 pub(crate) fn with_clients(plan: &LoadPlan, clients: u32, seconds: f64) -> LoadPlan {
     plan.clone().with(|changed| {
         changed.pacing = Pacing::Closed;

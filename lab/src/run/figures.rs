@@ -1,4 +1,4 @@
-//! From what happened to the figures of a record.
+//! Turns the outcome of a load and its samples into the figures of a record.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,7 +19,7 @@ use threadcount_servers::workload::external::ExternalOutcome;
 /// Steps of the latency curve in each halving of the distance to 100 %.
 const CURVE_STEPS: u32 = 5;
 
-/// A second shorter than this is left out of series of rates, because its rate is mostly chance.
+/// A second shorter than this (in seconds) is left out of rate series, because its rate is mostly chance.
 const SHORTEST_SECOND_S: f64 = 0.2;
 
 /// Fills in everything that the load and the samples show.
@@ -39,7 +39,7 @@ pub fn measured(
     record.measured = Some(report);
 }
 
-/// Fills in what an external load tool reports and the samples show.
+/// Fills in the report of an external load tool and the figures of the samples.
 pub fn external(record: &mut Record, outcome: ExternalOutcome, window: Window, samples: &Samples) {
     cost(record, &outcome.report, window, samples);
     record.measured = Some(outcome.report);
@@ -53,7 +53,7 @@ fn cost(record: &mut Record, report: &LoadReport, window: Window, samples: &Samp
     record.neighbours = samples.neighbours(window);
 }
 
-/// What the server used in a window, and per request of the load that was sent in it.
+/// The server's cost in a window, in total and per request of the load in it.
 pub fn cost_within(
     report: &LoadReport,
     window: Window,
@@ -67,7 +67,7 @@ pub fn cost_within(
     (cost.map(per_request), series)
 }
 
-/// The seconds of a load, with the requests in flight where its seconds follow one another.
+/// The seconds of a load, with the requests in flight if the seconds are contiguous.
 fn load_series(outcome: &LoadOutcome) -> Vec<LoadSample> {
     let mut series: Vec<_> = outcome.seconds.iter().filter_map(load_sample).collect();
     let (last, whole) =
@@ -85,7 +85,7 @@ fn load_series(outcome: &LoadOutcome) -> Vec<LoadSample> {
     series
 }
 
-/// The rate in each second.
+/// The rate in each second that is long enough.
 pub fn whole_seconds(outcome: &LoadOutcome) -> Vec<f64> {
     outcome.seconds.iter().filter_map(load_sample).map(|sample| sample.rate_per_s).collect()
 }
@@ -123,7 +123,7 @@ fn encoded(times: &Times) -> Option<String> {
     (times.count() > 0).then(|| STANDARD.encode(bytes))
 }
 
-/// How much the kernel's counters grew, where both readings could be had.
+/// The growth of the kernel's counters, if both readings succeeded.
 pub fn grown(before: Option<NetworkCounters>, after: Option<NetworkCounters>) -> Option<NetworkCounters> {
     before.zip(after).map(|(before, after)| difference(before, after))
 }

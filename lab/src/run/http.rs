@@ -8,7 +8,7 @@ use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_servers::running_server::RunningServer;
 
-/// Requests of our own generator.
+/// The workload whose requests our own generator sends.
 pub(super) struct HttpWorkload;
 
 impl ServerWorkload for HttpWorkload {
@@ -26,7 +26,7 @@ impl ServerWorkload for HttpWorkload {
     }
 }
 
-/// The load in parts, between which the other servers of the round have theirs.
+/// Sends the load in parts; between them the other servers of the round take their turns.
 fn in_turns(
     run: &mut RunContext<'_>,
     seat: &Seat<'_>,
@@ -51,7 +51,7 @@ fn in_turns(
             Some(before) => before.followed_by(measured),
         });
     }
-    // The others have their last turn before our heap is counted.
+    // The other servers take their last turn before our heap is counted.
     seat.pass();
     run.runner.check(server, "waiting for the others")?;
     let whole = whole.ok_or(RunError::Interrupted)?;

@@ -1,12 +1,12 @@
-//! Servers of one round that run side by side, one of which does something at a time.
+//! Servers of one round that run side by side and take turns under load.
 //!
-//! Two servers that are measured one after the other are measured on two machines: what the host below gives changes by some per cent
-//! within seconds. In short turns both see the same of it (Abedi & Brecht, "Conducting repeatable experiments in highly
-//! variable cloud computing environments", ICPE 2017, call it randomized multiple interleaved trials).
+//! Two servers that are measured one after the other are measured on two machines: the CPU that the host gives changes by some per cent
+//! within seconds. In short turns both get the same share (Abedi & Brecht, "Conducting repeatable experiments in highly variable cloud
+//! computing environments", ICPE 2017, call this randomized multiple interleaved trials).
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Whose turn it is, of a fixed number of runs in a ring.
+/// Decides whose turn it is among a fixed number of runs in a ring.
 pub(super) struct Interleaving {
     ring: Mutex<Ring>,
     passed: Condvar,
@@ -14,12 +14,12 @@ pub(super) struct Interleaving {
 
 struct Ring {
     holder: usize,
-    /// Those that have not ended.
+    /// For each run, whether it has not ended yet.
     is_in: Vec<bool>,
 }
 
 impl Ring {
-    /// The next that is still in; the same one where it is alone.
+    /// Passes the turn to the next run that has not ended; the last run left keeps it.
     fn pass(&mut self) {
         let runs = self.is_in.len();
         let next = (1..=runs).map(|steps| (self.holder + steps) % runs).find(|&place| self.is_in[place]);
@@ -28,12 +28,12 @@ impl Ring {
 }
 
 impl Interleaving {
-    /// Of so many runs. The first has the first turn.
+    /// A ring of `runs` runs; the first run has the first turn.
     pub fn of(runs: usize) -> Self {
         Self { ring: Mutex::new(Ring { holder: 0, is_in: vec![true; runs] }), passed: Condvar::new() }
     }
 
-    /// The place of one run in it.
+    /// The place of one run in the ring.
     pub const fn seat(&self, place: usize) -> Seat<'_> {
         Seat { interleaving: self, place }
     }
@@ -43,7 +43,7 @@ impl Interleaving {
     }
 }
 
-/// The place of one run. Dropped, the run is out, and the next has its turn.
+/// The place of one run. When it is dropped, the run leaves the ring and the next one gets the turn.
 pub(super) struct Seat<'i> {
     interleaving: &'i Interleaving,
     place: usize,
@@ -56,7 +56,7 @@ impl Seat<'_> {
         let _ring = self.interleaving.passed.wait_while(self.interleaving.ring(), is_others);
     }
 
-    /// Gives all others a turn and waits for the next one of ours.
+    /// Gives every other run a turn and waits until it is ours again.
     pub fn pass(&self) {
         self.interleaving.ring().pass();
         self.interleaving.passed.notify_all();
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    /// What each of three runs does in its turns, where the second ends after two.
+    /// The order in which three runs take the given numbers of turns, for example if the second ends after two.
     fn order(turns: [usize; 3]) -> String {
         let (all, done) = (Interleaving::of(3), Mutex::new(String::new()));
         thread::scope(|scope| {

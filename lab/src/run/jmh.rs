@@ -1,4 +1,4 @@
-//! A microbenchmark: JMH measures, its cost is sampled → [`Record`](threadcount_model::record::Record).
+//! A microbenchmark: JMH measures, we sample its cost → [`Record`](threadcount_model::record::Record).
 //!
 //! JMH warms up and repeats by itself, so there is no server and no load.
 
@@ -64,8 +64,8 @@ pub(super) fn measure(run: &mut RunContext<'_>, size: Benchmark) -> Result<(), R
     Ok(())
 }
 
-/// Waits for its end and fills in what it cost. Its last moments are not in the cost: the counters of a process that
-/// has ended cannot be read.
+/// Waits for the process to end and fills in its cost. The last moments are missing, because the counters of a process that has ended
+/// cannot be read.
 fn sampled(
     runner: &Runner<'_>,
     record: &mut Record,
@@ -82,7 +82,7 @@ fn sampled(
     Ok(status)
 }
 
-/// Its end, and when it was last seen alive.
+/// The exit status, and the time at which the process was last seen alive.
 fn wait(
     runner: &Runner<'_>,
     process: &mut ServerProcess,

@@ -1,9 +1,9 @@
-//! A load for another time.
+//! A load with another length.
 
 use std::time::Duration;
 use threadcount_load::plan::{LoadPlan, Stop};
 
-/// The same load for another time. One whose rate changes has its whole course.
+/// The same load with another length. A load whose rate changes keeps its whole course.
 pub(super) fn lasting(plan: &LoadPlan, time: Duration) -> LoadPlan {
     plan.clone().with(|changed| {
         changed.log = None;

@@ -1,4 +1,4 @@
-//! The live heap under load: what was measured goes on for a moment, and the JVM counts what it holds.
+//! The live heap under load: the measured load goes on for a moment, and the JVM counts the live objects.
 
 use super::context::RunContext;
 use super::lasting::lasting;
@@ -13,18 +13,17 @@ use threadcount_model::record::Record;
 use threadcount_model::record::memory::MemoryUnderLoad;
 use threadcount_servers::running_server::RunningServer;
 
-/// As many requests are in flight as there were in the measured window when the load, with all its connections, has lasted twice as long
-/// as its slow responses, and this at least.
+/// The load has as many requests in flight as in the measured window once it has lasted twice as long as its slow responses, and at least
+/// this long.
 const FILLING: Duration = Duration::from_millis(500);
-/// A load of requests that take longer than half of this is counted before it is full.
+/// If requests take longer than half of this, the heap is counted before the load has reached its full number in flight.
 const LONGEST_FILLING: Duration = Duration::from_secs(10);
-/// The load ends when the heap has been counted, and at the latest then.
+/// The load ends when the heap has been counted, or after this time.
 const LONGEST: Duration = Duration::from_secs(40);
-/// The server sees within this that its connections are closed.
+/// The server notices within this time that its connections are closed.
 const EMPTYING: Duration = Duration::from_millis(200);
 
-/// Counts the heap under load, and at rest in the rounds in which reasons are looked for. What was measured before stands,
-/// whatever happens here.
+/// Counts the heap under load and, in rounds that look for reasons, at rest. The figures measured before stand, whatever happens here.
 pub(super) fn count(
     run: &RunContext<'_>,
     plan: &LoadPlan,
@@ -55,7 +54,7 @@ pub(super) fn count(
     Some(MemoryUnderLoad { under_load, at_rest, connections: plan.connections.get().into() })
 }
 
-/// Was the load there for as long as the JVM took to count? One of a number of requests may have ended before.
+/// Whether the load lasted for the whole count. A load with a fixed number of requests may have ended before.
 fn is_under_load(from_ns: Nanos, until_ns: Nanos, outcome: &LoadOutcome) -> bool {
     outcome.started_ns <= from_ns && until_ns <= outcome.ended_ns
 }

@@ -67,7 +67,7 @@ use watch::{Event, SharedWatch, Watch};
 /// How often it is checked whether a process has ended.
 const EXIT_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// When a server is asked under a load that ends after so many requests.
+/// How long a load that ends after a number of requests runs before the server is asked.
 const ASK_AFTER: Duration = Duration::from_millis(500);
 
 /// Everything the runs of one experiment share.
@@ -78,63 +78,63 @@ pub struct Runner<'a> {
     pub launcher: &'a Launcher,
     /// Sends the loads.
     pub sender: &'a dyn LoadSender,
-    /// Does the session go on without a variant that does not work, as long as two others do?
+    /// Whether the session goes on without a variant that does not work, as long as two others do.
     pub goes_on_without: bool,
-    /// What was compared inside one JVM before the runs.
+    /// The crossover inside one JVM that preceded the runs.
     pub crossover: Option<&'a CrossoverDocument>,
     /// The command line that began the session.
     pub command: &'a [String],
-    /// Where logs go.
+    /// The folder for logs.
     pub folder: &'a ResultFolder,
     /// Set when the user wants to stop.
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
-/// What is done while a load goes on.
+/// Actions that accompany a load.
 #[derive(Default)]
 struct DuringLoad<'b, 'q> {
-    /// When counting begins: at the end of the lead-in.
+    /// Called when counting begins, at the end of the lead-in.
     on_begin: Option<&'b mut dyn FnMut()>,
     question: Option<Question<'q>>,
 }
 
-/// What is asked of a server once, while a load goes on.
+/// A question to the server, asked once while a load goes on.
 struct Question<'a> {
-    /// So long after counting began.
+    /// The time between the start of counting and the question.
     after: Duration,
     ask: &'a mut (dyn FnMut(&RunningServer) + Send),
-    /// The load has no other purpose.
+    /// The load ends with the answer because it serves no other purpose.
     ends_load: bool,
 }
 
-/// One load, and all that was observed while it went on.
+/// One load, and everything observed while it went on.
 struct Measurement {
     outcome: LoadOutcome,
     plan: LoadPlan,
     observed: Observed,
-    /// It has several windows, which are as one.
+    /// The load was sent in several windows that are counted as one.
     is_interleaved: bool,
 }
 
 impl Measurement {
-    /// The first of several.
+    /// The first of several windows.
     fn alone(self) -> Self {
         let window = Window::of_load(&self.outcome);
         Self { observed: self.observed.only_in(window), is_interleaved: true, ..self }
     }
 
-    /// With that of a later window behind it.
+    /// Appends the measurement of a later window.
     fn followed_by(mut self, later: Self) -> Self {
         let Self { outcome, observed, .. } = later.alone();
         self.outcome.append(outcome);
         Self { observed: self.observed.followed_by(observed), ..self }
     }
 
-    /// Fills in all that was measured; what is left is when it was, and the plan.
+    /// Fills in all measurements; returns when they were taken, and the plan.
     fn fill_in(self, record: &mut Record) -> MeasuredWindow {
         let silence = Silence::of(&self.outcome);
         let of_load = Window::of_load(&self.outcome);
-        // Readings of several windows have a clock of their own.
+        // The samples of several windows have a clock of their own.
         let sampled = self.observed.samples.window().filter(|_| self.is_interleaved);
         let window = sampled.unwrap_or(of_load);
         figures::measured(record, &self.outcome, &self.plan, window, &self.observed.samples);
@@ -142,7 +142,7 @@ impl Measurement {
         if let Some(limits) = &mut record.resource_limits {
             limits.generator.pinned_to(&self.plan.cores);
         }
-        // Where others sent the load, those of this machine say nothing of it.
+        // If other machines sent the load, the counters of this machine do not concern it.
         record.network = self.observed.network.filter(|_| self.outcome.pods.is_empty());
         let throttling = record.resource_limits.as_ref().and_then(|limits| limits.throttling);
         let tail = (!self.is_interleaved).then(|| MeasuredTail {
@@ -153,7 +153,7 @@ impl Measurement {
     }
 }
 
-/// Why a run ended early. What was measured until then is in its record.
+/// The reason why a run ended early. Its record keeps what was measured until then.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error(transparent)]
@@ -171,7 +171,7 @@ enum RunError {
     #[error("the load could not be run: {error}{}", hang.as_ref().map(|it| format!("; {it}")).unwrap_or_default())]
     External {
         error: ExternalError,
-        /// That of the server, where it is the reason.
+        /// The server's hang, if it explains why the tool failed.
         hang: Option<Box<Hang>>,
         log_tail: Vec<String>,
     },
@@ -212,7 +212,7 @@ impl RunError {
         }
     }
 
-    /// The end of a log may show what a server was given; no result holds it.
+    /// The failure for the record. The end of a log may contain values that the server was given, so they are removed.
     fn into_failure(self, variant: &Variant) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
@@ -226,7 +226,7 @@ impl RunError {
         };
         let cause = match &self {
             Self::Launch(error) => error.cause(),
-            // The diagnosis is the cause.
+            // The diagnosis itself explains the failure.
             Self::Hangs(..) | Self::External { .. } => None,
             _ => log_cause::cause(&log_tail),
         };
@@ -242,12 +242,12 @@ pub(crate) fn launch_failure(error: LaunchError, variant: &Variant) -> RunFailur
 }
 
 impl Runner<'_> {
-    /// Does one run. A run that fails gives a record too: with the reason, and with what was measured before it.
+    /// Does one run. A failed run returns a record too: with the reason, and with whatever was measured before.
     pub fn run(&self, planned: PlannedRun, watch: &mut dyn Watch) -> Record {
         self.run_beside(planned, None, watch)
     }
 
-    /// Does the runs of a round side by side, one of them at a time.
+    /// Runs a round side by side, with one run active at a time.
     fn interleaved(&self, round: &[PlannedRun], watch: &mut dyn Watch) -> Vec<Record> {
         let (interleaving, watch) = (Interleaving::of(round.len()), Mutex::new(watch));
         thread::scope(|scope| {
@@ -258,7 +258,7 @@ impl Runner<'_> {
                     self.run_beside(planned, Some(&seat), &mut SharedWatch(watch))
                 })
             });
-            // All have begun before one is waited for.
+            // All runs must have begun before we wait for one.
             let runs: Vec<_> = runs.collect();
             let ended = runs.into_iter().map(thread::ScopedJoinHandle::join);
             ended.map(|run| run.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
@@ -281,7 +281,7 @@ impl Runner<'_> {
         let folder = self.folder.run_folder(record.position, &variant.name, &load.name);
         let emptied = self.folder.empty_run_folder(&folder);
         let mut run = RunContext { runner: self, variant, load, folder, record: &mut record, watch, seat };
-        // A run that the user ended has not failed: it is incomplete, unless all was measured before.
+        // A run that the user ended has not failed: it is incomplete, unless everything was measured before.
         let measured = emptied.map_err(RunError::from).and_then(|()| workload::measure(&mut run));
         if let Err(error) = measured
             && !error.is_interrupt()
@@ -314,8 +314,7 @@ impl Runner<'_> {
         self.load_until(load, server, DuringLoad::default(), &mut |_, _| {})
     }
 
-    /// The same with something that is done meanwhile, and where `on_second` may end it as well, by setting the flag that it
-    /// gets.
+    /// The same with actions beside the load; `on_second` can end the load by setting its flag.
     fn load_until(
         &self,
         load: PlannedLoad<'_>,
@@ -355,16 +354,16 @@ impl Runner<'_> {
                 }
             };
             let control = Control::new(&stop, on_second).with_begin(has_begun);
-            // Also where sending panics: the scope waits for the other thread.
+            // Set even if sending panics, because the scope waits for the other thread.
             let _done = SetAtEnd { flag: &done, thread: asking.thread() };
-            // That one load cannot be sent ends its run, and no other.
+            // A load that cannot be sent ends only its own run.
             let sending = AssertUnwindSafe(|| self.sender.send(load, &url, control));
             catch_unwind(sending).unwrap_or_else(|panic| Err(LoadError::Thread(panic_text(&*panic)).into()))
         });
         Ok(outcome?)
     }
 
-    /// Has the user stopped us, or the server ended, or one behind it?
+    /// Whether the user stopped us, or the server or one of its backends has ended.
     fn is_over(&self, server: &mut RunningServer) -> bool {
         self.interrupted.load(Ordering::Relaxed)
             || server.has_exited().is_some()
@@ -385,7 +384,7 @@ impl Runner<'_> {
     }
 }
 
-/// Sets a flag and wakes the thread that looks at it, at the end of its life.
+/// Sets a flag when dropped, and wakes the thread that polls it.
 struct SetAtEnd<'a> {
     flag: &'a AtomicBool,
     thread: &'a Thread,
@@ -401,7 +400,7 @@ impl Drop for SetAtEnd<'_> {
 /// Finds or fetches everything a variant needs and starts nothing.
 ///
 /// # Errors
-/// What is missing, and how to get it.
+/// The missing part, and how to get it.
 pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError> {
     match &variant.subject {
         Subject::Server(_) | Subject::Target(_) => launcher.prepare(variant),
@@ -409,7 +408,7 @@ pub fn prepare(launcher: &Launcher, variant: &Variant) -> Result<(), LaunchError
     }
 }
 
-/// Half of what is counted of a load that has a length in time, soon where only its requests are counted.
+/// Half the counted time of a timed load; [`ASK_AFTER`] if the load ends after a number of requests.
 fn halfway(plan: &LoadPlan) -> Duration {
     plan.stop.duration().map_or(ASK_AFTER, |whole| whole / 2)
 }

@@ -1,4 +1,4 @@
-//! What is sampled while a load goes on, whoever sends it.
+//! Samples taken while a load goes on, whoever sends it.
 
 use super::backends::{BackendSamplers, BackendSamples};
 use super::{RunError, figures};
@@ -12,25 +12,25 @@ use threadcount_model::window::Window;
 use threadcount_servers::BackendTarget;
 use threadcount_servers::running_server::RunningServer;
 
-/// What was sampled beside a load.
+/// The samples and counters taken beside a load.
 pub(super) struct Observed {
-    /// Of the server's processes.
+    /// Samples of the server's processes.
     pub samples: Samples,
-    /// Of the servers behind the server.
+    /// Samples of the servers behind the server.
     backends: BackendSamples,
-    /// What the server may use, and what was held back, in each part of the load.
+    /// The server's resource limits and its throttling, for each part of the load.
     limits: Vec<ResourceLimits>,
-    /// How much the kernel's counters grew.
+    /// The growth of the kernel's network counters.
     pub network: Option<NetworkCounters>,
 }
 
-/// Does `load` and samples the server's processes, those of its backends and the machine meanwhile. The load calls its second
-/// argument when its measured window begins.
+/// Runs `load` while sampling the processes of the server and its backends, and the machine. The load calls its second argument when its
+/// measured window begins.
 pub(super) fn observed<T>(
     server: &mut RunningServer,
     load: impl FnOnce(&mut RunningServer, &mut dyn FnMut()) -> T,
 ) -> Result<(T, Observed), RunError> {
-    // The JVM may be in other groups than the command that started it. Of a server that runs elsewhere there is nothing to read.
+    // The JVM may be in other cgroups than the command that started it. A server on another machine cannot be read at all.
     let limited_pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let mut limits = limited_pid.map(LimitsReading::take);
     let network_before = network::read();
@@ -44,7 +44,7 @@ pub(super) fn observed<T>(
     });
     let (samples, backends) = (sampler.map(Sampler::stop).unwrap_or_default(), backends.stop());
     let network = figures::grown(network_before, network::read());
-    // The kernel counts those of all sockets of the machine together.
+    // The kernel's own counters cover all sockets of the machine, so the server's are used.
     let dropped = samples.dropped_connections().unwrap_or_default();
     let network = network.map(|counters| NetworkCounters {
         listen_overflows: dropped,
@@ -55,7 +55,7 @@ pub(super) fn observed<T>(
     Ok((loaded, Observed { samples, backends, limits, network }))
 }
 
-/// The servers behind the server: those of the experiment, and whatever else of this machine it is connected to.
+/// The servers behind the server: the experiment's backends, and any other process of this machine that it is connected to.
 fn behind(server: &RunningServer) -> Vec<BackendTarget> {
     let mut targets = server.backends();
     for serving in server.pid().map(serving_processes).unwrap_or_default() {
@@ -69,12 +69,12 @@ fn behind(server: &RunningServer) -> Vec<BackendTarget> {
 }
 
 impl Observed {
-    /// Without what was sampled outside a window.
+    /// Drops the samples outside a window.
     pub fn only_in(self, window: Window) -> Self {
         Self { samples: self.samples.only_in(window), ..self }
     }
 
-    /// With what was sampled beside a later part of the same load.
+    /// Appends the samples of a later part of the same load.
     pub fn followed_by(mut self, later: Self) -> Self {
         self.limits.extend(later.limits);
         Self {
@@ -85,12 +85,12 @@ impl Observed {
         }
     }
 
-    /// The servers behind the server in a window. `cost`: that of the server.
+    /// The figures of the servers behind the server in a window. `cost` is the server's own cost.
     pub fn backends(&self, window: Window, cost: Option<&Cost>, cores_busy: &[f64]) -> Vec<BackendFigures> {
         self.backends.figures(window, cost, cores_busy)
     }
 
-    /// Adds what others than the server used in the window to the cost of a record.
+    /// Adds the backends' use and the resource limits in the window to a record.
     pub fn beside(&self, record: &mut Record, window: Window) {
         self.backends.fill_in(record, window);
         record.resource_limits = ResourceLimits::of_windows(&self.limits);

@@ -58,7 +58,7 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
     explain::explain(run, &measured.plan, &mut server);
     let jvm_log = server.jvm_log();
     let stopped = server.tear_down();
-    // Now it is complete: a pause is logged when it is over.
+    // The log is complete only now, because a pause is logged when it is over.
     let logged = jvm_log.zip(measured.window).and_then(|(file, window)| logged(run, &file, window));
     run.record.pause_ledger = measured.tail.zip(measured.window).and_then(|(tail, window)| {
         let of_log = logged.as_ref().map(|(_, stops)| of_log(stops)).unwrap_or_default();
@@ -66,18 +66,18 @@ pub(super) fn measure(run: &mut RunContext<'_>, workload: &dyn ServerWorkload) -
         pause_ledger(&tail.slow, &causes, window)
     });
     run.record.jvm_log = logged.map(|(log, _)| log);
-    // What the next run finds is not what its set-up expects.
+    // If the server did not stop, the next run would not find the machine that its set-up expects.
     stopped?;
     Ok(())
 }
 
-/// A server that hangs is a failed run, whatever it did before.
+/// Fails the run if the server hangs, whatever it did before.
 fn responds(run: &RunContext<'_>, measured: &MeasuredWindow, server: &RunningServer) -> Result<(), RunError> {
     let hang = Hang::find(server.pid(), measured.silence, server.may_be_probed(), run.runner.interrupted);
     hang.map_or(Ok(()), |hang| Err(RunError::Hangs(hang, server.log_tail())))
 }
 
-/// The plan of a run: each has a seed of its round and a log of its own.
+/// The plan of a run, with its own log and a seed for its round.
 fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanError> {
     Ok(load_plan(run.load, url)?.with(|plan| {
         plan.lead_in = Duration::from_secs_f64(run.runner.experiment.lead_in_s(run.load));
@@ -87,24 +87,24 @@ fn measured_plan(run: &RunContext<'_>, url: &str) -> Result<LoadPlan, LoadPlanEr
     }))
 }
 
-/// Real-time priority would stop what has no other core than the generator, be it the server or what is behind it.
+/// Whether real-time priority is safe: it would starve a server or backend that has no core besides the generator's.
 fn leaves_a_core(variant: &Variant, of_generator: &[usize]) -> bool {
     let behind = variant.backends.iter().map(|backend| &backend.cores);
     std::iter::once(&variant.cores).chain(behind).all(|cores| has_another_core(cores, of_generator))
 }
 
-/// Who has no cores of its own has all.
+/// A process that is not pinned may use all cores.
 fn has_another_core(cores: &[usize], of_generator: &[usize]) -> bool {
     cores.is_empty() || cores.iter().any(|core| !of_generator.contains(core))
 }
 
-/// What the JVM logged of the window.
+/// The JVM's log of the window.
 fn logged(run: &RunContext<'_>, file: &Path, window: Window) -> Option<(JvmLog, Stops)> {
     let (log, stops) = jvm_log::read_with_stops(file, window)?;
     Some((JvmLog { file: run.runner.folder.relative(file.to_str()), ..log }, stops))
 }
 
-/// Does the server run on the threads and with the flags that its variant says? As it reports itself.
+/// Checks that the server itself reports the threads and flags that its variant asks for.
 fn is_as_configured(variant: &Variant, server: &ServerFacts) -> Result<(), RunError> {
     let kind = variant.server().map(kind);
     let configured = kind.and_then(|kind| kind.thread_kind().or_else(|| variant.kind_setting()));
@@ -140,7 +140,7 @@ mod tests {
             );
             let experiment = threadcount_config::parse("x", "x.yaml", &text, false).expect("an experiment");
             let mut variant = experiment.variants[0].clone();
-            // As on a machine that has them all.
+            // The generator's cores must leave one free even on a machine that has them all.
             variant.cores = vec![1, 2];
             variant.backends[0].cores = threadcount_model::parse::cores(neighbour).expect("cores").0;
             variant

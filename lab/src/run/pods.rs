@@ -1,4 +1,4 @@
-//! Pods of a cluster send the loads.
+//! Sends the loads from pods of a cluster.
 
 use super::sender::{LoadSender, PlannedLoad, SendError};
 use std::sync::{Mutex, PoisonError};
@@ -10,9 +10,9 @@ use threadcount_load::plan::LoadShare;
 use threadcount_load::run::Control;
 use threadcount_servers::workload::order::{LoadStep, Order};
 
-/// What a load may last where only a number of requests ends it.
+/// The longest time for a load that ends only after a number of requests.
 pub const LONGEST_LOAD: Duration = Duration::from_secs(6 * 3_600);
-/// For the lines of the pods.
+/// Spare time for the pods to send their last lines.
 const SPARE: Duration = Duration::from_secs(60);
 
 /// Pods that stay for all loads of a session.
@@ -45,7 +45,7 @@ impl LoadSender for Pods {
     }
 }
 
-/// What they are told for one load.
+/// The orders that the pods get for one load.
 struct OrdersOf<'l> {
     load: PlannedLoad<'l>,
     url: &'l str,
@@ -72,7 +72,7 @@ impl Orders for OrdersOf<'_> {
     }
 }
 
-/// Its types have no map with other keys than texts, and write to no file: nothing of it can fail.
+/// Serialises an order. This cannot fail: its maps have only text keys, and nothing is written to a file.
 fn text(order: &Order) -> String {
     serde_json::to_string(order).unwrap_or_default()
 }

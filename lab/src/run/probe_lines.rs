@@ -1,4 +1,4 @@
-//! What the probe of a JVM that ran already reports beside a load, until the load's last events have arrived.
+//! The probe's reports from a JVM that already ran, read beside a load until the load's last events have arrived.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -11,17 +11,17 @@ use threadcount_machine::read_limit::ReadLimit;
 
 /// How long a line of the probe is waited for.
 const REACTION: Duration = Duration::from_millis(100);
-/// The flight recorder's events are up to two seconds late, on a busy machine more.
+/// The flight recorder's events arrive up to two seconds late, and later on a busy machine.
 const EVENTS_LIMIT: Duration = Duration::from_secs(5);
-/// Some 400 a second: of a load of ten minutes.
+/// Enough for a load of ten minutes at about 400 lines per second.
 const MOST_LINES: usize = 250_000;
-/// Lines that wait to be read. A reader that is slower lets the probe wait, which drops lines and says so.
+/// Lines waiting to be read. If the reader is slower, the probe has to wait; it then drops lines and reports that.
 const MOST_WAITING: usize = 64;
 
-/// The load goes on.
+/// The value of `ended_ns` while the load goes on.
 pub const NOT_OVER: Nanos = Nanos::MAX;
 
-/// Lines as they are written, until the probe is detached or the JVM ends.
+/// Receives lines as they are written, until the probe is detached or the JVM ends.
 #[must_use]
 pub fn follow(mut attached: Attached) -> Receiver<String> {
     let (sender, lines) = sync_channel(MOST_WAITING);
@@ -35,7 +35,7 @@ pub fn follow(mut attached: Attached) -> Receiver<String> {
     lines
 }
 
-/// Lines that are not known are skipped.
+/// The parsed lines; unknown lines are skipped.
 #[must_use]
 pub fn parsed(lines: Receiver<String>) -> Receiver<Line> {
     let (sender, parsed) = sync_channel(MOST_WAITING);
@@ -51,20 +51,20 @@ pub fn parsed(lines: Receiver<String>) -> Receiver<Line> {
     parsed
 }
 
-/// The lines of a load.
+/// The probe's lines during a load.
 #[derive(Debug, Default)]
 pub struct ProbeLines {
     lines: Vec<Line>,
-    /// As text.
+    /// The length of all lines as text.
     bytes: usize,
     is_cut: bool,
-    /// Every event that ended before it has been read.
+    /// Every event that ended before this time has been read.
     events_until_ns: Nanos,
 }
 
 impl ProbeLines {
-    /// Reads until the load is over, and then on until its last events have arrived. `each`: a line, or none for a while, while the load
-    /// goes on.
+    /// Reads until the load is over and its last events have arrived. While the load goes on, `each` is called with every line, or with
+    /// none after a pause.
     pub fn read(from: &Receiver<String>, ended_ns: &AtomicU64, each: &mut dyn FnMut(Option<&Line>)) -> Self {
         let mut read = Self::default();
         let mut give_up = None;
@@ -81,7 +81,7 @@ impl ProbeLines {
                 Err(RecvTimeoutError::Timeout) => String::new(),
                 Err(RecvTimeoutError::Disconnected) => return read,
             };
-            // A line that is not known is skipped.
+            // Unknown lines are skipped.
             let line = serde_json::from_str(&text).ok();
             if ended_ns == NOT_OVER {
                 each(line.as_ref());
@@ -102,7 +102,7 @@ impl ProbeLines {
         }
     }
 
-    /// Those of the whole load: a part of them must not be divided by its whole time.
+    /// The lines of the whole load; none if lines were cut, because a part must not be divided by the whole time.
     #[must_use]
     pub fn whole(&self) -> &[Line] {
         if self.is_cut { &[] } else { &self.lines }

@@ -1,8 +1,8 @@
-//! Between attaching and the explaining window: until the JVM has compiled anew what it gave up.
+//! The time between attaching and the explaining window, in which the JVM recompiles the code it gave up.
 //!
-//! A recording that starts makes a JVM of Java 21 give up all of its compiled code (`-Xlog:redefine+class+nmethod=debug` says "Marked
-//! all nmethods for deopt"), and later ones what depends on the code of virtual threads and of the changed events. For seconds the server
-//! is then another one, half as fast, and reasons found in it would be those of a cold JVM.
+//! When a recording starts, a JVM of Java 21 gives up all its compiled code (`-Xlog:redefine+class+nmethod=debug` says "Marked all nmethods
+//! for deopt"); later versions give up whatever depends on the code of virtual threads and of the changed events. For seconds the server is
+//! half as fast, and reasons found in it would be those of a cold JVM.
 
 use super::context::RunContext;
 use super::lasting::lasting;
@@ -20,10 +20,10 @@ use threadcount_model::record::Cost;
 use threadcount_model::record::explaining::Recompiling;
 use threadcount_servers::running_server::RunningServer;
 
-/// A ramp may begin with nothing.
+/// The lowest rate while recompiling, because a ramp may begin with nothing.
 const LEAST_PER_S: f64 = 1.0;
 
-/// The same load, not looked at, until the compiler is as quiet as it was when the server was measured.
+/// Runs the same load, unobserved, until the compiler is as quiet as when the server was measured.
 pub(super) fn recompile(
     run: &mut RunContext<'_>,
     plan: &LoadPlan,
@@ -51,7 +51,7 @@ pub(super) fn recompile(
     Ok(Recompiling { lasted_s: outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9, is_over })
 }
 
-/// At the rate of the warm-up: at one that is much lower little would be compiled, and an overload would leave requests behind.
+/// The load at the rate of the warm-up: a much lower rate would compile little, and an overload would leave requests behind.
 fn without_a_course(plan: &LoadPlan, workload: Workload) -> LoadPlan {
     let rate_per_s = warming_rate_per_s(workload, &plan.pacing);
     plan.clone().with(|changed| {

@@ -1,11 +1,11 @@
-//! Who sends the loads of an experiment: this process, or others for it.
+//! The sender of an experiment's loads: this process, or other processes on its behalf.
 
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::run::{Control, LoadError, run};
 use threadcount_model::experiment::LoadSpec;
 
-/// A load as it is sent: the experiment's, at a pace and of a size that may be others.
+/// A load to send: the experiment's, possibly at another rate or of another size.
 #[derive(Clone, Copy, Debug)]
 pub struct PlannedLoad<'l> {
     pub spec: &'l LoadSpec,
@@ -17,10 +17,10 @@ pub trait LoadSender: Sync {
     /// Sends a load to the server at `url`, to its end or until it is stopped.
     ///
     /// # Errors
-    /// Why nothing was sent, or not all of it.
+    /// The reason why nothing, or not everything, was sent.
     fn send(&self, load: PlannedLoad<'_>, url: &str, control: Control<'_>) -> Result<LoadOutcome, SendError>;
 
-    /// How many processes send each load together. Each needs a connection.
+    /// The number of processes that send each load together. Each needs a connection.
     fn processes(&self) -> u32 {
         1
     }
@@ -31,12 +31,12 @@ pub trait LoadSender: Sync {
 pub enum SendError {
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// One of several processes that send it together could not.
+    /// One of several processes that send the load together failed.
     #[error("{0}")]
     Shared(String),
 }
 
-/// Sends them itself.
+/// Sends loads from this process.
 pub struct ThisProcess;
 
 impl LoadSender for ThisProcess {

@@ -1,4 +1,4 @@
-//! What a server does in each second of a load that is not measured.
+//! A server's activity in each second of a load that is not measured.
 
 use super::steady::WarmUpSecond;
 use threadcount_load::clock::{Nanos, now_ns};
@@ -7,7 +7,7 @@ use threadcount_machine::loaded_classes::loaded_classes;
 use threadcount_machine::process_tree::{ProcessTree, TreeReading};
 use threadcount_servers::running_server::RunningServer;
 
-/// Its counters, read at the end of each second.
+/// The server's counters, read at the end of each second.
 pub(crate) struct ServerSeconds {
     tree: Option<ProcessTree>,
     java: Option<u32>,
@@ -25,7 +25,7 @@ impl ServerSeconds {
         Self::of_process(server.pid())
     }
 
-    /// `None`: a server of another machine.
+    /// Starts reading a process; `None` stands for a server on another machine.
     pub fn of_process(pid: Option<u32>) -> Self {
         let mut tree = pid.map(ProcessTree::rooted_at);
         let java = tree.as_ref().and_then(ProcessTree::java_pid);
@@ -33,7 +33,7 @@ impl ServerSeconds {
         Self { tree, java, before }
     }
 
-    /// The second that has just passed.
+    /// The activity of the second that has just passed.
     pub fn passed(&mut self, second: &Second) -> WarmUpSecond {
         let after = Counters::read(self.tree.as_mut(), self.java);
         let before = std::mem::replace(&mut self.before, after);

@@ -1,5 +1,5 @@
-//! All runs of one experiment: rounds until its answer is decided, its plan is done or its time is up. The result is
-//! saved after each run, and a session that was broken off goes on where it was.
+//! All runs of one experiment: rounds until its answer is decided, its plan is done or its time is up. The result is saved after each run,
+//! so an interrupted session can be resumed.
 
 mod budget;
 mod hopeless;
@@ -29,10 +29,10 @@ use threadcount_stats::decided::decided;
 use threadcount_stats::disturbance::disturbance;
 use threadcount_stats::runs::is_complete;
 
-/// A variant's runs with interference under one load are repeated so often, and then no more: the machine is what it is.
+/// A variant's runs with interference under one load are repeated this often at most: the machine is as noisy as it is.
 const REPEATS: u32 = 2;
 
-/// Runs what has to be run, or until the user stops it, and returns the last state of `result.json`.
+/// Runs the experiment to its end, or until the user stops it, and returns the last state of `result.json`.
 ///
 /// # Errors
 /// A result that cannot be saved ends the session: going on would measure for nothing.
@@ -46,15 +46,15 @@ pub fn session(runner: &Runner<'_>, watch: &mut dyn Watch) -> Result<ResultDocum
 pub struct SessionEnd {
     /// All that was measured.
     pub document: ResultDocument,
-    /// Why the last of it is not in `result.json`, and the session ended early; `None`: it is.
+    /// The reason why the session ended early and its last part is not in `result.json`; `None` if everything was saved.
     pub unsaved: Option<FolderError>,
 }
 
-/// Saves and returns the result of a session that has begun, with its crossover once there is one. Whatever ends this process from now
-/// on, it can be resumed.
+/// Saves and returns the first result of a session, with its crossover once there is one. From now on the session can be resumed, whatever
+/// ends this process.
 ///
 /// # Errors
-/// A result that cannot be saved.
+/// The result cannot be saved.
 pub fn begin(
     experiment: &Experiment,
     crossover: Option<&CrossoverDocument>,
@@ -67,7 +67,7 @@ pub fn begin(
     Ok(document)
 }
 
-/// The same where runs of the experiment were done before, by a session that was broken off. One that was interrupted is done again.
+/// Continues an experiment some of whose runs an earlier session did. An interrupted run is done again.
 ///
 /// # Errors
 /// Like [`session`].
@@ -96,7 +96,7 @@ pub fn resume(
                 session.disk_is_full(load)?;
                 break;
             }
-            // The folder was removed, or can no longer be written to. What was measured can still be shown.
+            // The folder was removed or became read-only. What was measured can still be shown.
             Err(error) if !session.document.records.is_empty() => {
                 unsaved = Some(error);
                 break;
@@ -112,15 +112,15 @@ pub fn resume(
 
 struct Session<'a> {
     runner: &'a Runner<'a>,
-    /// The experiment, in which variants that do not work are skipped.
+    /// The experiment, with variants that do not work marked as skipped.
     working: Experiment,
     watch: &'a mut dyn Watch,
     document: ResultDocument,
     budget: Budget<'a>,
     began: Instant,
-    /// Runs of an earlier session that have not had their turn yet. Each is taken in place of a run.
+    /// Runs of an earlier session that have not had their turn yet. Each replaces a run.
     done: VecDeque<Record>,
-    /// How long those that had their turn lasted.
+    /// How long the replaced runs lasted, in seconds.
     done_s: f64,
 }
 
@@ -136,7 +136,7 @@ impl Session<'_> {
         for round in 1..=load.runs {
             self.round(index, round, &mut repeats)?;
             let end = self.end_of_hopeless(index).or_else(|| self.end_after(index, round));
-            // After the very last round the result itself follows.
+            // No event after the very last round, because the result itself follows.
             if self.done.is_empty() && (end.is_none() || index + 1 < experiment.loads.len()) {
                 self.watch.event(Event::RoundEnded { document: &self.document, load });
             }
@@ -147,8 +147,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The end of a load because of the user, or of a variant that does not work: nobody learns more from more rounds without it. An experiment
-    /// of a file goes on without such a variant, as long as two others work. `None`: it goes on.
+    /// Why a load ends early: the user stopped it, or a variant does not work, and more rounds without it teach nothing. An experiment from
+    /// a file goes on without such a variant, as long as two others work. `None` if the load goes on.
     fn end_of_hopeless(&mut self, index: usize) -> Option<RoundsEnd> {
         if self.is_interrupted() {
             return Some(RoundsEnd::Interrupted);
@@ -175,17 +175,17 @@ impl Session<'_> {
         None
     }
 
-    /// The places of the variants that do not work, by their runs so far.
+    /// The indices of the variants that do not work, judging by their runs so far.
     fn hopeless(&self, load: usize) -> Vec<usize> {
         hopeless::variants(&self.working, &self.runner.experiment.loads[load], &self.document.records)
     }
 
-    /// Did a variant end the session that never became ready? It will not become so under another load.
+    /// Whether the session ended because a variant never became ready. It will not become ready under another load either.
     fn has_unready(&self) -> bool {
         self.document.ended_by().iter().any(|record| record.was_never_ready())
     }
 
-    /// Why a load gets no more rounds; `None`: it does.
+    /// The reason why a load gets no more rounds; `None` if it gets one.
     fn end_after(&self, index: usize, round: u32) -> Option<RoundsEnd> {
         let experiment = self.runner.experiment;
         let load = &experiment.loads[index];
@@ -202,7 +202,7 @@ impl Session<'_> {
         decided.or_else(|| (!is_in_time()).then_some(RoundsEnd::BudgetUsed))
     }
 
-    /// One round, and its runs with interference once more, as far as repeats are left and the time allows.
+    /// Runs one round, then repeats its runs with interference as far as repeats are left and the time allows.
     fn round(&mut self, load: usize, round: u32, repeats: &mut [u32]) -> Result<(), FolderError> {
         let is_adaptive = matches!(self.runner.experiment.loads[load].protocol, Protocol::Adaptive { .. });
         let planned = round_of(&self.working, load, round, self.next_position());
@@ -215,11 +215,11 @@ impl Session<'_> {
                 to_repeat.push(run.variant);
             }
         }
-        // A round without one of its variants says nothing, however quiet the others' runs are.
+        // A round that lacks a variant compares nothing, however quiet the other runs are, so none is repeated.
         let is_whole = self.hopeless(load).is_empty();
         for variant in to_repeat.into_iter().filter(|_| is_adaptive && is_whole) {
             let repeat = PlannedRun { variant, load, round, position: self.next_position() };
-            // The least rounds go before repeats.
+            // The minimum rounds take precedence over repeats.
             let mut next = self.budget.least_after(load, round);
             next.push(repeat);
             let allowed = self.budget.allows(load, &next, self.elapsed_s());
@@ -232,7 +232,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// A round whose servers run side by side. None of them is repeated alone: it would have no partner.
+    /// Runs a round whose servers run side by side. No run is repeated alone, because it would have no partner.
     fn interleaved(&mut self, planned: &[PlannedRun]) -> Result<(), FolderError> {
         let done = self.done.iter().zip(planned).take_while(|(record, run)| self.is_of(record, run)).count();
         if done == planned.len() {
@@ -241,7 +241,7 @@ impl Session<'_> {
             }
             return Ok(());
         }
-        // A run without its partners is none.
+        // A run without its partners does not count.
         self.done.drain(..done);
         self.runner.folder.set_room_aside()?;
         let began = Instant::now();
@@ -254,7 +254,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// One run; true: there was interference.
+    /// Does one run. Returns whether there was interference.
     fn run(&mut self, planned: PlannedRun) -> Result<bool, FolderError> {
         if self.is_done(&planned)
             && let Some(record) = self.done.pop_front()
@@ -274,7 +274,7 @@ impl Session<'_> {
         self.keep(record)
     }
 
-    /// Was it done by an earlier session?
+    /// Whether an earlier session did this run.
     fn is_done(&self, planned: &PlannedRun) -> bool {
         self.done.front().is_some_and(|record| self.is_of(record, planned))
     }
@@ -286,7 +286,7 @@ impl Session<'_> {
             && record.round == planned.round
     }
 
-    /// What was measured is kept; the room that was set aside is for it.
+    /// Keeps what was measured, in the disk space that was set aside for it.
     fn disk_is_full(&mut self, load: usize) -> Result<(), FolderError> {
         let spec = &self.runner.experiment.loads[load];
         let rounds = self.document.records.iter().filter(|record| record.load == spec.name);
@@ -308,7 +308,7 @@ impl Session<'_> {
         Ok(has_interference)
     }
 
-    /// The load gets no more rounds.
+    /// Records that the load gets no more rounds.
     fn end(&mut self, load: usize, rounds: u32, why: RoundsEnd) -> Result<(), FolderError> {
         let experiment = self.runner.experiment;
         let (name, at_most) = (experiment.loads[load].name.clone(), experiment.loads[load].runs);
@@ -319,7 +319,7 @@ impl Session<'_> {
         self.save()
     }
 
-    /// The document of fewer runs than are done already is not saved.
+    /// Saves the document, unless it still lacks runs that an earlier session did.
     fn save(&mut self) -> Result<(), FolderError> {
         if !self.done.is_empty() {
             return Ok(());
@@ -343,13 +343,13 @@ impl Session<'_> {
     }
 }
 
-/// What follows from the records so far, and from the crossover before them.
+/// The conclusions from the records so far, and from the crossover before them.
 fn of_runner(runner: &Runner<'_>, records: Vec<Record>, rounds: Vec<RoundsDone>) -> ResultDocument {
     let document = document(runner.experiment, records, rounds, runner.command);
     document.with_crossover(runner.crossover.cloned())
 }
 
-/// What follows from the records of this process's session, without secrets. `command`: the one that began it.
+/// The conclusions from the records of this process's session, without secrets. `command` began the session.
 pub(crate) fn document(
     experiment: &Experiment,
     records: Vec<Record>,
@@ -364,18 +364,18 @@ pub(crate) fn document(
     };
     let document = conclude(experiment, records, rounds, origin);
     let without_secrets = experiment.without_secrets(&mut Masked::new());
-    // Such an experiment is refused before it runs.
+    // An experiment that fails here is refused before it runs.
     let experiment =
         without_secrets.unwrap_or_else(|_| Experiment::unplanned(&experiment.name, Vec::new(), Vec::new()));
     ResultDocument { experiment, ..document }
 }
 
-/// Without secrets; nothing, where it is not of its type without them.
+/// The data without secrets; empty if it no longer fits its type without them.
 fn hidden<T: Serialize + DeserializeOwned + Default>(data: &T) -> T {
     masked(data, &mut Masked::new()).unwrap_or_default()
 }
 
-/// What a run wrote down of its server, its load and its failure, without secrets.
+/// A record whose texts about the server, the load and the failure contain no secrets.
 pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
     record.server = hidden(&record.server);
     record.external = hidden(&record.external);
@@ -385,7 +385,7 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     let without_ours = |text: &str| {
         secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
     };
-    // A sentence of ours names classes and methods, whose names are no names of secrets, and so does a stack frame in a log.
+    // Our own sentences and the stack frames in a log name classes and methods, which must not be mistaken for names of secrets.
     let without_ours_in_line = |text: &str| {
         let text = without_ours(text);
         if text.trim_start().starts_with("at ") { text } else { text_masked(&text, &mut Masked::new()) }
@@ -403,14 +403,14 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
     record
 }
 
-/// In the URL of a load, and in what the server may have sent back. `without_values`: with `${NAME}` in place of its value.
+/// Hides secrets in the URL of a load and in the body that the server returned. `without_values` replaces values by `${NAME}`.
 pub(crate) fn hide_secrets(load: &mut LoadReport, without_values: impl Fn(&str) -> String) {
     for text in [Some(&mut load.target), load.first_failing_body.as_mut()].into_iter().flatten() {
         *text = text_masked(&without_values(text), &mut Masked::new());
     }
 }
 
-/// What was sent and given to the server, as it was written.
+/// The texts that were sent and given to the server, as the user wrote them.
 fn texts_with_variables(record: &Record, experiment: &Experiment) -> Vec<String> {
     let load = experiment.load(&record.load);
     let requests = load.into_iter().flat_map(LoadSpec::all_requests);

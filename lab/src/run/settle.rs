@@ -1,4 +1,4 @@
-//! Nothing may be left over from the load before: of the warm-up, or of the step before.
+//! Waits until nothing is left over from the load before: the warm-up, or the previous step.
 
 use super::sender::PlannedLoad;
 use super::{RunError, Runner};
@@ -10,18 +10,18 @@ use threadcount_model::experiment::LoadSpec;
 use threadcount_servers::running_server::RunningServer;
 use threadcount_servers::workload::load_plan::{LoadPlanError, one_request};
 
-/// A server that is still busy after this time is measured as it is, and shows it.
+/// A server that is still busy after this time is measured as it is, and the figures show it.
 const LIMIT: Duration = Duration::from_secs(10);
 
 impl Runner<'_> {
-    /// One request; of processes that send it together one each.
+    /// A plan of one request, or of one for each process if several send it together.
     pub(super) fn one_request(&self, load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> {
         one_request(load, url, NonZeroU32::new(self.sender.processes()).unwrap_or(NonZeroU32::MIN), LIMIT)
     }
 
-    /// Sends one request, and more of them until one is answered within `within_ms` where that is given. A server that
-    /// serves in the order of arrival has then served what was left: with 20 clients and 50 ms on two pinned carriers
-    /// that is half a second of the measured window. Was any of them answered, with whatever status?
+    /// Sends one request, and more until one is answered within `within_ms` if that is given. A server that serves in the order of arrival
+    /// has then served what was left: with 20 clients and 50 ms on two pinned carriers that is half a second of the measured window.
+    /// Returns whether any request was answered, with whatever status.
     pub(super) fn settle(
         &self,
         load: &LoadSpec,

@@ -12,10 +12,10 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::figures;
 use threadcount_report::diagnosis;
 
-/// A server that responds slowly is silent for as long as its slowest response took; a hung one for longer than twice that.
+/// A slow server is silent for as long as its slowest response took; a hung server is silent for more than this many times that.
 const SLOWEST_RESPONSES: f64 = 2.0;
 
-/// A busy machine stops a server for less.
+/// A busy machine can stop a server for less than this, in seconds.
 const LEAST_S: f64 = 0.5;
 
 /// How long a server did not respond, up to the end of a window.
@@ -27,7 +27,7 @@ pub struct Silence {
     quick_failures: Option<QuickFailures>,
 }
 
-/// Requests that failed at once, most of them for this reason: nothing waits for the server.
+/// Requests that failed at once, and their most frequent cause: nothing waits for the server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct QuickFailures {
     cause: FailureCause,
@@ -35,7 +35,7 @@ struct QuickFailures {
 }
 
 impl QuickFailures {
-    /// `None`: at least as many requests waited until their time was over, or still wait.
+    /// The quick failures of a load; `None` if at least as many requests timed out or still wait.
     fn of(outcome: &LoadOutcome) -> Option<Self> {
         let is_quick = |cause: &FailureCause| {
             !matches!(cause, FailureCause::RequestTimeout | FailureCause::ConnectTimeout)
@@ -49,7 +49,7 @@ impl QuickFailures {
 }
 
 impl Silence {
-    /// Of a server that did not respond for so long while its load went on.
+    /// The silence of a server that did not respond for `lasted_s` while its load went on.
     pub fn seen(outcome: &LoadOutcome, lasted_s: f64) -> Self {
         let window_s = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64 / 1e9;
         let counts = outcome.counts;
@@ -57,7 +57,7 @@ impl Silence {
         Self { lasted_s, window_s, requests, quick_failures: QuickFailures::of(outcome) }
     }
 
-    /// `None`: the server responded, or nobody waited for it.
+    /// The silence at the end of a load; `None` if the server responded, or nobody waited for it.
     pub fn of(outcome: &LoadOutcome) -> Option<Self> {
         let whole = Self::seen(outcome, f64::INFINITY);
         let (window_s, requests, counts) = (whole.window_s, whole.requests, outcome.counts);
@@ -71,7 +71,7 @@ impl Silence {
         let responded =
             |second: &&Second| second.counts.ok > 0 || (may_be_responses && second.counts.failed > 0);
         let last = outcome.seconds.iter().rev().find(responded)?;
-        // Loads of several machines have whole seconds only.
+        // Loads sent by several machines have only whole seconds.
         let responded_s = match outcome.last_response_ns {
             1.. => outcome.last_response_ns.saturating_sub(outcome.started_ns) as f64 / 1e9,
             0 => last.began_s() + last.length_s,
@@ -95,7 +95,7 @@ impl fmt::Display for Silence {
             return write!(f, "no expected response: {failed} of {requests} failed ({cause})");
         }
         if lasted_s < window_s {
-            // Rounded down: with one response in it, not all of the window was silent.
+            // Rounded down: if there was one response, not all of the window was silent.
             let lasted_s = (lasted_s * 10.0 + 1e-6).floor() / 10.0;
             return write!(f, "no response in the last {lasted_s:.1} s of a window of {window_s:.1} s");
         }
@@ -103,7 +103,7 @@ impl fmt::Display for Silence {
     }
 }
 
-/// A failure that is a response, complete and not the expected one.
+/// Whether a failure is a complete response that is not the expected one.
 const fn is_response(cause: &FailureCause) -> bool {
     matches!(
         cause,
@@ -116,16 +116,16 @@ const fn is_response(cause: &FailureCause) -> bool {
 pub struct Hang {
     silence: Option<Silence>,
     state: Option<ProcessState>,
-    /// There is no such process any more.
+    /// The process no longer exists.
     has_ended: bool,
-    /// What `threadcount diagnose` prints of its JVM, by line; empty: no JVM, or it cannot be asked.
+    /// The lines that `threadcount diagnose` prints about its JVM; empty if there is no JVM, or it cannot be asked.
     diagnosis: Vec<String>,
-    /// It says that something hangs.
+    /// The diagnosis finds that something hangs.
     is_diagnosed: bool,
 }
 
 impl Hang {
-    /// Of a process and what it did in a window. A process that is stopped hangs, whatever it did before. `None`: it does not hang.
+    /// The hang of a process, given its silence in a window; `None` if it does not hang. A stopped process hangs, whatever it did before.
     /// `agent`: the probe may be loaded.
     pub fn find(
         pid: Option<u32>,
@@ -139,7 +139,7 @@ impl Hang {
         Some(Self::inspect(pid, silence, agent, interrupted))
     }
 
-    /// Of a process whose load gave up. `None`: nothing shows that it hangs.
+    /// The hang of a process whose load gave up; `None` if nothing proves it.
     pub fn behind_a_failed_load(
         pid: Option<u32>,
         agent: bool,
@@ -165,12 +165,12 @@ impl Hang {
         Self { silence, state, has_ended, diagnosis, is_diagnosed }
     }
 
-    /// Whether more than silence shows it: a service may respond slowly, or its clients may wait for news.
+    /// Whether more than silence shows the hang: a service may respond slowly, or its clients may wait for news.
     pub fn is_proven(&self) -> bool {
         self.is_diagnosed || self.has_ended || self.state.is_some_and(ProcessState::is_dead)
     }
 
-    /// All of it, by line.
+    /// The whole report, line by line.
     pub fn lines(&self) -> Vec<String> {
         std::iter::once(self.to_string()).chain(self.details().cloned()).collect()
     }
@@ -198,13 +198,13 @@ impl fmt::Display for Hang {
     }
 }
 
-/// The JVM below a process, and the state of the one that serves.
+/// The JVM below a process, and the state of the JVM or else of the process itself.
 fn process(pid: Option<u32>) -> (Option<u32>, Option<ProcessState>) {
     let jvm = pid.and_then(|pid| ProcessTree::rooted_at(pid).java_pid());
     (jvm, jvm.or(pid).and_then(ProcessState::read))
 }
 
-/// `None`: it cannot be looked into, which is no second failure.
+/// The diagnosis of a JVM; `None` if it cannot be inspected, which is not a second failure.
 fn diagnosed(jvm: u32, agent: bool, interrupted: &Arc<AtomicBool>) -> Option<(bool, Vec<String>)> {
     let gathered = gather(jvm, Options { agent }, interrupted).ok()?;
     Some(judged(&gathered.evidence))
@@ -216,8 +216,8 @@ fn judged(evidence: &Evidence) -> (bool, Vec<String>) {
     (verdicts.iter().any(Verdict::is_trouble), lines)
 }
 
-/// What `threadcount diagnose` prints of the JVM below a process that is not ready yet, by line. `None`: it does not hang, or it cannot
-/// be looked into.
+/// The lines that `threadcount diagnose` prints about the JVM below a process that is not ready yet. `None` if it does not hang or cannot
+/// be inspected.
 pub fn hang_diagnosis(pid: u32) -> Option<Vec<String>> {
     let jvm = ProcessTree::rooted_at(pid).java_pid()?;
     let mut evidence = gather(jvm, Options { agent: true }, &Arc::default()).ok()?.evidence;
@@ -230,7 +230,7 @@ pub fn hang_diagnosis(pid: u32) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// A window of whole seconds with so many responses in each; every response took `response_ms`.
+    /// A load of whole seconds with `per_second` responses in each, all of which took `response_ms`.
     fn window(per_second: &[u64], response_ms: u64, unfinished: u64) -> LoadOutcome {
         let mut outcome = LoadOutcome::default();
         outcome.ended_ns = per_second.len() as u64 * 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Few clients, and then the same load before the measured window, until the server is warm.
+//! The warm-up: few clients first, and then the load itself, until the server is warm.
 
 use super::few_clients::{FewClients, alone_s, requests_alone, with_clients};
 use super::sender::PlannedLoad;
@@ -15,14 +15,14 @@ use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::record::{Record, RequestsAlone, WarmUp};
 use threadcount_servers::running_server::RunningServer;
 
-/// The part of the longest warm-up that few clients have at most.
+/// The largest share of the longest warm-up that few clients may take.
 const OF_FEW_CLIENTS: f64 = 0.6;
 
-/// A cold server is asked for this part of the rate.
+/// The divisor of the rate with which a cold server starts.
 const COLD: f64 = 20.0;
 
 impl Runner<'_> {
-    /// The same load, not measured, until the server is warm or the longest warm-up is over.
+    /// Sends the load, unmeasured, until the server is warm or the longest warm-up is over.
     pub(super) fn warm_up(
         &self,
         record: &mut Record,
@@ -49,7 +49,7 @@ impl Runner<'_> {
             }
         });
         let is_open = load.workload.rate_per_s().is_some();
-        // The rate of an open load is the schedule's: without the server's CPU nothing tells whether it is warm.
+        // The schedule keeps an open load's rate level, so without the server's CPU nothing shows whether it is warm.
         let can_tell = server.pid().is_some() || !is_open;
         let mut test = WarmUpTest::new(at_most_s, is_open);
         let mut seconds = ServerSeconds::of(server);
@@ -57,7 +57,7 @@ impl Runner<'_> {
         let warmed = self.load_until(warming, server, DuringLoad::default(), &mut |second, stop| {
             watch.event(Event::Warming(second));
             let done = seconds.passed(second);
-            // The last second of the longest warm-up is often a part of one.
+            // The last second of the longest warm-up is often incomplete.
             if f64::from(second.index) + 1.0 <= at_most_s {
                 test.second(done);
             }
@@ -96,7 +96,7 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// Of one client, whose first request took so long.
+    /// The response times of a single client, whose first request took `first_ms`.
     fn requests_alone(
         &self,
         load: &LoadSpec,
@@ -113,7 +113,8 @@ impl Runner<'_> {
         Ok(requests_alone(&outcome))
     }
 
-    /// Returns how long it took in seconds. A load with a rate begins slowly by itself, and a server elsewhere shows no CPU.
+    /// Returns how long the warm-up with few clients took, in seconds. It is skipped for a load with a rate, which rises slowly anyway, and
+    /// for a server on another machine, whose CPU cannot be read.
     fn warm_up_with_few_clients(
         &self,
         load: &LoadSpec,
@@ -141,7 +142,7 @@ impl Runner<'_> {
     }
 }
 
-/// Nobody has waited for a server that is not ours until it was ready.
+/// The failure of a server that somebody else started: nobody has waited until it was ready.
 fn silent(url: &str, warmed: &LoadOutcome) -> RunError {
     let most = warmed.failures.iter().max_by_key(|(_, count)| **count).map(|(cause, _)| cause.to_string());
     RunError::Silent { url: url.to_owned(), sent: warmed.counts.sent, why: most }
@@ -152,8 +153,8 @@ pub(crate) fn fastest_ms(outcome: &LoadOutcome) -> Option<f64> {
     outcome.response_time.summary().map(|times| times.min)
 }
 
-/// The rate of an open load; of one that changes its mean. An overload would fill the server before it is measured: its lowest, and at most a
-/// quarter of its highest.
+/// The rate at which an open load warms up: the mean if its rate changes. An overload would fill the server before it is measured, so it
+/// warms up at its lowest rate, at most a quarter of its highest.
 pub(super) fn warming_rate_per_s(workload: Workload, pacing: &Pacing) -> Option<f64> {
     match pacing {
         Pacing::Open { shape, .. } if workload.is_overload() => {
@@ -163,9 +164,8 @@ pub(super) fn warming_rate_per_s(workload: Workload, pacing: &Pacing) -> Option<
     }
 }
 
-/// The rate of an open load rises to its own over the first half of the longest warm-up. A cold server that is asked for
-/// all of it at once may collapse under what it would hold warm, and then measuring begins with its backlog.
-/// One that ramps or has steps is warmed up at its mean.
+/// Raises an open load's rate to its full value over the first half of the longest warm-up. A cold server that gets all of it at once may
+/// collapse under a rate that it would sustain warm, and then measuring begins with its backlog.
 fn rising(pacing: Pacing, rate_per_s: Option<f64>, at_most_s: f64) -> Pacing {
     match (pacing, rate_per_s) {
         (Pacing::Open { arrivals, .. }, Some(rate_per_s)) => {

@@ -1,4 +1,4 @@
-//! What a caller may follow while runs go on.
+//! Events that a caller can follow while runs go on.
 
 use std::sync::{Mutex, PoisonError};
 use threadcount_judge::result::ResultDocument;
@@ -18,14 +18,14 @@ pub enum Event<'a> {
         /// The load it will get.
         load: &'a str,
     },
-    /// It answered for the first time.
+    /// The server answered for the first time.
     Ready {
         /// Milliseconds since it was launched.
         after_ms: f64,
     },
     /// A second of the warm-up has passed.
     Warming(&'a Second),
-    /// The servers of a round run side by side, and this one is measured now.
+    /// The servers of a round run side by side, and it is this one's turn to be measured.
     Turn {
         /// The variant.
         variant: &'a str,
@@ -34,7 +34,7 @@ pub enum Event<'a> {
     },
     /// A second of measuring has passed.
     Measuring(&'a Second),
-    /// The probe is in the JVM, and a second has passed in which the JVM compiled its code anew.
+    /// With the probe attached, a second has passed in which the JVM recompiled its code.
     Recompiling(&'a Second),
     /// A second of the explaining window has passed, with the probe in the JVM.
     Explaining(&'a Second),
@@ -47,33 +47,33 @@ pub enum Event<'a> {
     },
     /// The run is over.
     Ended(&'a Record),
-    /// A run with interference is done once more: one run more than planned.
+    /// A run with interference is repeated, in addition to the planned runs.
     Repeating,
     /// Every variant has had its run, and the session goes on.
     RoundEnded {
-        /// What is known so far.
+        /// The result so far.
         document: &'a ResultDocument,
         /// The load.
         load: &'a LoadSpec,
     },
-    /// This run failed before anything was measured, and the session goes on without its variant.
+    /// A run failed before anything was measured, and the session goes on without its variant.
     LeftOut(&'a Record),
     /// A load gets no more rounds.
     LoadEnded {
-        /// How many it got, and why no more.
+        /// The number of rounds, and why there are no more.
         done: &'a RoundsDone,
-        /// So many of the planned runs are not needed.
+        /// The number of planned runs that are not needed.
         runs_saved: usize,
     },
 }
 
-/// Follows runs, from any thread.
+/// An observer of runs, callable from any thread.
 pub trait Watch: Send {
     /// Something happened.
     fn event(&mut self, event: Event<'_>);
 }
 
-/// One that several threads tell.
+/// A [`Watch`] that several threads share.
 pub(super) struct SharedWatch<'m, 'w>(pub &'m Mutex<&'w mut dyn Watch>);
 
 impl Watch for SharedWatch<'_, '_> {

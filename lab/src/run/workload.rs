@@ -1,4 +1,4 @@
-//! Which file measures which workload. Nothing else in `run` distinguishes their kinds.
+//! Chooses the file that measures a workload. Nothing else in `run` distinguishes the kinds of workload.
 
 use super::capacity::CapacityWorkload;
 use super::context::RunContext;
@@ -7,7 +7,7 @@ use super::http::HttpWorkload;
 use super::{RunError, jmh, on_server};
 use threadcount_model::experiment::Workload;
 
-/// Does what the load says and fills in the record.
+/// Measures the load's workload and fills in the record.
 pub(super) fn measure(run: &mut RunContext<'_>) -> Result<(), RunError> {
     match run.load.workload {
         Workload::Http(_) => on_server::measure(run, &HttpWorkload),

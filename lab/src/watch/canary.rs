@@ -1,4 +1,4 @@
-//! How long threads that could run waited in the last seconds, by the probe's canary.
+//! How long runnable threads waited for a core in the last seconds, measured by the probe's canary.
 
 use super::work::REMEMBERED_S;
 use std::collections::VecDeque;
@@ -7,7 +7,7 @@ use threadcount_machine::probe::run_delay::RunDelayLine;
 use threadcount_machine::probe::sampled::run_delays;
 use threadcount_model::record::run_delay::RunDelays;
 
-/// Whatever comes: a screen that nobody draws must not grow. Two kinds of thread, two lines a second each.
+/// The limit for a screen that nobody draws. There are two kinds of thread with two lines a second each.
 const MOST_LINES: usize = 1_000;
 
 /// The canary's lines of the last seconds.
@@ -25,7 +25,7 @@ impl CanaryDelays {
         self.lines.push_back(line);
     }
 
-    /// `None`: nothing was read so far.
+    /// The delays of the last seconds; `None` if no line has been read.
     #[must_use]
     pub fn now(&self) -> Option<RunDelays> {
         run_delays(self.lines.iter())

@@ -23,7 +23,7 @@ const LABEL: usize = 15;
 const HELD: &str =
     "Every carrier is held by a virtual thread that waits, while others want to run: see `pinned`";
 
-/// Sites shown of each kind.
+/// The number of sites shown of each kind.
 const SITES: usize = 4;
 
 pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
@@ -32,7 +32,7 @@ pub fn draw(screen: &Screen, frame: &mut Frame<'_>) {
     frame.render_widget(Paragraph::new(foot_line(screen)).dim(), foot);
 }
 
-/// The lines of the screen. Names that others have chosen are in them.
+/// The lines of the screen. They contain names chosen by others, so control characters are replaced.
 fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let mut lines = raw_lines(screen, width);
     for span in lines.iter_mut().flat_map(|line| &mut line.spans) {
@@ -68,7 +68,7 @@ fn raw_lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// What limits it now, and what to try; a long sentence takes several lines.
+/// The current limits, and what to try.
 fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     let rows = |limit: LimitWords| [Some(limit.sentence), limit.advice];
     let texts: Vec<String> = screen.limits.words().into_iter().flat_map(rows).flatten().collect();
@@ -82,7 +82,7 @@ fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
     lines
 }
 
-/// Texts beside a label; a long one takes several lines.
+/// Texts beside a label; a long text takes several lines.
 fn labelled(label: &str, texts: &[String], width: usize) -> Vec<Line<'static>> {
     let parts = texts.iter().flat_map(|text| wrapped(text, width.saturating_sub(LABEL + 1)));
     let line = |(at, part): (usize, String)| {

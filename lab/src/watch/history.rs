@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Half a minute and more at the probe's two readings a second.
+/// More than half a minute at the probe's two readings a second.
 const KEPT: usize = 80;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -12,7 +12,7 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 pub struct History(VecDeque<f64>);
 
 impl History {
-    /// Adds a reading; the oldest is forgotten.
+    /// Adds a reading and drops the oldest if there are too many.
     pub fn add(&mut self, value: f64) {
         if self.0.len() == KEPT {
             self.0.pop_front();

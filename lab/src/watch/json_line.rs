@@ -36,7 +36,7 @@ pub struct LimitsLine {
 }
 
 impl LimitsLine {
-    /// `None`: too early to tell.
+    /// The line for these limits; `None` if it is too early to judge.
     #[must_use]
     pub fn new(t_ns: Nanos, limits: &CurrentLimits) -> Option<Self> {
         let CurrentLimits::Judged { window_s, findings, old_requests } = limits else { return None };

@@ -1,4 +1,4 @@
-//! What limits a running JVM now: the rules of a run's findings, on the last seconds.
+//! The current limits of a running JVM, found with the same rules as in a run, applied to the last seconds.
 
 use super::window::LiveWindow;
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use threadcount_judge::finding::{Finding, Rule};
 use threadcount_machine::probe::line::Line;
 use threadcount_report::live::{self, LimitWords};
 
-/// Between two judgements. It reads /proc and adds up ten seconds of lines, some milliseconds.
+/// The time between two judgements. Each reads /proc and adds up ten seconds of lines, which takes some milliseconds.
 const INTERVAL: Duration = Duration::from_millis(500);
 
-/// What is known of the limits.
+/// The latest judgement on the JVM's limits.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum CurrentLimits {
     /// Too few seconds have been watched.
     #[default]
     TooEarly,
-    /// Of the last seconds; without findings, no limit that shows without a load.
+    /// The limits in the last seconds. Without findings, there is no limit that shows without a load.
     Judged {
         window_s: f64,
         findings: Vec<Finding>,
-        /// Requests that have had no response for five seconds and longer.
+        /// Requests that have waited five seconds or longer for a response.
         old_requests: u32,
     },
 }
 
 impl CurrentLimits {
-    /// What was found last.
+    /// The latest findings.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {
         match self {
@@ -35,7 +35,7 @@ impl CurrentLimits {
         }
     }
 
-    /// In words.
+    /// The limits in words.
     #[must_use]
     pub fn words(&self) -> Vec<LimitWords> {
         match self {
@@ -46,7 +46,7 @@ impl CurrentLimits {
         }
     }
 
-    /// The same with other findings.
+    /// The same judgement with other findings.
     #[must_use]
     pub fn with_findings(self, findings: Vec<Finding>) -> Self {
         match self {
@@ -55,13 +55,13 @@ impl CurrentLimits {
         }
     }
 
-    /// Have requests had no response for long?
+    /// Whether requests have waited long for a response.
     #[must_use]
     pub const fn has_old_requests(&self) -> bool {
         matches!(self, Self::Judged { old_requests, .. } if *old_requests > 0)
     }
 
-    /// Which rules found something.
+    /// The rules that found something; `None` if it is too early.
     #[must_use]
     pub fn rules(&self) -> Option<Vec<Rule>> {
         match self {
@@ -83,12 +83,12 @@ impl Judge {
         Self { window: LiveWindow::of_process(pid), again: Instant::now() }
     }
 
-    /// A line of the probe.
+    /// Adds a line of the probe.
     pub fn add(&mut self, line: &Line) {
         self.window.add(line);
     }
 
-    /// What limits the JVM; `None`: not judged again since the last time.
+    /// A new judgement; `None` if the next one is not due yet.
     pub fn judge(&mut self) -> Option<CurrentLimits> {
         if Instant::now() < self.again {
             return None;

@@ -1,4 +1,4 @@
-//! The screen as lines, where stdout is no terminal: one a second, and one for each change of the limits.
+//! The screen as plain lines, for a stdout that is not a terminal: one per second, and one for each change of the limits.
 
 use super::limits::CurrentLimits;
 use super::printed_limits::PrintedLimits;
@@ -8,26 +8,26 @@ use threadcount_model::figures::{bytes, count};
 use threadcount_report::live;
 use threadcount_report::live::LimitWords;
 
-/// Groups of the wait profile in a line.
+/// The largest number of wait-profile groups in a line.
 const MOST_GROUPS: usize = 3;
 
-/// What has been printed.
+/// Keeps track of what has been printed.
 #[derive(Debug, Default)]
 pub struct PlainLines {
     has_head: bool,
     second: Option<u64>,
     said: PrintedLimits,
     dropped_lines: u64,
-    /// How many of them.
+    /// The number of problems printed so far.
     problems: usize,
 }
 
 impl PlainLines {
-    /// What is new since the last time.
+    /// The lines that are new since the last call.
     pub fn next(&mut self, screen: &Screen) -> Vec<String> {
         let time = format!("{}:{:02}", screen.seconds() / 60, screen.seconds() % 60);
         if screen.sample.is_none() {
-            // It may have ended before it read anything.
+            // The JVM may have ended before its first reading.
             return if screen.ended { self.problems(screen, &time) } else { Vec::new() };
         }
         let mut lines = Vec::new();

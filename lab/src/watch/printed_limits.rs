@@ -1,4 +1,4 @@
-//! Which limits have been printed, so that only news is.
+//! Remembers the limits that were printed, so that only news is printed.
 
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
@@ -7,23 +7,23 @@ use threadcount_judge::findings::overtaken_waits::OvertakenWaits;
 use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// Two places at which about as many threads wait take turns from judgement to judgement. A new one is said when it has lasted.
+/// How long a new place must last before it is printed: two places where about as many threads wait alternate between judgements.
 const LASTING: Duration = Duration::from_secs(5);
 
 type Place = (Option<ThreadState>, Option<String>, Option<String>);
 
-/// What has been printed.
+/// The limits that were printed last.
 #[derive(Debug, Default)]
 pub struct PrintedLimits {
     rules: Option<Vec<Rule>>,
     places: Vec<Place>,
     has_old_requests: bool,
-    /// Other places by the same rules, and since when.
+    /// Different places found by the same rules, and since when.
     other: Option<(Vec<Place>, Instant)>,
 }
 
 impl PrintedLimits {
-    /// Are there other limits than those that were said, or the same ones at other places? If so, they count as said.
+    /// Whether the limits, or their places, differ from what was printed. If so, they count as printed from now on.
     pub fn is_news(&mut self, limits: &CurrentLimits, now: Instant) -> bool {
         let (rules, places) = (limits.rules(), limits.findings().iter().filter_map(place).collect());
         let has_old_requests = limits.has_old_requests();
@@ -50,7 +50,7 @@ impl PrintedLimits {
     }
 }
 
-/// Where requests wait: the figures beside it change with each judgement.
+/// The place where requests wait, without the figures, which change with each judgement.
 fn place(finding: &Finding) -> Option<Place> {
     match &finding.fact {
         Fact::RequestWaits(waits) => {
@@ -94,7 +94,7 @@ mod tests {
         }))
     }
 
-    /// At which seconds, one judgement a second, something is said.
+    /// The seconds at which something is printed, with one judgement a second.
     fn printed_at(limits: &[CurrentLimits]) -> Vec<usize> {
         let (mut said, start) = (PrintedLimits::default(), Instant::now());
         let mut is_news =

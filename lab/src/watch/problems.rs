@@ -1,24 +1,24 @@
-//! What of the application or the JVM could not be read.
+//! Readings of the application or the JVM that failed.
 
 use threadcount_model::record::jvm::VISIT;
 
-/// A program may register beans without end, each of which throws.
+/// The largest number kept: a program may register any number of beans that throw.
 const MOST: usize = 20;
 
-/// One of them.
+/// A reading that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub what: String,
-    /// As it was the first time.
+    /// The reason given at its first failure.
     pub why: String,
 }
 
-/// Each once, in the order in which they came.
+/// The failed readings, each once, in the order of their first failure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Adds a line of the probe, which writes one at each reading.
+    /// Adds a problem line; the probe repeats it at each reading.
     pub fn add(&mut self, what: String, why: String) {
         let has_room = self.0.len() < MOST || what == VISIT;
         if has_room && !self.0.iter().any(|known| known.what == what) {

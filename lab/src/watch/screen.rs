@@ -1,4 +1,4 @@
-//! The state of a JVM from the lines of its probe. Independent of terminals.
+//! The state of a JVM, built from its probe's lines. Independent of terminals.
 
 use super::canary::CanaryDelays;
 use super::history::History;
@@ -20,11 +20,11 @@ pub struct Screen {
     pub level: String,
     /// Cores the JVM may use.
     pub processors: u32,
-    /// The last reading of its beans.
+    /// The last reading of the JVM's beans.
     pub sample: Option<Sample>,
     /// The scheduler of virtual threads.
     pub carriers: Option<Carriers>,
-    /// So many readings in a row, up to the last one, have all carriers held.
+    /// The number of readings in a row, up to the last one, in which all carriers were held.
     held_readings: u32,
     /// Pools by kind and name.
     pub pools: BTreeMap<(PoolKind, String), Pool>,
@@ -46,15 +46,15 @@ pub struct Screen {
     pub pins: Sites,
     /// Where threads waited 20 ms or longer.
     pub waits: Sites,
-    /// What threads with work did in the last seconds.
+    /// What threads that have work did in the last seconds.
     pub work: Work,
-    /// How long threads that could run waited.
+    /// How long runnable threads waited for a core.
     pub canary: CanaryDelays,
-    /// What limits it now.
+    /// The current limits of the JVM.
     pub limits: CurrentLimits,
-    /// Lines that the probe had no room for, because nobody read them.
+    /// Lines that the probe dropped because nobody read them in time.
     pub dropped_lines: u64,
-    /// What could not be read.
+    /// Readings that failed.
     pub problems: Problems,
     /// Virtual threads started and ended; only at level `full`.
     pub virtual_threads: (u64, u64),
@@ -132,7 +132,7 @@ impl Screen {
             self.cpu.add(grown(sample.process_cpu_ns, before.process_cpu_ns) / NANOS_PER_S as f64);
         }
         self.sample = Some(sample);
-        // A closed pool has no more lines.
+        // A pool that was closed gets no more lines.
         let now_ns = self.now_ns;
         self.pools.retain(|_, pool| now_ns.saturating_sub(pool.t_ns) < 3 * NANOS_PER_S);
     }
@@ -173,19 +173,19 @@ impl Screen {
         self.pools.values().filter(|pool| !pool.kind.is_of_connections() && pool.max > 0)
     }
 
-    /// Whether something holds the carriers: pinned threads, with or without an event. One reading is not enough: right after
-    /// a collection or a burst of requests the carriers are about to run and do not yet.
+    /// Whether something holds the carriers: pinned threads, with or without an event. A single reading is not enough: right after a
+    /// collection or a burst of requests the carriers are about to run but do not yet.
     #[must_use]
     pub const fn carriers_held(&self) -> bool {
         self.held_readings >= HELD_READINGS
     }
 }
 
-/// Readings in a row; the probe takes two a second.
+/// The readings in a row that count as held; the probe takes two readings a second.
 const HELD_READINGS: u32 = 3;
 
-/// Do virtual threads wait while the operating system runs fewer carriers than there may be? Java 21 does not count a
-/// carrier in `Object.wait` as mounted; there a queue longer than the number of carriers shows that none of them is free.
+/// Whether virtual threads wait while the operating system runs fewer carriers than allowed. Java 21 does not count a carrier in
+/// `Object.wait` as mounted; there, a queue longer than the number of carriers shows that none is free.
 fn is_held(it: &Carriers) -> bool {
     let taken = it.mounted >= it.parallelism || it.queued > u64::from(it.parallelism);
     it.queued > 0 && taken && (0..it.parallelism as i32).contains(&it.running)

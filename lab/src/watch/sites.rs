@@ -4,15 +4,15 @@ use std::collections::HashMap;
 use threadcount_machine::probe::line::Tally;
 use threadcount_model::record::jvm::{SiteReason, Total};
 
-/// Maximum number of places: a program that generates classes has no end of them.
+/// The largest number of places, because a program that generates classes has no end of them.
 const MOST: usize = 1_000;
 
-/// A place, in words.
+/// A place in the code, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The most informative frame: the holder of the monitor, else the application's, else the topmost.
     pub place: String,
-    /// Who called it or why, where that is known.
+    /// The caller or the reason, if known.
     pub why: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Sites {
         self.0.values().map(|total| total.count).sum()
     }
 
-    /// Those with the most time, the longest first.
+    /// The sites with the most time, the longest first.
     #[must_use]
     pub fn top(&self, number: usize) -> Vec<(&Site, Total)> {
         let mut sites: Vec<(&Site, Total)> = self.0.iter().map(|(site, total)| (site, *total)).collect();

@@ -1,5 +1,4 @@
-//! The screen in a terminal, until the user leaves or the JVM ends. The terminal is restored afterwards, after a
-//! panic too.
+//! The screen in a terminal, until the user leaves or the JVM ends. The terminal is restored afterwards, even after a panic.
 
 use super::draw::draw;
 use super::limits::Judge;
@@ -12,11 +11,11 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 use threadcount_machine::probe::line::Line;
 
-/// Latency of keys and signals.
+/// The longest delay before keys and signals take effect.
 const REACTION: Duration = Duration::from_millis(100);
 
-/// Shows what comes through the channel; its closing means that the JVM has ended. Returns when the user leaves, `stop`
-/// is set, or the time is over.
+/// Shows the lines that arrive through the channel; a closed channel means that the JVM has ended. Returns when the user leaves, `stop` is
+/// set, or the time is over.
 ///
 /// # Errors
 /// The error of the terminal.
@@ -38,11 +37,11 @@ pub fn show(
         }
         Ok(())
     })();
-    // Also where the terminal could not be drawn to.
+    // Restored even if drawing failed.
     ratatui::try_restore().and(shown)
 }
 
-/// Everything that has arrived, and a judgement where one is due.
+/// Takes in every line that has arrived, and a new judgement if it is due.
 pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>, limit: &mut TimeLimit) {
     loop {
         match lines.try_recv() {
@@ -65,7 +64,7 @@ pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>, limi
     }
 }
 
-/// In raw mode Ctrl-C is a key like any other.
+/// Ctrl-C is included because raw mode delivers it as a key.
 fn is_leaving(event: &Event) -> bool {
     let Event::Key(KeyEvent { code, modifiers, .. }) = event else { return false };
     match code {

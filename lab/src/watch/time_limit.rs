@@ -1,12 +1,13 @@
-//! How long a JVM is watched.
+//! Limits how long a JVM is watched.
 
 use std::io;
 use std::time::{Duration, Instant};
 
-/// A JVM that gives no reading for so long is not waited for.
+/// How long to wait for a JVM's first reading.
 const FIRST_READING_LIMIT: Duration = Duration::from_secs(10);
 
-/// `--duration`. It begins with the first reading, which a busy machine gives late: no time is watched of which nothing is shown.
+/// The time given by `--duration`. It begins with the first reading, which may be late on a busy machine, so the user sees readings for the
+/// whole duration.
 #[derive(Debug)]
 pub struct TimeLimit {
     duration: Option<Duration>,
@@ -15,13 +16,13 @@ pub struct TimeLimit {
 }
 
 impl TimeLimit {
-    /// For a probe that has just been attached; without a duration it never ends.
+    /// The limit for a probe that has just been attached; without a duration it never ends.
     #[must_use]
     pub fn new(duration: Option<Duration>) -> Self {
         Self { duration, attached_at: Instant::now(), first_reading_at: None }
     }
 
-    /// A reading has come.
+    /// Starts the time at the first reading.
     pub fn begin(&mut self) {
         self.first_reading_at.get_or_insert_with(Instant::now);
     }
@@ -35,7 +36,7 @@ impl TimeLimit {
     }
 
     /// # Errors
-    /// It is over, and no reading has come.
+    /// The time is over without any reading.
     pub fn check_readings(&self) -> io::Result<()> {
         if self.first_reading_at.is_none() && self.is_over() {
             let waited_s = self.attached_at.elapsed().as_secs();

@@ -1,5 +1,5 @@
-//! The last seconds of a running JVM as a record: the probe's lines, and readings of /proc. Nobody sends a load, so it has no
-//! figures of requests.
+//! The last seconds of a running JVM as a record: the probe's lines, and readings of /proc. We send no load, so there are no figures of
+//! requests.
 
 use std::collections::VecDeque;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -14,18 +14,18 @@ use threadcount_model::record::Record;
 use threadcount_model::record::interference::BusiestProcess;
 use threadcount_model::window::Window;
 
-/// What is judged.
+/// The length of the judged window in seconds.
 pub const WINDOW_S: u64 = 10;
-/// In less than this chance decides.
+/// The shortest window in seconds that can be judged; in a shorter one chance decides.
 const SHORTEST_S: u64 = 5;
-/// The flight recorder's events are up to two seconds late, on a busy machine more.
+/// How long lines are kept, in seconds: the flight recorder's events arrive up to two seconds late, and later on a busy machine.
 const KEPT_S: u64 = WINDOW_S + 10;
-/// Whatever comes: a window that nobody judges must not grow.
+/// The limit for a window that nobody judges.
 const MOST_LINES: usize = 50_000;
-/// A quota's counters are as old as the window; one reading a second.
+/// The quota's counters must go back as far as the window, with one reading a second.
 const MOST_LIMITS: usize = WINDOW_S as usize;
 
-/// The last seconds.
+/// The lines and readings of the last seconds.
 pub struct LiveWindow {
     pid: u32,
     reader: Option<ProcessReader>,
@@ -33,15 +33,15 @@ pub struct LiveWindow {
     lines: VecDeque<Line>,
     samples: VecDeque<RawSample>,
     limits: VecDeque<LimitsReading>,
-    /// What other processes had used some seconds ago.
+    /// The CPU use of other processes at an earlier reading.
     others: Option<OtherProcesses>,
     busiest_other: Option<BusiestProcess>,
-    /// Every event that ended before it has been read.
+    /// Every event that ended before this time has been read.
     events_until_ns: Nanos,
 }
 
 impl LiveWindow {
-    /// Of a process on this machine.
+    /// The window of a process on this machine.
     #[must_use]
     pub fn of_process(pid: u32) -> Self {
         Self { reader: Some(ProcessReader::of(pid)), ..Self::of_lines(pid) }
@@ -61,7 +61,7 @@ impl LiveWindow {
         }
     }
 
-    /// A line of the probe.
+    /// Adds a line of the probe.
     pub fn add(&mut self, line: &Line) {
         match line {
             Line::Hello { .. } => self.hello = Some(line.clone()),
@@ -91,7 +91,7 @@ impl LiveWindow {
         }
     }
 
-    /// Not each time, because it searches `/proc`.
+    /// Reads the other processes, but not each time, because that searches `/proc`.
     fn read_others(&mut self) {
         if self.others.as_ref().is_some_and(|it| it.lasted_s() < SHORTEST_S as f64) {
             return;
@@ -117,7 +117,7 @@ impl LiveWindow {
         self.samples.push_back(sample);
     }
 
-    /// The window that can be judged: it ends with the last events that have arrived. `None`: too little is known yet.
+    /// The window that can be judged: it ends with the last events that have arrived. `None` if too little is known yet.
     fn window(&self) -> Option<Window> {
         let ended_ns = self.events_until_ns;
         let first_ns = self.hello.as_ref()?.t_ns().max(self.samples.front()?.at_ns);
@@ -125,7 +125,7 @@ impl LiveWindow {
         (ended_ns >= started_ns + SHORTEST_S * NANOS_PER_S).then_some(Window { started_ns, ended_ns })
     }
 
-    /// The record, and how many seconds it is about.
+    /// The record, and the length of its window in seconds.
     #[must_use]
     pub fn record(&self) -> Option<(Record, f64)> {
         let window = self.window()?;
@@ -153,7 +153,7 @@ mod tests {
     use threadcount_judge::finding::Rule;
     use threadcount_machine::probe::line::parse;
 
-    /// A JVM on Java 21 that has been watched for so long; in the first seconds its two carriers are pinned all the time.
+    /// A JVM on Java 21 that has been watched for `seconds`; its two carriers are pinned during the first `pinned_s`.
     fn watched(seconds: u64, pinned_s: u64) -> LiveWindow {
         let mut text = "{\"type\":\"hello\",\"t_ns\":0,\"pid\":7,\"java\":\"21.0.8\",\"level\":\"light\",\"processors\":2}\n".to_owned();
         let mut window = LiveWindow::of_lines(7);

@@ -1,4 +1,4 @@
-//! What threads with work did in the last seconds, by samples of them.
+//! What threads with work did in the last seconds, as seen in stack samples.
 
 use super::window::WINDOW_S;
 use std::collections::VecDeque;
@@ -9,9 +9,9 @@ use threadcount_machine::probe::sampled::wait_profile;
 use threadcount_model::record::wait_profile::{ThreadRole, WaitProfile};
 use threadcount_model::window::Window;
 
-/// As long as a window.
+/// The samples are kept as long as a window.
 pub(super) const REMEMBERED_S: u64 = WINDOW_S;
-/// Whatever comes: a screen that nobody draws must not grow.
+/// The limit for a screen that nobody draws.
 const MOST_LINES: usize = 20_000;
 
 /// The samples of the last seconds.
@@ -20,7 +20,7 @@ pub struct Work {
     lines: VecDeque<(Nanos, Line)>,
 }
 
-/// What threads do, with how many of them.
+/// An activity, and the mean number of threads in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Doing {
     pub threads: f64,
@@ -30,10 +30,10 @@ pub struct Doing {
 }
 
 impl Work {
-    /// A line of the sampler.
+    /// Adds a line of the sampler.
     pub fn read(&mut self, t_ns: Nanos, line: Line) {
         let began_ns = t_ns.saturating_sub(REMEMBERED_S * NANOS_PER_S);
-        // The reason why there are no samples stays.
+        // The line with the reason why sampling ended is kept.
         while self
             .lines
             .front()
@@ -51,7 +51,7 @@ impl Work {
         wait_profile(lines, Window { started_ns: first, ended_ns: last })
     }
 
-    /// Whose threads it is about, how many they are, and what they do: those with the most first.
+    /// A headline (which threads were sampled, and how many), and their activities, the most frequent first.
     #[must_use]
     pub fn now(&self) -> (String, Vec<Doing>) {
         let Some(profile) = self.profile() else { return ("not sampled so far".to_owned(), Vec::new()) };
@@ -60,7 +60,7 @@ impl Work {
         }
         let threads = |role: ThreadRole| {
             let groups = profile.groups.iter().filter(|group| group.role == role);
-            // The sum of nothing is -0.0.
+            // `+ 0.0` because an empty sum is -0.0.
             groups.map(|group| profile.mean_threads(group)).sum::<f64>() + 0.0
         };
         let (role, whose) = match threads(ThreadRole::Request) > 0.0 {
@@ -102,7 +102,7 @@ mod tests {
         work
     }
 
-    /// One sample of ten virtual threads, of which so many wait for a pool.
+    /// A sample of ten virtual threads, `waiting` of which wait for a pool.
     fn sample(at_s: u64, role: &str, waiting: u32) -> String {
         let t_ns = at_s * NANOS_PER_S;
         format!(

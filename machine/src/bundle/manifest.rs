@@ -1,4 +1,4 @@
-//! What is in an archive of parts, and whether a folder still holds all of it.
+//! The contents of an archive of parts, and whether a folder still contains all of them.
 
 use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The first entry of the archive.
+/// The name of the archive's first entry.
 pub(super) const FILE: &str = "manifest.json";
 
-/// A longer manifest is not ours.
+/// A longer manifest (in bytes) is not ours.
 const LONGEST_BYTES: u64 = 1 << 20;
 
-/// What was packed, and from where.
+/// The packed files, and the version they come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The version whose `./dev dist` packed it.
@@ -21,25 +21,25 @@ pub struct Manifest {
     /// The commit of the checkout.
     pub commit: Option<String>,
     pub files: Vec<PartFile>,
-    /// Applications that are too large.
+    /// Applications that were too large to pack.
     pub left_out: Vec<String>,
 }
 
-/// A file and what it must be.
+/// A packed file, with its size and checksum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartFile {
-    /// Relative, as in a checkout.
+    /// The path within a checkout.
     pub path: String,
     pub bytes: u64,
-    /// In hexadecimal.
+    /// The checksum in hexadecimal.
     pub sha256: String,
 }
 
 impl Manifest {
-    /// The first entry of a tar.xz.
+    /// Reads the first entry of a tar.xz.
     ///
     /// # Errors
-    /// It is not there, or not a manifest.
+    /// The entry is missing, or is not a manifest.
     pub(super) fn read(archive: &[u8]) -> io::Result<Self> {
         let mut archive = tar::Archive::new(XzReader::new(archive, false));
         let first = archive.entries()?.next().ok_or_else(|| io::Error::other("the archive is empty"))??;
@@ -51,20 +51,20 @@ impl Manifest {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// All files together, unpacked.
+    /// The size of all files together, unpacked.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|it| it.bytes).sum()
     }
 
-    /// Whether each file is in the folder and has its checksum. Files beside them (what a peer's build makes) do not matter.
+    /// Whether the folder contains each file with the right checksum. Other files (such as the output of a peer's build) do not matter.
     pub(super) fn is_intact(&self, folder: &Path) -> bool {
         is_folder(folder) && self.files.iter().all(|file| file.is_intact(folder))
     }
 }
 
 impl PartFile {
-    /// Whether it is below this folder, not behind a link, and has its checksum.
+    /// Whether the file is below this folder, not behind a link, and has its checksum.
     pub(super) fn is_intact(&self, folder: &Path) -> bool {
         let path = folder.join(&self.path);
         let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file() && it.len() == self.bytes);
@@ -82,7 +82,7 @@ impl PartFile {
     }
 }
 
-/// A folder, and no link to one.
+/// Whether the path is a folder itself, not a link to one.
 pub(super) fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
 }

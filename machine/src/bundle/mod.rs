@@ -1,5 +1,5 @@
-//! The parts that travel in the program: probe, executors, applications, peers, experiments. `./dev dist` packs them, laid out as in
-//! a checkout; they are unpacked into the cache when one of them is needed that is nowhere else.
+//! The parts inside the program: probe, executors, applications, peers, experiments. `./dev dist` packs them, laid out as in a checkout;
+//! they are unpacked into the cache when a part is needed that is found nowhere else.
 
 mod manifest;
 mod private_folder;
@@ -17,22 +17,22 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// The folder of the unpacked parts, in the cache; each version has a folder in it.
+/// The cache's subfolder for unpacked parts, with one folder per version.
 const FOLDER: &str = "parts";
 
-/// Digits of the archive's checksum in the name of its folder: two builds of one version do not share a folder.
+/// The number of digits of the archive's checksum in its folder's name, so that two builds of one version do not share a folder.
 pub(crate) const NAME_DIGITS: usize = 12;
 
-/// An archive in the program.
+/// An archive inside the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Embedded {
     /// A tar.xz that begins with the manifest.
     archive: &'static [u8],
-    /// In hexadecimal.
+    /// The checksum in hexadecimal.
     sha256: &'static str,
 }
 
-/// What `./dev dist` put into this program.
+/// The archive that `./dev dist` put into this program.
 #[cfg(has_bundle)]
 static EMBEDDED: Option<Embedded> = Some(Embedded {
     archive: include_bytes!("../../bundle/parts.tar.xz"),
@@ -42,10 +42,10 @@ static EMBEDDED: Option<Embedded> = Some(Embedded {
 #[cfg(not(has_bundle))]
 static EMBEDDED: Option<Embedded> = None;
 
-/// Why the parts cannot be used.
+/// The reason why the parts cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// A program that was built without `./dev dist`.
+    /// The program was built without `./dev dist`.
     #[error(
         "This program was built without probe, applications and experiments in it (`threadcount self`). Use it in a checkout, set \
          {} to one, or install a release",
@@ -69,26 +69,26 @@ pub enum BundleError {
 }
 
 impl Embedded {
-    /// The archive of this program; `None`: it was built without one.
+    /// The archive inside this program; `None` if it was built without one.
     #[must_use]
     pub fn of_this_program() -> Option<Self> {
         EMBEDDED
     }
 
-    /// The name of its folder among those of other versions: `0.1.0-3fa85f645717`.
+    /// The name of the archive's folder among those of other versions: `0.1.0-3fa85f645717`.
     #[must_use]
     pub fn folder_name(&self) -> String {
         let digits = self.sha256.trim().get(..NAME_DIGITS).unwrap_or_default();
         format!("{}-{digits}", env!("CARGO_PKG_VERSION"))
     }
 
-    /// Compressed, as in the program.
+    /// The size as compressed inside the program.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.archive.len()
     }
 
-    /// What is in it.
+    /// The archive's manifest.
     ///
     /// # Errors
     /// The archive is damaged.
@@ -97,19 +97,19 @@ impl Embedded {
     }
 }
 
-/// Where versions of the parts may be unpacked: in the cache, and where that cannot be used.
+/// The folders into which parts may be unpacked: one in the cache, and others in case that one cannot be used.
 #[must_use]
 pub fn possible_folders() -> Vec<PathBuf> {
     let user = rustix::process::geteuid();
     let mut parents = vec![cache::folder()];
-    // What root loads into the processes of others must not lie where the user of `sudo` can change it.
+    // Whatever root loads into processes of others must not lie where the user of `sudo` can change it.
     parents.extend(user.is_root().then(|| PathBuf::from("/var/cache/threadcount")));
     parents.extend(home::named("XDG_RUNTIME_DIR").map(|it| it.join("threadcount")));
     parents.push(std::env::temp_dir().join(format!("threadcount-{}", user.as_raw())));
     parents.into_iter().map(|it| it.join(FOLDER)).collect()
 }
 
-/// The folder with the parts of this program, unpacked and checked. It is laid out as a checkout.
+/// The folder with this program's parts, unpacked and checked. It is laid out like a checkout.
 ///
 /// # Errors
 /// [`BundleError`]; the first call decides.
@@ -131,8 +131,8 @@ pub fn built(module: &str, file: &str) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// The end of an error about a part that was not found: why it is not among those of this program. Nothing of a path, with which
-/// they have nothing to do.
+/// The end of an error about a part that was not found: why this program does not contain it. Empty for a path, because the parts have
+/// nothing to do with it.
 #[must_use]
 pub fn why_not(part: &str) -> String {
     if part.contains('/') {

@@ -1,4 +1,4 @@
-//! A folder that nobody else can write, nor lead elsewhere: what is unpacked there is loaded into JVMs.
+//! A folder that nobody else can write or redirect, because what is unpacked there is loaded into JVMs.
 
 use crate::trusted::{OWNER_ONLY, check_way};
 use rustix::process::geteuid;
@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The first of these folders that is, or can be made, private to this user.
+/// The first of these folders that is private to this user or can be made private.
 ///
 /// # Errors
 /// Each folder, and why it cannot be used.
@@ -22,7 +22,7 @@ pub(super) fn first_usable(folders: Vec<PathBuf>) -> Result<PathBuf, Vec<(PathBu
     Err(refused)
 }
 
-/// Nothing is made below a folder that others can change: they could lead it elsewhere.
+/// Creates the folder, but never below a folder that others can change, because they could redirect it.
 fn make_private(folder: &Path) -> io::Result<()> {
     let written = std::path::absolute(folder)?;
     let mut levels: Vec<&Path> = written.ancestors().collect();
@@ -32,7 +32,7 @@ fn make_private(folder: &Path) -> io::Result<()> {
     levels[..there].last().map_or(Ok(()), |it| check_way(it))?;
     for level in &levels[there..] {
         match DirBuilder::new().mode(OWNER_ONLY).create(level) {
-            // Another process was faster: ours, or somebody's whose folder is refused here.
+            // Another process was faster: ours, or a stranger's, whose folder is refused here.
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => check_way(level)?,
         }
@@ -44,10 +44,10 @@ fn make_private(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A folder of this user, no link, that others can neither write nor replace. Makes nothing.
+/// Checks that this is a folder of this user, not a link, and that others can neither write nor replace it. Creates nothing.
 ///
 /// # Errors
-/// Why it is not one.
+/// The reason why it is not private.
 pub(crate) fn check_private(folder: &Path) -> io::Result<()> {
     check_way(folder)?;
     let found = fs::symlink_metadata(folder)?;

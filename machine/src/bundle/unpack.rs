@@ -1,7 +1,7 @@
-//! Unpacks the parts: by one process at a time, and each file visible only when it is complete.
+//! Unpacks the parts, in one process at a time; a file becomes visible only when it is complete.
 //!
-//! A folder that is there stays there: experiments of other processes may be running with what is in it. Only the files in it
-//! that are damaged or missing are replaced, each by a rename.
+//! An existing folder stays, because experiments of other processes may be using it. Only its damaged or missing files are replaced, each
+//! by a rename.
 
 use super::manifest::{FILE, Manifest, PartFile, is_folder, sha256};
 use super::{BundleError, Embedded};
@@ -11,11 +11,11 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Servers that are fetched are unpacked in folders with such names, too.
+/// The prefix of working folders; fetched servers are unpacked in folders with this prefix too.
 pub(crate) const WORKING: &str = ".unpack-";
 const LOCK: &str = ".lock";
 
-/// The folder of these parts below a private one. What is there already is compared with its checksums.
+/// The folder of these parts below a private one. Existing files are compared with their checksums.
 ///
 /// # Errors
 /// [`BundleError::Damaged`], [`BundleError::Unpack`].
@@ -32,14 +32,14 @@ pub(super) fn ensure(embedded: &Embedded, folder: &Path) -> Result<PathBuf, Bund
     }
     let manifest = manifest.map_err(failed)?;
     let _lock = lock(folder).map_err(failed)?;
-    // Another process may have done it meanwhile.
+    // Another process may have unpacked the parts meanwhile.
     if !manifest.is_intact(&target) {
         complete(embedded, &manifest, folder, &target).map_err(failed)?;
     }
     Ok(target)
 }
 
-/// Waits for the other processes of this user that unpack. The file is closed, and so unlocked, when the process ends.
+/// Waits for this user's other processes that unpack. The file is closed, and so unlocked, when the process ends.
 fn lock(folder: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).write(true).truncate(false).mode(0o600).custom_flags(libc::O_NOFOLLOW);
@@ -48,7 +48,7 @@ fn lock(folder: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Makes the target whole: all of it, or what is damaged.
+/// Completes the target: all of it, or only what is damaged.
 fn complete(embedded: &Embedded, manifest: &Manifest, folder: &Path, target: &Path) -> io::Result<()> {
     remove_leftovers(folder)?;
     let working = tempfile::Builder::new().prefix(WORKING).tempdir_in(folder)?;
@@ -64,10 +64,10 @@ fn complete(embedded: &Embedded, manifest: &Manifest, folder: &Path, target: &Pa
     fs::rename(&unpacked, target)
 }
 
-/// These files of the archive, as the manifest says they are.
+/// Unpacks these files of the archive and checks them against the manifest.
 fn unpack(embedded: &Embedded, manifest: &Manifest, files: &[&PartFile], into: &Path) -> io::Result<()> {
     let mut archive = tar::Archive::new(XzReader::new(embedded.archive, false));
-    // A source that is replaced is newer than what a build made of the damaged one.
+    // A replaced source must be newer than what a build made of the damaged one.
     archive.set_preserve_mtime(false);
     for entry in archive.entries()? {
         let mut entry = entry?;
@@ -77,7 +77,7 @@ fn unpack(embedded: &Embedded, manifest: &Manifest, files: &[&PartFile], into: &
         if !is_known || !entry.header().entry_type().is_file() {
             return Err(io::Error::other(format!("{} does not belong in the archive", path.display())));
         }
-        // It refuses a path that leads out of the folder.
+        // `unpack_in` refuses a path that leads out of the folder.
         if files.iter().any(|file| is_at(file)) && !entry.unpack_in(into)? {
             return Err(io::Error::other(format!("{} leads out of the folder", path.display())));
         }
@@ -88,14 +88,14 @@ fn unpack(embedded: &Embedded, manifest: &Manifest, files: &[&PartFile], into: &
     }
 }
 
-/// A folder for what stood where a part or a folder of parts must be; it is removed in the end.
+/// A folder for whatever occupied the place of a part or its folder; it is removed at the end.
 struct Replaced<'a> {
     folder: &'a Path,
     count: usize,
 }
 
 impl Replaced<'_> {
-    /// Moves an unpacked file to its place. Whoever has the one before it open goes on with that.
+    /// Moves an unpacked file to its place. A process that has the old file open keeps using that one.
     fn put(&mut self, file: &PartFile, unpacked: &Path, target: &Path) -> io::Result<()> {
         for folder in file.folders(target) {
             if !is_folder(&folder) {
@@ -110,7 +110,7 @@ impl Replaced<'_> {
         fs::rename(unpacked.join(&file.path), place)
     }
 
-    /// Nothing where there is nothing. A link is moved, not what it leads to.
+    /// Moves away whatever is at the path, if anything. A link is moved itself, not its target.
     fn move_away(&mut self, path: &Path) -> io::Result<()> {
         if fs::symlink_metadata(path).is_err() {
             return Ok(());
@@ -120,7 +120,7 @@ impl Replaced<'_> {
     }
 }
 
-/// What a process left that was ended while it unpacked; the lock shows that none is at it.
+/// Removes what a process left behind that ended while unpacking; the lock shows that no process is still unpacking.
 fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;

@@ -1,16 +1,16 @@
-//! The CPU quota of a group, how often it was used up, and the CPUs it may use.
+//! A cgroup's CPU quota, its throttling, and the CPUs it may use.
 
 use super::file::{counter, number, text};
 use super::membership::Levels;
 use std::path::Path;
 use threadcount_model::parse::cores as parse_cores;
 
-/// So much CPU time in each period.
+/// A limit on the CPU time in each period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quota {
     /// Quota divided by period.
     pub cores: f64,
-    /// How long a period is, ms.
+    /// The length of a period in ms.
     pub period_ms: f64,
 }
 
@@ -19,13 +19,13 @@ pub struct Quota {
 pub struct ThrottleCounters {
     /// Periods in which the group had something to run.
     pub periods: u64,
-    /// Those in which it had used up its quota.
+    /// Periods in which the group had used up its quota.
     pub throttled_periods: u64,
-    /// How long its CPUs were held back, added up, ns.
+    /// The time for which its CPUs were throttled, added up over all CPUs, in ns.
     pub throttled_ns: u64,
 }
 
-/// The quota of one level.
+/// The quota of one level; `None` if it has none.
 #[must_use]
 pub fn quota(folder: &Path, is_v2: bool) -> Option<Quota> {
     let (quota_us, period_us) = if is_v2 {
@@ -39,7 +39,7 @@ pub fn quota(folder: &Path, is_v2: bool) -> Option<Quota> {
         .then(|| Quota { cores: quota_us as f64 / period_us as f64, period_ms: period_us as f64 / 1e3 })
 }
 
-/// The smallest quota of all levels, and in which of them.
+/// The smallest quota of all levels, with the index of its level.
 #[must_use]
 pub fn smallest_quota(levels: &Levels) -> Option<(usize, Quota)> {
     let quotas = levels.folders.iter().enumerate();
@@ -47,7 +47,7 @@ pub fn smallest_quota(levels: &Levels) -> Option<(usize, Quota)> {
     quotas.min_by(|a, b| a.1.cores.total_cmp(&b.1.cores))
 }
 
-/// What `cpu.stat` counts.
+/// The counters in `cpu.stat`.
 #[must_use]
 pub fn throttle_counters(folder: &Path, is_v2: bool) -> Option<ThrottleCounters> {
     let stat = text(folder, "cpu.stat")?;
@@ -60,7 +60,7 @@ pub fn throttle_counters(folder: &Path, is_v2: bool) -> Option<ThrottleCounters>
     })
 }
 
-/// How many CPUs the group may use.
+/// The number of CPUs that the group may use.
 #[must_use]
 pub fn cpuset_cpus(levels: &Levels) -> Option<u32> {
     let folder = levels.folders.first()?;
@@ -69,7 +69,7 @@ pub fn cpuset_cpus(levels: &Levels) -> Option<u32> {
     cpus_in(&list)
 }
 
-/// How many CPUs a list of the kernel's has: `0-3,8`.
+/// The number of CPUs in a list as the kernel writes it: `0-3,8`.
 #[must_use]
 fn cpus_in(list: &str) -> Option<u32> {
     parse_cores(list).ok().and_then(|cores| u32::try_from(cores.0.len()).ok())
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!((level, quota.cores), (1, 2.0));
     }
 
-    /// Of a Debian 12 with systemd, and of Linux 6.18 with version 1.
+    /// The files are those of Debian 12 with systemd, and of Linux 6.18 with version 1.
     #[test]
     fn throttled_periods_are_read_from_both_versions() {
         let expected =

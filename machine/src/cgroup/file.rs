@@ -1,15 +1,15 @@
-//! The files of a control group: one number, or a name and a number in each line.
+//! The files of a cgroup, which contain one number, or a name and a number in each line.
 
 use std::fs;
 use std::path::Path;
 
-/// The text without the blanks around it; `None`: there is no such file.
+/// The text of a file, trimmed; `None` if there is no such file.
 #[must_use]
 pub fn text(folder: &Path, name: &str) -> Option<String> {
     fs::read_to_string(folder.join(name)).ok().map(|text| text.trim().to_owned())
 }
 
-/// One number; `None`: there is no such file, or it says `max` or -1.
+/// The number in a file; `None` if there is no such file, or it contains `max` or -1.
 #[must_use]
 pub fn number(folder: &Path, name: &str) -> Option<u64> {
     text(folder, name)?.parse().ok()

@@ -1,35 +1,35 @@
-//! Which control groups a process is in.
+//! The cgroups of a process.
 
 use crate::read_limit::ReadLimit;
 use std::path::{Path, PathBuf};
 
-/// The folders of a controller's groups, from that of the process to the uppermost that can be seen: a limit holds for all
-/// groups below.
+/// The folders of a controller's groups, from the process's own group to the uppermost visible one: a limit also holds for all groups
+/// below.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Levels {
-    /// `cgroup2`, whose files have other names.
+    /// Whether this is `cgroup2`, whose files have other names.
     pub is_v2: bool,
-    /// The process's own first.
+    /// The folders, the process's own group first.
     pub folders: Vec<PathBuf>,
 }
 
-/// The groups of one process.
+/// The groups of one process, by controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Membership {
-    /// `None` here and below: no such controller.
+    /// CPU time; `None` here and below if the controller does not exist.
     pub cpu: Option<Levels>,
-    /// Which CPUs.
+    /// The allowed CPUs.
     pub cpuset: Option<Levels>,
-    /// How much memory.
+    /// The limit on memory.
     pub memory: Option<Levels>,
-    /// How many threads.
+    /// The limit on the number of threads.
     pub pids: Option<Levels>,
-    /// The group of the unified hierarchy, which has pressure even where version 1 has the controllers.
+    /// The group in the unified hierarchy, which reports pressure even if version 1 has the controllers.
     pub unified: Option<Levels>,
 }
 
 impl Membership {
-    /// Of a running process; empty where there is none, or no control groups.
+    /// The groups of a running process; empty if it does not exist, or there are no cgroups.
     #[must_use]
     pub fn of_process(pid: u32) -> Self {
         Self::below(Path::new("/"), pid)
@@ -38,8 +38,8 @@ impl Membership {
     /// The groups of a process whose files are below another folder than `/`.
     pub(crate) fn below(root: &Path, pid: u32) -> Self {
         let read = |name: String| ReadLimit::KERNEL_TEXT.read_file(&root.join(name)).unwrap_or_default();
-        // The kernel writes the group's path as we see it. Our own mounts lead to it: a path among the mounts of the process may be
-        // anything here, also what its user has made of it.
+        // The kernel writes the group's path as we see it, so our own mounts lead to it. The process's own mounts must not be used: their
+        // paths may be anything here, and its user may have chosen them.
         Self::from_texts(root, &read(format!("proc/{pid}/cgroup")), &read("proc/self/mountinfo".to_owned()))
     }
 
@@ -56,7 +56,7 @@ impl Membership {
             .lines()
             .find_map(|line| line.strip_prefix("0::"))
             .and_then(|path| mounts.iter().find(|mount| mount.is_v2).map(|mount| mount.levels(root, path)));
-        // A controller is in one of the two; it has files in version 2 only where it is there.
+        // Each controller is in one of the two versions; version 2 has files for it only if it is there.
         let either = |controller: &str| version_1(controller).or_else(|| unified.clone());
         Self {
             cpu: either("cpu"),
@@ -75,13 +75,13 @@ fn group_of<'a>(line: &'a str, controller: &str) -> Option<&'a str> {
     controllers.split(',').any(|it| it == controller).then_some(path)
 }
 
-/// A mounted hierarchy, from a line of `/proc/PID/mountinfo`.
+/// A mounted cgroup hierarchy, from a line of `/proc/PID/mountinfo`.
 struct Mount<'a> {
-    /// Which group is seen at the mount point.
+    /// The group that is visible at the mount point.
     group: &'a str,
     point: &'a str,
     is_v2: bool,
-    /// Of version 1: among them the names of the controllers.
+    /// The mount options, which in version 1 include the names of the controllers.
     options: &'a str,
 }
 
@@ -105,12 +105,12 @@ impl<'a> Mount<'a> {
         !self.is_v2 && self.options.split(',').any(|it| it == controller)
     }
 
-    /// A container sees its own group at the mount point, and may be told the path that the host has for it.
+    /// The folders of a group. A container sees its own group at the mount point but may be given the host's path for it.
     fn levels(&self, root: &Path, path: &str) -> Levels {
         let top = root.join(self.point.trim_start_matches('/'));
         let inner = path.strip_prefix(self.group.trim_end_matches('/')).unwrap_or("");
         let own = top.join(inner.trim_start_matches('/'));
-        // `..` stands there for a process outside of the container's own namespace.
+        // The path contains `..` for a process outside the container's cgroup namespace.
         let own = if own.is_dir() && !path.contains("/..") { own } else { top.clone() };
         let folders = own.ancestors().take_while(|it| it.starts_with(&top)).map(Path::to_owned).collect();
         Levels { is_v2: self.is_v2, folders }

@@ -1,11 +1,11 @@
-//! The memory a group may use, and how often it ran into that.
+//! A cgroup's memory limit, and how often it was reached.
 
 use super::file::{counter, number, text};
 use super::membership::Levels;
 use std::path::PathBuf;
 use threadcount_model::record::resource_limits::MemoryEvents;
 
-/// Version 1 says "no limit" with the largest number of pages; no machine has as much.
+/// Version 1 writes the largest number of pages for "no limit"; no machine has this much memory.
 const NO_LIMIT: u64 = 1 << 60;
 
 /// The smallest limit of all levels, bytes.
@@ -16,20 +16,20 @@ pub fn limit_bytes(levels: &Levels) -> Option<u64> {
     limits.filter(|&bytes| bytes < NO_LIMIT).min()
 }
 
-/// What the kernel drops before it lets an allocation fail; version 1 does not tell the last one.
+/// The caches that the kernel drops before it lets an allocation fail; version 1 does not report the last one.
 const CACHES: [&str; 3] = ["inactive_file", "active_file", "slab_reclaimable"];
 
-/// A group's limit of memory, and how much of it cannot be taken back.
+/// A group's memory limit, and how much memory cannot be reclaimed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryUse {
     /// The file that sets the limit.
     pub file: PathBuf,
-    /// Without caches, which the kernel drops first.
+    /// The memory in use without caches, which the kernel drops first.
     pub used_bytes: u64,
     pub limit_bytes: u64,
 }
 
-/// The use of each level that has a limit.
+/// The memory use at each level that has a limit.
 #[must_use]
 pub fn uses(levels: &Levels) -> Vec<MemoryUse> {
     let (limit, used, prefix) = if levels.is_v2 {
@@ -48,7 +48,7 @@ pub fn uses(levels: &Levels) -> Vec<MemoryUse> {
     levels.folders.iter().filter_map(of_level).collect()
 }
 
-/// Counters of the process's own group, which in version 2 hold those of the groups below it. Version 1 has no `high`.
+/// The counters of the process's own group, which in version 2 include the groups below it. Version 1 does not count `high`.
 #[must_use]
 pub fn events(levels: &Levels) -> Option<MemoryEvents> {
     let folder = levels.folders.first()?;
@@ -67,7 +67,7 @@ pub fn events(levels: &Levels) -> Option<MemoryEvents> {
     Some(MemoryEvents { high: 0, max, oom: oom_kill, oom_kill })
 }
 
-/// What was counted in between.
+/// The growth of the counters.
 #[must_use]
 pub fn grown(before: MemoryEvents, after: MemoryEvents) -> MemoryEvents {
     MemoryEvents {

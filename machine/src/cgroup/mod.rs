@@ -1,4 +1,4 @@
-//! What control groups (v1 and v2) let a process use, and what they held back: quotas, throttling, memory, pressure.
+//! The limits that cgroups (v1 and v2) set for a process, and their effect: quotas, throttling, memory, pressure.
 
 pub mod cpu;
 pub mod file;

@@ -18,13 +18,13 @@ pub struct StallTotals {
 }
 
 impl StallTotals {
-    /// Of the whole machine.
+    /// The totals of the whole machine.
     #[must_use]
     pub fn of_machine() -> Self {
         Self::read(Path::new("/proc/pressure"), "")
     }
 
-    /// Of a group; the uppermost one has none, because it is the machine.
+    /// The totals of a group; `None` for the root group, which is the machine.
     #[must_use]
     pub fn of_group(levels: &Levels) -> Option<Self> {
         let totals = Self::read(levels.folders.first()?, ".pressure");

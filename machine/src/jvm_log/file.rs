@@ -1,4 +1,4 @@
-//! The log's file, read from a time on. A long run's log is not read whole: its lines are in the order of time.
+//! Reads the log's file from a given time on. A long log is not read whole, because its lines are in the order of time.
 
 use super::line;
 use crate::beneath;
@@ -7,13 +7,13 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 use threadcount_load::clock::Nanos;
 
-/// Lines of different threads may change places; never further than this, in bytes.
+/// How far out of order lines of different threads can be, in bytes.
 const DISORDER: u64 = 64 * 1024;
 
-/// A line is no longer than this, in bytes; the rest is read as another line.
+/// The longest line in bytes; the rest is read as another line.
 const LONGEST_LINE: u64 = 16 * 1024;
 
-/// Gives `each` every line that was written at `from_ns` or later, with its time, until it returns false.
+/// Calls `each` with every line written at `from_ns` or later, and its time, until it returns false.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -24,7 +24,7 @@ pub fn lines_from(path: &Path, from_ns: Nanos, each: &mut dyn FnMut(Nanos, &str)
     lines(&mut file, &mut |line| line::time(line).is_none_or(|(t_ns, _)| t_ns < from_ns || each(t_ns, line)))
 }
 
-/// Gives `each` the first lines of the file, until it returns false.
+/// Calls `each` with the first lines of the file, until it returns false.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -47,7 +47,7 @@ fn read_line(file: &mut impl BufRead, bytes: &mut Vec<u8>) -> io::Result<usize> 
     file.take(LONGEST_LINE).read_until(b'\n', bytes)
 }
 
-/// Where about the first line of this time or later begins, by halving.
+/// The approximate offset of the first line of this time or later, found by bisection.
 fn first_at_or_after(file: &mut BufReader<File>, from_ns: Nanos) -> io::Result<u64> {
     let (mut low, mut high) = (0, file.get_ref().metadata()?.len());
     while high - low > DISORDER {

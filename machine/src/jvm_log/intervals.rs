@@ -1,4 +1,4 @@
-//! Times that lasted, cut to a window.
+//! Intervals of time, cut to a window.
 
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::jvm::Total;
@@ -14,7 +14,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The part of what ended at `end_ns` that lies within the window. `None`: no part of it does.
+    /// The part of an interval ending at `end_ns` that lies within the window; `None` if no part does.
     #[must_use]
     pub fn within(window: Window, end_ns: Nanos, duration_ns: Nanos) -> Option<Self> {
         let from_ns = end_ns.saturating_sub(duration_ns).max(window.started_ns);
@@ -22,13 +22,13 @@ impl Interval {
         (from_ns < to_ns).then_some(Self { from_ns, to_ns })
     }
 
-    /// How long it is.
+    /// The length in milliseconds.
     #[must_use]
     pub fn ms(self) -> f64 {
         (self.to_ns - self.from_ns) as f64 / 1e6
     }
 
-    /// Adds its parts to the seconds of the window that they lie in.
+    /// Adds the interval's parts to the seconds of the window that they lie in.
     pub fn by_second(self, window: Window, seconds_ms: &mut [f64]) {
         let mut from_ns = self.from_ns - window.started_ns;
         let to_ns = self.to_ns - window.started_ns;
@@ -43,16 +43,16 @@ impl Interval {
     }
 }
 
-/// Adds up intervals that come in the order of their ends, and the time in which there was at least one.
+/// Adds up intervals that arrive in the order of their ends, and the time covered by at least one.
 #[derive(Debug, Default)]
 pub struct Union {
     total: Total,
-    /// Those that do not touch, the last one last.
+    /// The merged intervals, which do not touch, in the order of time.
     apart: Vec<Interval>,
 }
 
 impl Union {
-    /// One more.
+    /// Adds an interval.
     pub fn add(&mut self, mut interval: Interval) {
         add(&mut self.total, interval.ms());
         while let Some(last) = self.apart.last().filter(|last| last.to_ns >= interval.from_ns) {
@@ -63,25 +63,25 @@ impl Union {
         self.apart.push(interval);
     }
 
-    /// What was added; what touched is one.
+    /// The merged intervals; intervals that touch became one.
     #[must_use]
     pub fn into_intervals(self) -> Vec<Interval> {
         self.apart
     }
 
-    /// What was added, as a share of the window.
+    /// The count and length of the intervals, and the share of the window that they cover.
     #[must_use]
     pub fn stopped(&self, window: Window) -> Stopped {
         let covered_ms: f64 = self.apart.iter().map(|interval| interval.ms()).sum();
         let length_ms = window.length_ns() as f64 / 1e6;
         let Total { count, total_ms, longest_ms } = self.total;
         let share = if length_ms > 0.0 { covered_ms / length_ms } else { 0.0 };
-        // The sum of nothing is -0.
+        // `+ 0.0` because an empty sum is -0.
         Stopped { count, total_ms: total_ms + 0.0, longest_ms, share: share + 0.0 }
     }
 }
 
-/// One more.
+/// Adds one occurrence of `ms` milliseconds.
 pub fn add(total: &mut Total, ms: f64) {
     total.count += 1;
     total.total_ms += ms;

@@ -1,10 +1,10 @@
-//! One line of the log. The texts are those of HotSpot 17 to 25; what is not known here is passed over.
+//! Parses one line of the log. The texts are those of HotSpot 17 to 25; unknown lines are passed over.
 
 use threadcount_load::clock::Nanos;
 
 const MIB: u64 = 1024 * 1024;
 
-/// What a line is about. What lasted is logged when it ends.
+/// A logged event. Anything with a duration is logged when it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub enum Event<'a> {
@@ -12,7 +12,7 @@ pub enum Event<'a> {
     Collector(&'a str),
     /// A pause of the collector, with its kind and cause: `Pause Young (Normal) (G1 Evacuation Pause)`.
     Pause { name: &'a str, duration_ns: Nanos, heap: Option<Heap> },
-    /// A cycle of ZGC, which has no pause worth its name: `Major Collection (Allocation Stall)`.
+    /// A cycle of ZGC, whose pauses are negligible: `Major Collection (Allocation Stall)`.
     Cycle { name: &'a str, heap: Heap },
     /// All threads were stopped for `reason`.
     Safepoint { reason: &'a str, reaching_ns: Nanos, total_ns: Nanos },
@@ -28,7 +28,7 @@ pub struct Heap {
     pub after_bytes: u64,
 }
 
-/// When a line was written, and what it says. `None`: nothing that is read here.
+/// A line's time and event; `None` if nothing here reads this line.
 #[must_use]
 pub fn parse(line: &str) -> Option<(Nanos, Event<'_>)> {
     let (t_ns, rest) = time(line)?;
@@ -36,7 +36,7 @@ pub fn parse(line: &str) -> Option<(Nanos, Event<'_>)> {
     Some((t_ns, event(message.trim_end())?))
 }
 
-/// The time of a line, and what follows it: `[731896532072ns]`.
+/// A line's time, `[731896532072ns]`, and the rest of the line.
 #[must_use]
 pub fn time(line: &str) -> Option<(Nanos, &str)> {
     let (digits, rest) = line.strip_prefix('[')?.split_once("ns]")?;
@@ -51,7 +51,7 @@ fn event(message: &str) -> Option<Event<'_>> {
         return safepoint_event(safepoint);
     }
     if let Some(stall) = message.strip_prefix("Allocation Stall (") {
-        // A thread's name may hold anything, `) ` too.
+        // A thread's name may contain anything, even `) `.
         let duration_ns = milliseconds(stall.rsplit_once(") ")?.1)?;
         return Some(Event::Stall { duration_ns });
     }
@@ -63,7 +63,7 @@ fn event(message: &str) -> Option<Event<'_>> {
     CYCLES.iter().any(|name| collection.starts_with(name)).then(|| cycle(collection)).flatten()
 }
 
-/// `Pause Full (System.gc()) 24M->4M(64M) 2.678ms`; without the heap where the pause frees nothing.
+/// Parses `Pause Full (System.gc()) 24M->4M(64M) 2.678ms`; the heap is missing if the pause frees nothing.
 fn pause(text: &str) -> Option<Event<'_>> {
     let (rest, last) = text.rsplit_once(' ')?;
     let duration_ns = milliseconds(last)?;
@@ -72,14 +72,14 @@ fn pause(text: &str) -> Option<Event<'_>> {
     Some(Event::Pause { name, duration_ns, heap })
 }
 
-/// `Major Collection (Warmup) 40M(100%)->22M(55%) 0.012s`; Java 21's older ZGC leaves out how long it took.
+/// Parses `Major Collection (Warmup) 40M(100%)->22M(55%) 0.012s`; Java 21's older ZGC omits the duration.
 fn cycle(text: &str) -> Option<Event<'_>> {
     let (name, rest) = text.split_once(") ")?;
     let heap = heap(rest.split(' ').next()?)?;
     Some(Event::Cycle { name: &text[..=name.len()], heap })
 }
 
-/// `24M->4M(64M)` or `40M(100%)->22M(55%)`.
+/// Parses `24M->4M(64M)` or `40M(100%)->22M(55%)`.
 fn heap(sizes: &str) -> Option<Heap> {
     let (before, after) = sizes.split_once("->")?;
     Some(Heap { before_bytes: bytes(before)?, after_bytes: bytes(after)? })
@@ -89,7 +89,7 @@ fn bytes(size: &str) -> Option<u64> {
     size.split('(').next()?.strip_suffix('M')?.parse::<u64>().ok()?.checked_mul(MIB)
 }
 
-/// `G1CollectFull", Time since last: 12 ns, Reaching safepoint: 9 ns, At safepoint: 5 ns, Total: 14 ns, ...`
+/// Parses `G1CollectFull", Time since last: 12 ns, Reaching safepoint: 9 ns, At safepoint: 5 ns, Total: 14 ns, ...`
 fn safepoint_event(text: &str) -> Option<Event<'_>> {
     let (reason, parts) = text.split_once("\", ")?;
     let part = |name: &str| {

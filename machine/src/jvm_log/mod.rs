@@ -1,5 +1,5 @@
-//! The JVM's unified log (`-Xlog`) of collections and safepoints: the flag that asks for it, and its figures over a window.
-//! Its times are `System.nanoTime()` of that JVM, which is the load's clock, so nothing has to be mapped.
+//! The JVM's unified log (`-Xlog`) of collections and safepoints: the flag that enables it, and its figures over a window. Its times are
+//! that JVM's `System.nanoTime()`, which is the load's clock too, so nothing has to be mapped.
 
 pub mod file;
 pub mod flag;

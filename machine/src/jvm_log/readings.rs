@@ -11,28 +11,28 @@ use threadcount_model::record::jvm::{HeapAfterGc, Total};
 use threadcount_model::record::jvm_log::{JvmLog, LoggedPause, SafepointReason, Safepoints};
 use threadcount_model::window::Window;
 
-/// The pauses that are kept one by one: the longest.
+/// The number of pauses kept individually, the longest ones.
 const PAUSES: usize = 500;
 
-/// The heap is kept once in each of so many parts of the window.
+/// The window is divided into this many parts, each with one reading of the heap.
 const HEAP_READINGS: u64 = 500;
 
-/// Pauses are added up by second in so many seconds at most: a day.
+/// The most seconds for which pauses are added up by second: a day.
 const SECONDS: u64 = 86_400;
 
-/// A JVM has some dozens of reasons to stop; a file that has more is none of its logs.
+/// A JVM has some dozens of reasons to stop; a file with more is not its log.
 const REASONS: usize = 100;
 
-/// What ends later than this after the window cannot have begun in it, or nothing of the run is worth reading.
+/// An event that ends later than this after the window cannot have begun in it, or nothing of the run is worth reading.
 const AFTER_NS: Nanos = 60 * NANOS_PER_S;
 
-/// What the log says of the window. `None`: there is no log, or it is none.
+/// The log's figures for the window; `None` if there is no log, or the file is not one.
 #[must_use]
 pub fn read(path: &Path, window: Window) -> Option<JvmLog> {
     read_with_stops(path, window).map(|(log, _)| log)
 }
 
-/// The same with the time of each stop.
+/// The same, with the times of the stops.
 #[must_use]
 pub fn read_with_stops(path: &Path, window: Window) -> Option<(JvmLog, Stops)> {
     let mut collector = None;
@@ -54,7 +54,7 @@ pub fn read_with_stops(path: &Path, window: Window) -> Option<(JvmLog, Stops)> {
     Some(summary.finish())
 }
 
-/// What has been read so far.
+/// The figures read so far.
 struct Summary {
     window: Window,
     collector: String,
@@ -138,7 +138,7 @@ impl Summary {
         if self.reasons.len() < REASONS || self.reasons.contains_key(reason) {
             add(self.reasons.entry(reason.to_owned()).or_default(), within.ms());
         }
-        // ZGC stops the threads for itself at these; its own figure leaves out how long it took to stop them.
+        // ZGC stops the threads for itself at these safepoints; the pause that it logs omits the time to stop them.
         if self.collector.contains("Z Garbage") && reason.starts_with(['Z', 'X']) {
             self.pause(end_ns, total_ns, reason, None);
         }
@@ -150,7 +150,7 @@ impl Summary {
         let since_ns = t_ns - self.window.started_ns;
         let part = (u128::from(since_ns) * u128::from(HEAP_READINGS) / u128::from(length_ns)) as u64;
         let reading = HeapAfterGc { t_s: self.window.seconds(t_ns), used_bytes: heap.after_bytes, whole };
-        // A whole collection tells more than those around it.
+        // A collection of the whole heap shows more than the others around it.
         if whole || self.heap.get(&part).is_none_or(|before| !before.whole) {
             self.heap.insert(part, reading);
         }
@@ -190,8 +190,8 @@ impl Summary {
     }
 }
 
-/// Did the collection look at the whole heap, and is what is left what lives? A concurrent cycle of G1 looks at all of it
-/// and frees the old part in young collections later; Shenandoah's cycles end with what was allocated meanwhile.
+/// Whether the collection covered the whole heap and left only live objects. A concurrent cycle of G1 covers all of it but frees the old
+/// part later, in young collections; Shenandoah's cycles end with what was allocated meanwhile.
 fn is_whole(name: &str) -> bool {
     ["Pause Full", "Major Collection", "Garbage Collection"].iter().any(|it| name.starts_with(it))
 }

@@ -1,23 +1,23 @@
-//! When the threads of a JVM were stopped, by reason: no two of the first three overlap.
+//! When the threads of a JVM were stopped, by reason.
 
 use super::intervals::Interval;
 
-/// Each in the order of time; those that touch are one.
+/// The stops by reason, each list in the order of time and without touching intervals. The first three do not overlap each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stops {
-    /// Until the last thread had stopped.
+    /// The time until the last thread had stopped.
     pub to_safepoint: Vec<Interval>,
     /// Stopped for the collector.
     pub gc: Vec<Interval>,
     /// Stopped for another reason.
     pub other: Vec<Interval>,
-    /// At least one thread waited for memory.
+    /// Time in which at least one thread waited for memory.
     pub stalls: Vec<Interval>,
 }
 
 impl Stops {
-    /// From the pauses of the collector, which may hold the time to stop (ZGC), and from whole safepoints. What a safepoint lasts
-    /// before and after the collector's pause belongs to the collection.
+    /// Combines the collector's pauses, which may include the time to stop (ZGC), and whole safepoints. The time of a safepoint before and
+    /// after the collector's pause counts as collection.
     #[must_use]
     pub fn new(
         gc: &[Interval],
@@ -40,13 +40,13 @@ impl Stops {
     }
 }
 
-/// `intervals` are in the order of time and overlap nothing of their own.
+/// Whether `one` overlaps any of `intervals`, which are in the order of time and do not overlap each other.
 fn touches(one: &Interval, intervals: &[Interval]) -> bool {
     let first = intervals.partition_point(|it| it.to_ns <= one.from_ns);
     intervals.get(first).is_some_and(|it| it.from_ns < one.to_ns)
 }
 
-/// The parts of `whole` that lie in none of `parts`. Both are in the order of time and overlap nothing of their own.
+/// The parts of `whole` that lie in none of `parts`. Each list is in the order of time, without overlaps.
 fn without(whole: &[Interval], parts: &[Interval]) -> Vec<Interval> {
     let mut rest = Vec::new();
     let mut first = 0;

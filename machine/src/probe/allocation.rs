@@ -1,17 +1,17 @@
-//! Allocation over a window: the JVM's counter, and where its samples say that it happened.
+//! Allocation over a window: the JVM's counter, and the sites where its samples were taken.
 
 use super::line::Allocated;
 use std::collections::BTreeMap;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::allocation::{Allocation, AllocationSite};
 
-/// Sites that are kept; those after them are noise.
+/// The number of sites that are kept; the rest is noise.
 const MOST_SITES: usize = 40;
 
-/// Class, maker, frame of the application, and who asked for the cache of a thread.
+/// The class, its maker, the application's frame, and the requester of a thread's cache.
 type Site = (String, Option<String>, Option<String>, Option<String>);
 
-/// What was read so far.
+/// The readings and samples so far.
 #[derive(Default)]
 pub(super) struct AllocationTally {
     first: Option<(Nanos, u64)>,
@@ -21,13 +21,13 @@ pub(super) struct AllocationTally {
 }
 
 impl AllocationTally {
-    /// A reading of the counter.
+    /// Adds a reading of the counter.
     pub(super) fn count(&mut self, t_ns: Nanos, allocated_bytes: u64) {
         self.first.get_or_insert((t_ns, allocated_bytes));
         self.last = Some((t_ns, allocated_bytes));
     }
 
-    /// Samples at a site.
+    /// Adds samples at a site.
     pub(super) fn add(&mut self, sampled: &Allocated) {
         let site = (
             sampled.class.clone(),
@@ -40,7 +40,7 @@ impl AllocationTally {
         self.samples = self.samples.saturating_add(sampled.count);
     }
 
-    /// `None`: fewer than two readings of the counter.
+    /// The allocation in the window; `None` with fewer than two readings of the counter.
     pub(super) fn finish(self) -> Option<Allocation> {
         let ((from_ns, from), (to_ns, to)) = (self.first?, self.last?);
         let window_s = to_ns.saturating_sub(from_ns) as f64 / NANOS_PER_S as f64;

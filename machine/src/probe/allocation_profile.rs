@@ -4,10 +4,10 @@ use super::line::{AllocationSamples, AllocationStackFrames};
 use std::collections::{BTreeMap, HashMap};
 use threadcount_model::record::allocation_profile::{AllocationProfile, AllocationStack};
 
-/// Stacks that are kept; those after them are noise.
+/// The number of stacks that are kept; the rest is noise.
 const MOST_STACKS: usize = 200;
 
-/// What was read so far, by the number of the stack.
+/// The samples so far, by the number of the stack.
 #[derive(Default)]
 pub(super) struct AllocationProfileTally {
     frames: HashMap<u32, String>,
@@ -22,12 +22,12 @@ struct Sum {
 }
 
 impl AllocationProfileTally {
-    /// The frames of a stack, which come before its samples.
+    /// Adds the frames of a stack, which arrive before its samples.
     pub(super) fn stack(&mut self, line: &AllocationStackFrames) {
         self.frames.insert(line.stack, line.frames.clone());
     }
 
-    /// Samples of a stack in the window.
+    /// Adds samples of a stack in the window.
     pub(super) fn samples(&mut self, line: &AllocationSamples) {
         let sum = self.sums.entry(line.stack).or_default();
         sum.samples = sum.samples.saturating_add(line.count);
@@ -35,7 +35,7 @@ impl AllocationProfileTally {
         sum.bytes_squared += line.bytes_squared;
     }
 
-    /// `None`: there are no samples.
+    /// The profile; `None` if there are no samples.
     pub(super) fn finish(self) -> Option<AllocationProfile> {
         let known = self.sums.iter().filter_map(|(stack, sum)| Some((self.frames.get(stack)?, *sum)));
         let mut stacks: Vec<AllocationStack> = known

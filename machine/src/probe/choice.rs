@@ -1,20 +1,20 @@
-//! The level of the probe.
+//! The probe's argument: where it writes, and at which level.
 
 pub use threadcount_model::experiment::ProbeLevel as ProbeChoice;
 
 use std::path::Path;
 
-/// Where the probe writes its lines.
+/// The destination of the probe's lines.
 #[derive(Clone, Copy, Debug)]
 pub enum Out<'a> {
-    /// Into a file, until the JVM ends.
+    /// A file, which is written until the JVM ends.
     File(&'a Path),
-    /// Into a listening Unix socket, until its reader closes it.
+    /// A listening Unix socket, which is written until its reader closes it.
     Socket(&'a Path),
 }
 
-/// The agent's argument, as `jvm/probe`'s `Options` reads it. Paths are percent-encoded, so that neither the probe's
-/// commas nor the words of `jcmd` can be confused by what a folder is called.
+/// The agent's argument, as `jvm/probe`'s `Options` reads it. Paths are percent-encoded, so that no folder's name can be confused with the
+/// probe's commas or the words of `jcmd`.
 #[must_use]
 pub fn agent_argument(out: Out<'_>, level: &str, recording: Option<&Path>) -> String {
     let (kind, path) = match out {
@@ -25,7 +25,7 @@ pub fn agent_argument(out: Out<'_>, level: &str, recording: Option<&Path>) -> St
     format!("out={kind}:{},level={level}{recording}", encoded(path))
 }
 
-/// Percent-encoded, as a value of the agent's argument.
+/// A path, percent-encoded as a value of the agent's argument.
 #[must_use]
 pub fn encoded(path: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;

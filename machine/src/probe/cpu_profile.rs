@@ -4,10 +4,10 @@ use super::line::{CpuSamples, CpuStackFrames};
 use std::collections::{BTreeMap, HashMap};
 use threadcount_model::record::cpu_profile::{CpuProfile, CpuSampleSource, CpuStack};
 
-/// Stacks that are kept; those after them are noise.
+/// The number of stacks that are kept; the rest is noise.
 const MOST_STACKS: usize = 400;
 
-/// What was read so far, by source.
+/// The samples so far, by source and stack.
 #[derive(Default)]
 pub(super) struct CpuTally {
     frames: HashMap<(CpuSampleSource, u32), String>,
@@ -15,18 +15,18 @@ pub(super) struct CpuTally {
 }
 
 impl CpuTally {
-    /// The frames of a stack, which comes before its samples.
+    /// Adds the frames of a stack, which arrive before its samples.
     pub(super) fn stack(&mut self, line: &CpuStackFrames) {
         self.frames.insert((line.source, line.stack), line.frames.clone());
     }
 
-    /// Samples of a stack in the window.
+    /// Adds samples of a stack in the window.
     pub(super) fn samples(&mut self, line: &CpuSamples) {
         let count = self.counts.entry((line.source, line.stack)).or_default();
         *count = count.saturating_add(line.count);
     }
 
-    /// Of samples by CPU time where there are any; `None`: there are no samples.
+    /// The profile, of samples by CPU time if there are any; `None` if there are no samples at all.
     pub(super) fn finish(self) -> Option<CpuProfile> {
         let has = |source| self.counts.keys().any(|(of, _)| *of == source);
         let source =

@@ -1,7 +1,7 @@
-//! The tool's end of a crossover session: it has the agent switch the threads of a server's requests, and set them back.
+//! Our end of a crossover session: it tells the agent to switch the threads of a server's requests, and to switch them back.
 //!
-//! The protocol is that of `dev.threadcount.probe.crossover`: a line of text per command, a line of JSON per reply. A thread of ours
-//! sends a sign of life; without it, or when the connection closes, the agent sets the server back by itself.
+//! The protocol is that of `dev.threadcount.probe.crossover`: a line of text per command, a line of JSON per reply. A thread of ours sends
+//! signs of life; without them, or when the connection closes, the agent switches the server back by itself.
 
 use super::attach::{self, AttachError, Connected};
 use super::meeting::Meeting;
@@ -20,10 +20,10 @@ use threadcount_model::crossover::Treatment;
 const LEVEL: &str = "crossover";
 /// The agent ends the session after 800 ms without a command.
 const SIGN_OF_LIFE_EVERY: Duration = Duration::from_millis(150);
-/// A JVM that does not reply in this time hangs: each command is a few microseconds of work, and a search of its threads.
+/// A JVM that does not reply in this time hangs: each command takes a few microseconds, and a search of the JVM's threads.
 const REPLY_LIMIT: Duration = Duration::from_secs(15);
 
-/// Why a crossover does not go on.
+/// The reason why a crossover cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CrossoverError {
     #[error(transparent)]
@@ -43,9 +43,9 @@ pub struct SwitchableServer {
     pub port: u16,
     /// Product and version.
     pub server: String,
-    /// Size of its own pool; -1: not known.
+    /// The size of its own pool; -1 if unknown.
     pub own_max_threads: i64,
-    /// What is not switched, as a sentence.
+    /// A sentence about the requests that are not switched.
     pub not_switched: Option<String>,
 }
 
@@ -54,52 +54,52 @@ pub struct SwitchableServer {
 pub struct OtherServer {
     pub port: u16,
     pub server: String,
-    /// As a clause.
+    /// The reason, as a clause.
     pub why: String,
 }
 
-/// What listens in the JVM.
+/// The servers that listen in the JVM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Servers {
     pub targets: Vec<SwitchableServer>,
     pub refused: Vec<OtherServer>,
 }
 
-/// The tasks of one period, so far.
+/// The tasks of the current period so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct PeriodTasks {
     /// Tasks that began; a task may have several requests.
     pub began: u64,
-    /// All of them began on the kind of thread that was asked for.
+    /// Whether all tasks began on the requested kind of thread.
     pub kind_as_asked: bool,
-    /// Names of a sample of its threads, without their numbers, and how often each was seen.
+    /// The names of a sample of its threads, without their numbers, and how often each was seen.
     pub thread_names: serde_json::Map<String, serde_json::Value>,
 }
 
-/// Where a session stands.
+/// The state of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct CrossoverStatus {
-    /// On the load's clock.
+    /// The time on the load's clock.
     pub t_ns: Nanos,
-    /// `None`: the server has its own threads, and tasks are not counted.
+    /// The tasks of this period; `None` if the server has its own threads, when tasks are not counted.
     pub current: Option<PeriodTasks>,
     /// Tasks of all periods before that run or wait for a thread.
     pub earlier_tasks: u64,
 }
 
-/// A running session. Dropped, the server has its own threads again.
+/// A running session. When it is dropped, the server gets its own threads back.
 pub struct CrossoverSession {
     channel: Arc<Mutex<Channel>>,
     stop: Option<Sender<()>>,
     heart: Option<JoinHandle<()>>,
-    /// Removed with its folder when the session is over.
+    /// The folder of the socket, removed when the session is over.
     _meeting: Meeting,
 }
 
 impl CrossoverSession {
     /// Loads the agent into a JVM.
     ///
-    /// # Errors
+    /// The reason why the agent could not be loaded, as a sentence with advice.
     /// Why it could not, as a sentence with what to do.
     pub fn attach(pid: u32, jar: &Path) -> Result<Self, CrossoverError> {
         let Connected { stream, meeting } = attach::connect(pid, jar, LEVEL, None)?;
@@ -120,7 +120,7 @@ impl CrossoverSession {
         Ok(Self { channel: connection, stop: Some(stop), heart: Some(heart), _meeting: meeting })
     }
 
-    /// What listens in the JVM.
+    /// The servers that listen in the JVM.
     ///
     /// # Errors
     /// The session is over.
@@ -131,7 +131,7 @@ impl CrossoverSession {
     /// Switches the requests of a port to these threads.
     ///
     /// # Errors
-    /// The agent's reason, or the session is over; the server has its own threads then.
+    /// The agent's reason, or the session is over; the server then has its own threads.
     pub fn switch_to(&self, treatment: Treatment, port: u16) -> Result<CrossoverStatus, CrossoverError> {
         parsed(&command(&self.channel, &format!("switch {treatment} {port}"))?)
     }
@@ -145,7 +145,7 @@ impl CrossoverSession {
     /// Gives the server its own threads again.
     ///
     /// # Errors
-    /// The session is over, which set them back as well.
+    /// The session is over, which switched the server back as well.
     pub fn restore(&self) -> Result<CrossoverStatus, CrossoverError> {
         parsed(&command(&self.channel, "restore")?)
     }
@@ -161,7 +161,7 @@ impl Drop for CrossoverSession {
     }
 }
 
-/// The connection: one command at a time.
+/// The connection to the agent, which carries one command at a time.
 struct Channel {
     stream: UnixStream,
     replies: BufReader<UnixStream>,
@@ -180,7 +180,7 @@ impl Channel {
     }
 
     fn command(&mut self, text: &str) -> io::Result<String> {
-        // A session that is over has left its reason.
+        // Even if sending fails, the reply may explain why the session is over.
         let sent = self.stream.write_all(format!("{text}\n").as_bytes());
         let reply = self.read();
         if reply.is_err() {
@@ -213,7 +213,7 @@ fn command(channel: &Mutex<Channel>, text: &str) -> Result<String, CrossoverErro
 #[cfg(feature = "sample")]
 pub(crate) fn read_replies(bytes: &[u8]) {
     const MOST_BYTES: usize = 1 << 16;
-    /// Nobody reads the commands, and more of them would wait for room.
+    /// The number of commands; nobody reads them, so more would wait for room in the socket.
     const COMMANDS: usize = 100;
     let Ok((ours, mut agent)) = UnixStream::pair() else { return };
     let is_sent = agent.write_all(&bytes[..bytes.len().min(MOST_BYTES)]).is_ok();
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use std::io::BufRead;
 
-    /// The other end, which has a line for each command.
+    /// The agent's end, which answers each command with the next of these lines.
     fn with_replies(replies: &'static [&'static str]) -> (Mutex<Channel>, JoinHandle<Vec<String>>) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let agent = thread::spawn(move || {

@@ -1,4 +1,4 @@
-//! Platform threads of one name: the probe's lines as a series for each family.
+//! Platform threads with one name: turns the probe's lines into a series for each family.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::thread_family::{Executor, FamilySample, ThreadFamily};
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
 
-/// Stacks that are not taken at one moment.
+/// A family with more threads than this cannot be sampled at one moment.
 const MANY: u32 = 24;
 
 /// A family in one sample; a family without work has no line.
@@ -45,7 +45,7 @@ pub struct ThreadFamilyLine {
     pub switches: i64,
 }
 
-/// What was read so far.
+/// The lines read so far.
 #[derive(Default)]
 pub(super) struct FamilyTally {
     samples: Vec<u64>,
@@ -57,7 +57,7 @@ impl FamilyTally {
         self.samples.push(number);
     }
 
-    /// Families follow their sample; those of a sample outside of the window are not counted.
+    /// Adds the line of a family. It follows its sample; families of samples outside the window are ignored.
     pub(super) fn family(&mut self, line: &ThreadFamilyLine) {
         if self.samples.last() == Some(&line.sample) {
             self.families
@@ -67,7 +67,7 @@ impl FamilyTally {
         }
     }
 
-    /// Those with the most threads that work first.
+    /// The families, those with the most working threads first.
     pub(super) fn finish(self) -> Vec<ThreadFamily> {
         let of_lines = |(_, lines): (_, Vec<ThreadFamilyLine>)| family(&lines, &self.samples);
         let mut all: Vec<ThreadFamily> = self.families.into_iter().map(of_lines).collect();
@@ -102,11 +102,11 @@ fn family(lines: &[ThreadFamilyLine], samples: &[u64]) -> ThreadFamily {
     }
 }
 
-/// `none_waits`: none of the family was ever seen to wait for other threads.
+/// One sample of a family. `none_waits`: no thread of the family was ever seen waiting for other threads.
 fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
     let each = f64::from(line.threads) / f64::from(line.drawn.max(1));
-    // The executor counts all at one moment, and knows nothing of those among them that wait for other threads: how many of a few drawn
-    // ones do is an estimate.
+    // The executor counts all its threads at one moment but does not know which of them wait for other threads; their share is estimated
+    // from the few that were sampled.
     let is_whole = line.drawn >= line.threads;
     let counted = line.active.and_then(|it| u32::try_from(it).ok()).map(f64::from);
     let drawn = f64::from(line.working) + f64::from(line.waiting);
@@ -117,7 +117,7 @@ fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
     let seen = each * drawn;
     let at_work = match counted {
         Some(active) if !is_whole => active,
-        // Looking at many takes a while, in which one ends and another begins.
+        // Sampling many threads takes a while, during which one task ends and another begins.
         Some(active)
             if line.threads > MANY && line.waiting == 0 && (active - seen).abs() <= (seen / 4.0).max(1.0) =>
         {
@@ -134,7 +134,7 @@ fn family_sample(line: &ThreadFamilyLine, none_waits: bool) -> FamilySample {
     }
 }
 
-/// Where most of those that work are, in all samples together.
+/// The place where most working threads are, over all samples.
 fn place(lines: &[ThreadFamilyLine]) -> (ThreadActivity, u64) {
     let mut places: BTreeMap<(Option<&String>, Option<&String>, ThreadState), u64> = BTreeMap::new();
     for line in lines {
@@ -158,8 +158,8 @@ fn executor(line: &ThreadFamilyLine) -> Option<Executor> {
     })
 }
 
-/// `None`: not known in two samples. A counter that is read seldom stands in several lines; its first one has the time of the reading,
-/// unless that was before the window.
+/// The growth of a counter per second; `None` if fewer than two samples know it. A counter that is read seldom appears in several lines;
+/// the first of them has the time of the reading, unless that was before the window.
 fn per_second(lines: &[ThreadFamilyLine], counter: fn(&ThreadFamilyLine) -> i64) -> Option<f64> {
     let mut readings: Vec<&ThreadFamilyLine> = lines.iter().filter(|line| counter(line) >= 0).collect();
     let last = *readings.last()?;
@@ -222,7 +222,7 @@ mod tests {
             let line = line.replace("\"switches\":-1", &format!("\"switches\":{switches}"));
             [stacks(tenths), line].map(|it| in_tenths(it, tenths))
         };
-        // Read at 0.5 s before the first line, then at 0.5, 1.5 and 2.5 s.
+        // The counter is read 0.5 s before the first line, then at 0.5, 1.5 and 2.5 s.
         let counted = [(0, 80), (5, 120), (9, 120), (15, 160), (25, 200), (33, 200)];
         let lines: Vec<String> = counted.into_iter().flat_map(at).collect();
         let read = read(&lines);

@@ -1,4 +1,4 @@
-//! Where `probe.jar` is.
+//! Finds `probe.jar`.
 
 use crate::{app, bundle, home};
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ pub struct ProbeMissing {
     pub looked_at: Vec<PathBuf>,
 }
 
-/// Finds it where the web applications of our Maven reactor are found ([`app::find`]); as root, only where nobody else can have
-/// put it ([`app::find_trusted`]).
+/// Finds the jar in the places of our Maven reactor's web applications ([`app::find`]); as root, only where nobody else can have put it
+/// ([`app::find_trusted`]).
 ///
 /// # Errors
 /// [`ProbeMissing`] with the paths that were tried.
 pub fn find() -> Result<PathBuf, ProbeMissing> {
     let found = app::find_trusted("probe", "probe.jar").map_err(|looked_at| ProbeMissing { looked_at })?;
-    // The JVM that loads it has a working folder of its own.
+    // The JVM that loads the jar has a working folder of its own.
     Ok(std::path::absolute(&found).unwrap_or(found))
 }

@@ -1,4 +1,4 @@
-//! One line of the probe. The probe stamps each with `System.nanoTime()`, which is the clock of the load.
+//! One line of the probe. The probe stamps each line with `System.nanoTime()`, which is the clock of the load.
 
 use super::families::ThreadFamilyLine;
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
@@ -101,7 +101,7 @@ pub enum Line {
 }
 
 impl Line {
-    /// When it happened; of sums over a second, its begin.
+    /// The time of the event; for sums over a second, the begin of that second.
     #[must_use]
     pub const fn t_ns(&self) -> Nanos {
         match self {
@@ -278,7 +278,7 @@ impl Tally {
     }
 }
 
-/// The probe writes reasons as text; this is the only place that reads them.
+/// Parses the reason, which the probe writes as text. No other code reads these texts.
 fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::Error> {
     let text = Option::<String>::deserialize(text)?;
     Ok(text.map(|text| match text.as_str() {
@@ -295,7 +295,7 @@ fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::E
     }))
 }
 
-/// Reads lines. One that was cut short (the JVM was killed while it wrote) or is not understood is skipped and counted.
+/// Parses lines. A line that was cut short (the JVM was killed while it wrote) or is not understood is skipped and counted.
 #[must_use]
 pub fn parse(text: &str) -> (Vec<Line>, usize) {
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The folder where threadcount and a JVM meet: the probe's socket is in it, and what the JVM could not see otherwise.
+//! The folder where Threadcount and a JVM meet: it contains the probe's socket, and files that the JVM could not see otherwise.
 
 use crate::attach::JvmProcess;
 use crate::attach::in_tmp;
@@ -13,24 +13,24 @@ const SOCKET: &str = "probe.sock";
 const JAR: &str = "probe.jar";
 const RECORDING: &str = "recording.jfr";
 
-/// Removed with everything in it when it is dropped.
+/// A meeting folder, removed with all its contents when this is dropped.
 #[derive(Debug)]
 pub enum Meeting {
-    /// The JVM has our files and our user.
+    /// The JVM sees our files and runs as our user.
     Ours { folder: HeldFolder, jar: PathBuf },
-    /// It has other files or another user: the folder is in its own /tmp, and its own.
+    /// The JVM sees other files or runs as another user, so the folder lies in the JVM's own /tmp and belongs to its user.
     Theirs { jvm: JvmProcess, folder: HeldFolder, inside: PathBuf, recording: Option<PathBuf> },
 }
 
 impl Meeting {
-    /// Makes the folder, and the socket in it.
+    /// Creates the folder and the socket in it.
     ///
     /// # Errors
-    /// When one of both folders for temporary files cannot be written.
+    /// One of the folders for temporary files cannot be written.
     pub fn prepare(jvm: JvmProcess, jar: &Path) -> io::Result<(Self, UnixListener)> {
         let name = in_tmp::unpredictable("threadcount")?;
         if !jvm.is_foreign() {
-            // Dropped, it removes the folder where the socket cannot be made.
+            // If the socket cannot be created, dropping this removes the folder.
             let ours = Self::Ours { folder: HeldFolder::of_ours(&name)?, jar: jar.to_path_buf() };
             let listener = UnixListener::bind(ours.socket())?;
             return Ok((ours, listener));
@@ -41,7 +41,7 @@ impl Meeting {
         Ok((Self::Theirs { jvm, folder, inside, recording: None }, listener))
     }
 
-    /// As the JVM sees it.
+    /// The socket's path as the JVM sees it.
     #[must_use]
     pub fn socket(&self) -> PathBuf {
         match self {
@@ -50,7 +50,7 @@ impl Meeting {
         }
     }
 
-    /// As the JVM sees it.
+    /// The jar's path as the JVM sees it.
     #[must_use]
     pub fn jar(&self) -> PathBuf {
         match self {
@@ -59,7 +59,7 @@ impl Meeting {
         }
     }
 
-    /// Where the JVM is to write a recording that shall be in a file of ours.
+    /// The path to which the JVM must write a recording that is meant for a file of ours.
     pub fn recording(&mut self, file: &Path) -> PathBuf {
         match self {
             Self::Ours { .. } => file.to_path_buf(),
@@ -70,10 +70,10 @@ impl Meeting {
         }
     }
 
-    /// Copies the recording to where it shall be, after the probe has ended.
+    /// Copies the recording to our file after the probe has ended.
     ///
     /// # Errors
-    /// When it cannot be read or written.
+    /// The recording cannot be read or written.
     pub fn fetch_recording(&self) -> io::Result<()> {
         match self {
             Self::Theirs { folder, recording: Some(file), jvm, .. } => {

@@ -1,4 +1,4 @@
-//! The probe (`jvm/probe`): how it gets into a JVM, and its lines as readings on the clock of the load.
+//! The probe (`jvm/probe`): how it gets into a JVM, and its lines as readings on the load's clock.
 
 mod allocation;
 mod allocation_profile;

@@ -18,7 +18,7 @@ use threadcount_model::record::jvm::{
 };
 use threadcount_model::window::Window;
 
-/// As the probe names it.
+/// The level with the probe's name for it.
 fn level_named(name: &str) -> ProbeLevel {
     match name {
         "full" => ProbeLevel::Full,
@@ -173,7 +173,7 @@ fn carrier_sample(carriers: &Carriers, window: Window) -> CarrierSample {
         threads: carriers.threads,
         mounted: carriers.mounted,
         queued: carriers.queued,
-        // Unknown: a carrier must not be taken for one that is held.
+        // If the number is unknown, no carrier may be mistaken for a held one.
         running: u32::try_from(carriers.running).unwrap_or(carriers.mounted),
     }
 }
@@ -214,8 +214,8 @@ fn collection(gc: &Gc, window: Window) -> Collection {
     }
 }
 
-/// The ids of the collections that looked at the whole heap and freed what is dead. `G1Old` is G1's concurrent cycle, which
-/// leaves that to the young collections after it; its full collection is `G1Full`.
+/// The ids of the collections that covered the whole heap and freed what is dead. `G1Old` is G1's concurrent cycle, which leaves the
+/// freeing to later young collections; its full collection is `G1Full`.
 fn whole_collections(lines: &[Line]) -> HashSet<u64> {
     const PARTIAL: [&str; 4] = ["New", "Scavenge", "Minor", "G1Old"];
     let whole = |line: &Line| match line {
@@ -225,7 +225,7 @@ fn whole_collections(lines: &[Line]) -> HashSet<u64> {
     lines.iter().filter_map(whole).collect()
 }
 
-/// Every second of the window, including those without pins; empty if there was no pin.
+/// The pins in every second of the window, including seconds without pins; empty if there was no pin at all.
 fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> {
     if pins.is_empty() {
         return Vec::new();
@@ -243,8 +243,8 @@ fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// Counters at the end of the window less those at its start. The event stream is flushed once a second, so the last figure
-/// is the first one that covers the whole window.
+/// The growth of the counters over the window. The event stream is flushed once a second, so the last reading is the first one that covers
+/// the whole window.
 fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
     let last_until = |t_ns: Nanos| readings.iter().rfind(|(at, _)| *at <= t_ns).map(|(_, count)| *count);
     let before = last_until(window.started_ns).unwrap_or_default();
@@ -273,7 +273,7 @@ enum Kind {
 #[derive(Default)]
 struct Sites(BTreeMap<(Kind, Place), Total>);
 
-/// Holder, application, top; and why.
+/// The holder, application and top frames; and the reason.
 type Place = ([Option<String>; 3], Option<SiteReason>);
 
 impl Sites {
@@ -310,7 +310,7 @@ pub(super) mod tests {
     const S: u64 = NANOS_PER_S;
     const WINDOW: Window = Window { started_ns: 10 * S, ended_ns: 20 * S };
 
-    /// What the lines of a probe say of a window from 10 to 20 s.
+    /// The readings from a probe's lines, for a window from 10 to 20 s.
     pub fn read(lines: &[String]) -> JvmReadings {
         let hello =
             r#"{"type":"hello","t_ns":1,"pid":2,"java":"21","vendor":"x","level":"light","processors":2}"#;

@@ -1,24 +1,23 @@
-//! May another round begin? Time is given to the loads in their order, but each later one keeps what its least rounds
-//! take.
+//! Decides whether another round may begin. The loads take time in their order, but each later load keeps enough for its minimum rounds.
 
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::estimate::{explaining_s, explaining_window_s, run_s};
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
 use threadcount_model::record::Record;
 
-/// How long the runs under a load take, as far as is known.
+/// The time that runs under each load take, as far as it is known.
 #[derive(Clone, Debug)]
 pub(super) struct Budget<'a> {
     experiment: &'a Experiment,
-    /// For each load: how long its runs took so far without looking for reasons.
+    /// For each load, the lengths of its runs without the search for reasons.
     spent: Vec<Lengths>,
-    /// For each load: how long its JVMs compiled anew.
+    /// For each load, how long its JVMs recompiled.
     recompiled: Vec<Lengths>,
-    /// For each load: how much longer its explaining windows were than planned.
+    /// For each load, how much longer its explaining windows took than planned.
     longer: Vec<Lengths>,
 }
 
-/// Of several runs.
+/// The lengths of several runs.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lengths {
     sum_s: f64,
@@ -42,7 +41,7 @@ impl<'a> Budget<'a> {
         Self { experiment, spent: none.clone(), recompiled: none.clone(), longer: none }
     }
 
-    /// A run took so long, from launch to stop. One that ended while reasons were looked for tells nothing of the next.
+    /// Takes in a run's length from launch to stop. A run that ended during the search for reasons predicts nothing, so it is ignored.
     pub fn took(&mut self, run: &PlannedRun, seconds: f64, record: &Record) {
         if record.unexplained.is_some() {
             return;
@@ -61,7 +60,7 @@ impl<'a> Budget<'a> {
         self.spent[run.load].add((seconds - explaining_s).max(0.0));
     }
 
-    /// May these runs of a load begin, when so much time has passed? Without a budget always.
+    /// Whether these runs of a load may begin after `elapsed_s`. Without a budget they always may.
     pub fn allows(&self, load: usize, next: &[PlannedRun], elapsed_s: f64) -> bool {
         let Some(budget_s) = self.experiment.budget_s else { return true };
         let later_loads = load + 1..self.experiment.loads.len();
@@ -69,7 +68,7 @@ impl<'a> Budget<'a> {
         elapsed_s + self.runs_s(next) + later <= budget_s
     }
 
-    /// What is left of the least rounds of a load after so many of them.
+    /// The rest of a load's minimum rounds after `rounds` of them.
     pub fn least_after(&self, load: usize, rounds: u32) -> Vec<PlannedRun> {
         let least = rounds + 1..=self.experiment.loads[load].at_least();
         least.flat_map(|round| round_of(self.experiment, load, round, 1)).collect()
@@ -79,8 +78,8 @@ impl<'a> Budget<'a> {
         runs.iter().map(|run| self.run_s(run)).sum()
     }
 
-    /// What the runs under the same load took on average; before the first one what is expected, and where that is
-    /// unknown, what the others took.
+    /// The expected length of a run: the mean under the same load so far; before its first run the plan's estimate, or, without an
+    /// estimate, the longest mean of the other loads.
     fn run_s(&self, run: &PlannedRun) -> f64 {
         let others = || self.spent.iter().filter_map(|spent| spent.mean_s()).fold(0.0, f64::max);
         let recompiling_s =
@@ -109,11 +108,11 @@ mod tests {
         parse("x", "x.yaml", &text, false).expect("an experiment")
     }
 
-    /// Attaching, compiling anew, a lead-in, and looking for reasons for 4 s.
+    /// The seconds for attaching, recompiling, a lead-in, and looking for reasons for 4 s.
     const EXPLAINING_S: f64 = 2.0 + 5.0 + 2.0 + 4.0 + 0.7;
-    /// Starting, warming up, the lead-in, measuring and counting the heap.
+    /// The seconds for starting, warming up, the lead-in, measuring and counting the heap.
     const USUAL_S: f64 = 3.0 + 5.0 + 2.0 + 4.0 + 1.0;
-    /// One round of the second load.
+    /// The seconds for one round of the second load.
     const LATER_S: f64 = 2.0 * (USUAL_S + EXPLAINING_S);
 
     fn explained(lasted_s: f64) -> Record {

@@ -1,13 +1,12 @@
-//! Variants that do not work: more of their runs would fail like those before.
+//! Variants that do not work: their next runs would fail like the last ones.
 
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
-/// A variant that worked before may fail once for another reason.
+/// The failures in a row that make a variant hopeless if it has worked before; a single failure may have another reason.
 const FAILURES_AFTER_SUCCESS: usize = 2;
 
-/// The variants of a load, by their places, whose last runs failed before anything was measured: one run, or two where a run before them had
-/// figures.
+/// The indices of a load's variants whose last run failed before anything was measured, or last two runs if an earlier run had figures.
 pub(super) fn variants(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<usize> {
     let is_hopeless = |name: &str| {
         let runs = || records.iter().rev().filter(|record| record.variant == name);
@@ -26,7 +25,7 @@ mod tests {
     use threadcount_load::report::LoadReport;
     use threadcount_model::record::RunFailure;
 
-    /// Is the variant hopeless after these runs: `o` had figures, `f` failed before, `m` failed after something was measured?
+    /// Whether the variant is hopeless after these runs: `o` had figures, `f` failed before, `m` failed after something was measured.
     fn is_hopeless(runs: &str) -> bool {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: [{clients: 4, duration: 1s}]\n";
         let experiment = parse("x", "x.yaml", text, false).unwrap();

@@ -1,9 +1,8 @@
-//! Runs of a variant are of one Java: a command may be a script that chooses it, and a package manager may replace it meanwhile.
+//! All runs of a variant must use one Java: a command may be a script that chooses it, and a package manager may replace it meanwhile.
 
 use threadcount_model::record::{Record, RunFailure};
 
-/// Why a run does not count: its JVM is another than that of the variant's first run. `None`: it is the same, or one of them is
-/// not known.
+/// The failure of a run whose JVM differs from that of the variant's first run. `None` if it is the same, or one of them is unknown.
 pub(super) fn other_java(before: &[Record], record: &Record) -> Option<RunFailure> {
     let now = record.server.java.as_deref()?;
     let of_variant = |it: &&Record| it.variant == record.variant && it.failure.is_none();

@@ -143,7 +143,7 @@ fn classes_that_are_not_counted_decide_nothing() {
     assert_eq!((test.is_steady(), test.classes_per_s()), (Some(true), None));
 }
 
-/// The second after which the compiler is quiet; of each second the compiler's cores and all of the server's.
+/// The second after which the compiler is quiet, given the cores of the compiler and of the whole server in each second.
 fn recompiled_after(measured_share: f64, seconds: &[(f64, f64)]) -> Option<usize> {
     let mut test = RecompilingTest::new(measured_share);
     seconds.iter().position(|&(compiler_cores, cpu_cores)| {
@@ -173,7 +173,7 @@ fn a_compiler_that_waits_for_a_core_is_not_quiet() {
 
 #[test]
 fn a_jvm_has_compiled_anew_when_its_compiler_is_quiet_for_two_seconds() {
-    // What Tomcat did on a full core when the probe attached.
+    // Readings of Tomcat on a full core while the probe attached.
     let java_25 =
         [(0.47, 1.46), (0.36, 1.35), (0.17, 1.13), (0.10, 1.07), (0.05, 1.01), (0.04, 1.02), (0.11, 1.06)];
     let java_21 =

@@ -1,10 +1,10 @@
-//! Lines that Temurin 25.0.3 and 21.0.8 wrote with 40 MB of heap. The figures beside them were added up by another program.
+//! Lines that Temurin 25.0.3 and 21.0.8 wrote with a heap of 40 MB. The figures beside them were added up by another program.
 
 use super::*;
 use threadcount_model::record::jvm_log::Stopped;
 
-/// What a recorded log holds: pauses (number, total and longest in ms), safepoints (number, total, and the longest time to
-/// reach one), stalls (number and total), and the heap after the last collection of all of it, in MiB.
+/// The contents of a recorded log: pauses (number, total and longest in ms), safepoints (number, total, and the longest time to reach one),
+/// stalls (number and total), and the heap after the last full collection, in MiB.
 struct Recorded {
     name: &'static str,
     text: &'static str,
@@ -97,7 +97,7 @@ fn a_pause_has_its_cause_its_beginning_and_the_heap_around_it() {
 #[test]
 fn a_concurrent_cycle_of_g1_is_no_collection_of_the_whole_heap() {
     let text = LOGS[0].text;
-    // Short enough that each collection has a part of the window of its own.
+    // The window is so short that each collection falls into its own part.
     let log = log_of(text, (949_000 * MS, 949_700 * MS)).unwrap();
     let whole = log.heap_after_gc.iter().filter(|reading| reading.whole).count();
     let full = text.lines().filter(|line| line.contains("Pause Full") && line.ends_with("ms")).count();
