@@ -40,8 +40,8 @@ const STEAL: [usize; 1] = [7];
 #[must_use]
 pub fn machine_ns() -> (u64, u64) {
     let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-    let of = |columns: &[usize]| ticks_to_ns(ticks(&stat, &own_cores::contains(), columns));
-    (of(&BUSY), of(&STEAL))
+    let used_ns = |columns: &[usize]| ticks_to_ns(ticks(&stat, &own_cores::contains(), columns));
+    (used_ns(&BUSY), used_ns(&STEAL))
 }
 
 /// The sum over the lines `cpuN` of /proc/stat.

@@ -11,7 +11,7 @@ use threadcount_model::record::neighbour::NeighbourConnections;
 
 /// The number of addresses that are kept, those with the most connections.
 const MOST_NEIGHBOURS: usize = 4;
-/// With fewer messages a connection has no measurable pace.
+/// A connection with fewer messages has no measurable pace.
 const FEWEST_MESSAGES: u32 = 3;
 /// The age of the last message, as a multiple of the pace, from which it counts as late. With one request after another the last message is
 /// never older than one request takes; with several at once on a connection it often is.
@@ -114,7 +114,7 @@ pub(super) fn within(readings: &[NeighbourReadings]) -> Vec<NeighbourConnections
     let mut addresses: Vec<SocketAddr> = readings.iter().flatten().flatten().map(|it| it.address).collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let of = |address: SocketAddr| {
+    let over_window = |address: SocketAddr| {
         let of_address: Vec<NeighbourReading> =
             readings.iter().flatten().flatten().filter(|it| it.address == address).copied().collect();
         let sum =
@@ -131,7 +131,7 @@ pub(super) fn within(readings: &[NeighbourReadings]) -> Vec<NeighbourConnections
             late: sum(|it| it.late),
         }
     };
-    addresses.into_iter().map(of).collect()
+    addresses.into_iter().map(over_window).collect()
 }
 
 #[cfg(test)]

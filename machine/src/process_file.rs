@@ -1,31 +1,31 @@
-//! Files in `/proc/PID`, as the kernel writes them about a process.
+//! Files in `/proc/PID`, in which the kernel describes a process.
 
 use crate::read_limit::ReadLimit;
 use std::fs::File;
 use std::io;
 use threadcount_model::printable;
 
-/// Everything that one of these files contains.
+/// The whole text of such a file.
 ///
 /// # Errors
-/// When the process is gone, may not be looked at, or the file is longer than the limit.
+/// The process is gone, we may not inspect it, or the file is longer than the limit.
 pub fn text(pid: u32, name: &str, limit: ReadLimit) -> io::Result<String> {
     limit.read_text(open(pid, name)?)
 }
 
-/// The words of its command line.
+/// The words of a process's command line.
 ///
 /// # Errors
-/// When the process is gone, or the command line is longer than the kernel lets any be.
+/// The process is gone, or the command line is longer than the kernel allows.
 pub fn arguments(pid: u32) -> io::Result<Vec<String>> {
     let line = text(pid, "cmdline", ReadLimit::ARGUMENTS)?;
     Ok(line.split_terminator('\0').map(str::to_owned).collect())
 }
 
-/// Opens one of these files.
+/// Opens such a file.
 ///
 /// # Errors
-/// When the process is gone, or may not be looked at.
+/// The process is gone, or we may not inspect it.
 pub fn open(pid: u32, name: &str) -> io::Result<File> {
     File::open(format!("/proc/{pid}/{name}"))
 }
@@ -33,13 +33,13 @@ pub fn open(pid: u32, name: &str) -> io::Result<File> {
 /// The longest text of another process that an error quotes, in characters.
 const LONGEST_QUOTE: usize = 2_000;
 
-/// The name of a process for people to read. A process may give itself any name, also one that changes the colours of a terminal.
+/// The name of a process, safe to print: a process may give itself any name, even one that changes the colours of a terminal.
 #[must_use]
 pub fn printable_name(name: &str) -> String {
     printable::printable(beginning(name)).into_owned()
 }
 
-/// The beginning of a text of another process for people to read: lines, in which nothing controls a terminal.
+/// The beginning of another process's text, safe to print: lines without control characters.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let lines: Vec<_> = beginning(text).split('\n').map(printable::printable).collect();

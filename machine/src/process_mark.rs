@@ -1,5 +1,5 @@
-//! A mark in the environment of a server's processes. Those that left its group and lost their parent still have it, and nothing else shows
-//! where they came from: a daemon, or the child of a script that has ended.
+//! A mark in the environment of a server's processes. Processes that left the server's group and lost their parent (a daemon, or the child
+//! of a script that has ended) still have the mark, and nothing else shows where they came from.
 
 use super::cpu_account::ProcessKey;
 use super::process_file;
@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 use std::{io, process, thread};
 
-/// The name of the variable.
+/// The name of the environment variable.
 pub const VARIABLE: &str = "THREADCOUNT_SERVER";
 
-/// An `exec` takes microseconds, and as long as it waits for a core where the CPU is full.
+/// An `exec` takes microseconds, plus the time it waits for a core on a full CPU.
 const EXEC_LIMIT: Duration = Duration::from_secs(2);
 
 /// The mark of one server.
@@ -20,14 +20,14 @@ const EXEC_LIMIT: Duration = Duration::from_secs(2);
 pub struct ProcessMark(String);
 
 impl ProcessMark {
-    /// One that no other server has, of this process or another one since the machine was started.
+    /// A mark that no other server has had, in this or another process, since the machine was started.
     #[must_use]
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        // Another process may have our id later, and in another container at once.
+        // Another process may get our id later, or have it now in another container.
         let began = Process::myself().and_then(|it| it.stat()).map_or(0, |it| it.starttime);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        // No mark is the beginning of another one.
+        // The final dot ensures that no mark is the beginning of another.
         Self(format!("{}-{began}-{number}.", process::id()))
     }
 
@@ -43,11 +43,11 @@ impl ProcessMark {
         format!("{VARIABLE}={}", self.0)
     }
 
-    /// The processes that have it, of those that we may read.
+    /// The processes with this mark, among those that we may read.
     #[must_use]
     pub fn processes(&self) -> Vec<ProcessKey> {
         let setting = self.setting();
-        // For all of them together: any user can have many that stay in `exec`.
+        // One limit for all processes together, because any user can have many that stay in `exec`.
         let give_up = Instant::now() + EXEC_LIMIT;
         let has_it =
             |pid: i32| environment(pid, give_up).split(|&byte| byte == 0).any(|it| it == setting.as_bytes());
@@ -57,7 +57,7 @@ impl ProcessMark {
     }
 }
 
-/// The environment of a process; empty where it is gone or may not be read.
+/// The environment of a process; empty if it is gone or may not be read.
 fn environment(pid: i32, give_up: Instant) -> Vec<u8> {
     let read = || ReadLimit::ARGUMENTS.read_beginning(process_file::open(pid.unsigned_abs(), "environ")?);
     let mut environment = read();
@@ -66,19 +66,19 @@ fn environment(pid: i32, give_up: Instant) -> Vec<u8> {
         environment = read();
     }
     match environment {
-        // It may have got one since.
+        // The process may have got its environment since.
         Ok(none) if none.is_empty() => read().unwrap_or_default(),
         environment => environment.unwrap_or_default(),
     }
 }
 
-/// One that may not be read is no empty one: of a process of another user `env_end` is 0 too.
+/// Whether an empty environment may still be filled. An unreadable one does not count: for another user's process `env_end` is 0 too.
 fn may_get_one(environment: &io::Result<Vec<u8>>, pid: i32) -> bool {
     environment.as_ref().is_ok_and(Vec::is_empty) && is_in_exec(pid)
 }
 
-/// Whether a process has left its old program and does not have the environment of the new one yet. Its parent may run
-/// again by then: `exec_mmap` in the kernel's `fs/exec.c` ends a `vfork` before the new stack is made.
+/// Whether a process has left its old program but does not have the new one's environment yet. Its parent may already run again:
+/// `exec_mmap` in the kernel's `fs/exec.c` ends a `vfork` before the new stack is made.
 fn is_in_exec(pid: i32) -> bool {
     let Ok(stat) = Process::new(pid).and_then(|it| it.stat()) else { return false };
     let has_none_for_ever = StatFlags::PF_KTHREAD | StatFlags::PF_EXITING;

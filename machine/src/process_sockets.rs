@@ -1,4 +1,4 @@
-//! The TCP sockets of a process: what it listens at, who is connected, and what lies unread.
+//! The TCP sockets of a process: its listening ports, its connections, and their unread data.
 
 use super::sock_diag::{Ports, counters_by_ports};
 use super::tcp_counters::TcpCounters;
@@ -13,27 +13,27 @@ use std::net::SocketAddr;
 pub struct Connection {
     pub local_port: u16,
     pub remote: SocketAddr,
-    /// Received, and not read by the process.
+    /// Bytes received but not yet read by the process.
     pub unread_bytes: u32,
-    /// Written, and not yet confirmed by the other side.
+    /// Bytes written but not yet acknowledged by the other side.
     pub unsent_bytes: u32,
-    /// Whether the process has accepted it; one that waits for that is the kernel's.
+    /// Whether the process has accepted the connection; until then it belongs to the kernel.
     pub is_accepted: bool,
-    /// `None`: in another network namespace, or the kernel does not say it.
+    /// The kernel's counters; `None` for a process in another network namespace, or if the kernel does not report them.
     pub counters: Option<TcpCounters>,
 }
 
-/// Of one moment.
+/// The sockets at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProcessSockets {
-    /// Connections to a port that the process listens at.
+    /// Connections to a port that the process listens on.
     pub inbound: Vec<Connection>,
-    /// Those that it has opened.
+    /// Connections that the process has opened.
     pub outbound: Vec<Connection>,
 }
 
 impl ProcessSockets {
-    /// `None`: the files of the process cannot be seen.
+    /// Reads the sockets of a process; `None` if its files cannot be seen.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let process = Process::new(i32::try_from(pid).ok()?).ok()?;
@@ -79,7 +79,7 @@ fn of_entries(
     sockets
 }
 
-/// The inodes of a process's sockets; `None`: its files cannot be seen.
+/// The inodes of a process's sockets; `None` if its files cannot be seen.
 pub(super) fn socket_inodes(process: &Process) -> Option<impl Iterator<Item = u64> + use<>> {
     Some(process.fd().ok()?.flatten().filter_map(|file| match file.target {
         FDTarget::Socket(inode) => Some(inode),
@@ -88,8 +88,8 @@ pub(super) fn socket_inodes(process: &Process) -> Option<impl Iterator<Item = u6
 }
 
 fn is_our_network(pid: u32) -> bool {
-    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    of("self").is_some() && of("self") == of(&pid.to_string())
+    let network = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    network("self").is_some() && network("self") == network(&pid.to_string())
 }
 
 #[cfg(test)]

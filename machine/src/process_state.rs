@@ -3,21 +3,21 @@
 use procfs::process::Process;
 use std::fmt;
 
-/// Field 3 of /proc/PID/stat. A thread that computes and one that waits for work are both `Alive`.
+/// The state in field 3 of /proc/PID/stat. A thread that computes and one that waits for work are both `Alive`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProcessState {
-    /// It runs, or waits for an event.
+    /// The process runs, or waits for an event.
     Alive,
-    /// By SIGSTOP or a debugger: no thread of it runs.
+    /// The process was stopped by SIGSTOP or a debugger: none of its threads runs.
     Stopped,
-    /// It waits in the kernel and cannot be interrupted, usually for a disk or a network file system.
+    /// The process waits uninterruptibly in the kernel, usually for a disk or a network file system.
     Uninterruptible,
-    /// It has ended, and its parent has not collected it.
+    /// The process has ended, but its parent has not collected it.
     Zombie,
 }
 
 impl ProcessState {
-    /// `None`: there is no such process.
+    /// Reads the state; `None` if there is no such process.
     #[must_use]
     pub fn read(pid: u32) -> Option<Self> {
         let stat = Process::new(i32::try_from(pid).ok()?).and_then(|process| process.stat()).ok()?;
@@ -29,7 +29,7 @@ impl ProcessState {
         })
     }
 
-    /// Can it respond to nobody in this state?
+    /// Whether a process in this state can respond to nobody.
     #[must_use]
     pub const fn is_dead(self) -> bool {
         matches!(self, Self::Stopped | Self::Zombie)
@@ -63,7 +63,7 @@ mod tests {
         kill_process(Pid::from_child(child), signal).unwrap();
     }
 
-    /// The kernel delivers a signal some time after it is sent.
+    /// Waits for a state, because the kernel delivers a signal some time after it is sent.
     fn becomes(child: &Child, state: ProcessState) {
         while ProcessState::read(child.id()) != Some(state) {
             sleep(Duration::from_millis(1));

@@ -11,24 +11,24 @@ use super::process_sockets::socket_inodes;
 use procfs::process::{Process, Stat, all_processes};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// What the tree uses at one moment. A process that ends while it is read is left out.
+/// The resources that the tree uses at one moment. A process that ends while it is read is left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TreeReading {
-    /// CPU since the first reading and before, in nanoseconds: a counter that only grows, take differences.
+    /// CPU time in nanoseconds, as a counter that only grows; take differences.
     pub cpu_ns: u64,
-    /// The part of it in the kernel, to the tick: a counter like it.
+    /// The part of `cpu_ns` spent in the kernel, to the tick: also a counter.
     pub kernel_ns: u64,
-    /// The part of it in the JVMs' own threads.
+    /// The part of `cpu_ns` used by the JVMs' own threads.
     pub jvm: JvmCpu,
-    /// Resident sets, added up; pages that processes share count for each. The kernel keeps this figure per CPU and may
-    /// be off by some hundred KiB.
+    /// Resident sets, added up; shared pages count for each process. The kernel keeps this figure per CPU, and it may be off by some
+    /// hundred KiB.
     pub rss_bytes: u64,
     pub os_threads: u32,
     pub processes: u32,
 }
 
-/// When it was started, in ticks after boot, and its id. A parent is read before its children: what a child used is then in the parent's
-/// time only if the child can no longer be read.
+/// A member's start time, in ticks after boot, and its pid. The order ensures that a parent is read before its children: its time then
+/// includes a child's only if the child can no longer be read.
 type Member = (u64, i32);
 
 /// The processes of one server, followed over time.
@@ -44,7 +44,7 @@ pub struct ProcessTree {
 }
 
 impl ProcessTree {
-    /// The tree under a process; its process group belongs to it where the process leads one.
+    /// The tree below a process, including its process group if the process leads one.
     #[must_use]
     pub fn rooted_at(root: u32) -> Self {
         let mut tree = Self {
@@ -61,7 +61,7 @@ impl ProcessTree {
         tree
     }
 
-    /// Searches /proc for new members. A member stays one when its parent ends.
+    /// Searches /proc for new members. A member remains one when its parent ends.
     pub fn find_members(&mut self) {
         let mut family = Family::read();
         let known = self.pids().chain([self.root]);
@@ -76,7 +76,7 @@ impl ProcessTree {
         self.members.keys().map(|&(_, pid)| pid)
     }
 
-    /// Reads the known members; cheap. Members that have ended are removed.
+    /// Reads the known members, which is cheap. Members that have ended are removed.
     pub fn read(&mut self) -> TreeReading {
         let mut reading = TreeReading::default();
         let mut cpu = Vec::with_capacity(self.members.len());
@@ -100,8 +100,8 @@ impl ProcessTree {
         reading
     }
 
-    /// Reads the proportional sets, in bytes: shared pages count once in all. The kernel walks the page tables for it,
-    /// some milliseconds for each GiB. `None`: not readable (other user, old kernel).
+    /// The proportional sets, in bytes: each shared page counts once in total. The kernel walks the page tables for this, which takes some
+    /// milliseconds per GiB. `None` if unreadable (other user, old kernel).
     #[must_use]
     pub fn pss_bytes(&self) -> Option<u64> {
         let readings = self.members.values().filter_map(|process| process.smaps_rollup().ok());
@@ -111,7 +111,7 @@ impl ProcessTree {
             .reduce(|sum, pss| sum + pss)
     }
 
-    /// Reads the context switches of every thread: one file for each thread.
+    /// Reads the context switches of all threads, which takes one file per thread.
     pub fn context_switches(&mut self) -> Switches {
         let mut threads = HashMap::new();
         for pid in self.pids() {
@@ -120,20 +120,20 @@ impl ProcessTree {
         self.switches.add(threads)
     }
 
-    /// Reads the calls of read and write, of processes that let us.
+    /// Reads the calls of read and write of all readable processes.
     pub fn io_calls(&mut self) -> IoCalls {
         let stats = self.members.values().filter_map(|process| process.stat().ok());
         let calls = stats.filter_map(|stat| Some(((stat.pid, stat.starttime), IoCalls::read(stat.pid)?)));
         self.io_calls.add(calls.collect())
     }
 
-    /// The files of the process that is nearest to its limit.
+    /// The open files of the process that is nearest to its limit.
     #[must_use]
     pub fn open_files(&self) -> Option<OpenFiles> {
         self.members.values().filter_map(OpenFiles::read).reduce(OpenFiles::nearer)
     }
 
-    /// The inodes of all their sockets.
+    /// The inodes of all sockets of the members.
     pub(crate) fn socket_inodes(&self) -> HashSet<u64> {
         self.members.values().filter_map(socket_inodes).flatten().collect()
     }
@@ -145,7 +145,7 @@ impl ProcessTree {
         stats.map(|stat| (stat.pid, stat.starttime)).collect()
     }
 
-    /// The JVM of the tree: a command may be a script that starts one. `None`: there is none.
+    /// The JVM in the tree, because a command may be a script that starts one; `None` if there is none.
     #[must_use]
     pub fn java_pid(&self) -> Option<u32> {
         self.members.values().map(Process::pid).find(|&pid| is_jvm(pid)).map(i32::unsigned_abs)
@@ -171,7 +171,7 @@ fn kernel_cpu(stat: &Stat) -> ProcessCpu {
 
 /// Parents and process groups at one moment.
 struct Family {
-    /// By id, with when it was started, in ticks after boot.
+    /// The processes by id, with their start time in ticks after boot.
     processes: HashMap<i32, (u64, Process)>,
     /// (pid, parent, group)
     kinship: Vec<(i32, i32, i32)>,
@@ -189,7 +189,7 @@ impl Family {
         family
     }
 
-    /// The known ones, the group, and all their descendants.
+    /// The known processes, the process group, and all their descendants.
     fn members(&self, known: impl Iterator<Item = i32>, group: i32) -> HashSet<i32> {
         let mut found: HashSet<i32> = known.collect();
         loop {

@@ -1,9 +1,9 @@
-//! Which addresses belong to machines of somebody else, as far as an address can tell.
+//! Decides which addresses belong to somebody else's machines, as far as an address can tell.
 
 use std::net::{IpAddr, Ipv4Addr};
 
-/// Is it an address of the internet: neither this machine's, nor of a private network, a link, or a carrier's own network
-/// (RFC 1918, 3927, 4193, 4291 and 6598)?
+/// Whether this is an address of the internet: not of this machine, a private network, a link, or a carrier's own network (RFC 1918, 3927,
+/// 4193, 4291 and 6598).
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address.to_canonical() {
@@ -20,7 +20,7 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// 100.64.0.0/10, which clusters and private overlay networks use, too.
+/// Whether the address is in 100.64.0.0/10, which clusters and private overlay networks use too.
 const fn is_shared(address: Ipv4Addr) -> bool {
     let [first, second, ..] = address.octets();
     first == 100 && second & 0b1100_0000 == 64

@@ -1,5 +1,6 @@
-//! How much is read of a text that another process wrote, or can replace while it is read. Only a limit ends such a text: a program that
-//! poses as a JVM answers for ever, and a process may declare any part of its memory to be its command line (`PR_SET_MM_MAP` in prctl(2)).
+//! Limits how much is read of a text that another process wrote, or can replace during reading. Only a limit ends such a text: a program
+//! that poses as a JVM answers for ever, and a process may declare any part of its memory to be its command line (`PR_SET_MM_MAP` in
+//! prctl(2)).
 
 use crate::beneath;
 use std::io::{self, BufRead, Read};
@@ -8,13 +9,13 @@ use std::path::Path;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// The kind of the error of a text that is longer than its limit. `FileTooLarge` is an error of writing: our disk has no room.
+/// The error kind for a text that is longer than its limit. `FileTooLarge` would be an error of writing: our disk is full.
 pub const TOO_LONG: io::ErrorKind = io::ErrorKind::InvalidData;
 
-/// The most that is read of one kind of text.
+/// The most bytes that are read of one kind of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadLimit {
-    /// The text, as an error names it.
+    /// The text's name in an error.
     name: &'static str,
     most_bytes: u64,
 }
@@ -24,23 +25,23 @@ impl ReadLimit {
     pub const RESPONSE: Self = Self::new("the response", 64 * MIB);
     /// A file that a JVM writes at our command. A thread dump needs 1 to 2 KiB for a thread, so this has room for 130,000 threads.
     pub const DUMP: Self = Self::new("the file that it wrote", 256 * MIB);
-    /// A flight recording. The probe has the JVM keep 256 MiB of it, and the last part may be longer.
+    /// A flight recording. The probe makes the JVM keep 256 MiB of it, and the last part may be longer.
     pub const RECORDING: Self = Self::new("the recording", 1024 * MIB);
     /// A line of the probe. The longest ones are stacks of some hundred frames of 100 bytes. `watch` keeps up to 20,000 lines.
     pub const PROBE_LINE: Self = Self::new("a line of the probe", 64 * KIB);
-    /// The lines of the probe for one load. The probe writes some 400 lines of 200 bytes in a second, so this is more than an hour.
+    /// The lines of the probe for one load. The probe writes about 400 lines of 200 bytes per second, so this is more than an hour.
     pub const PROBE_LINES: Self = Self::new("the lines of the probe", 512 * MIB);
-    /// The output of a program that we started: the table or JSON of one that puts load on a server, or a log of a server that has just begun.
+    /// The output of a program that we started: the table or JSON of a load tool, or the log of a server that has just begun.
     pub const PROGRAM_OUTPUT: Self = Self::new("the output of the program", 64 * MIB);
-    /// Performance data: the largest value that `-XX:PerfDataMemorySize` takes. 32 KiB is usual.
+    /// Performance data: the largest value that `-XX:PerfDataMemorySize` accepts. 32 KiB is usual.
     pub const PERF_DATA: Self = Self::new("the performance data", 32 * MIB);
     /// The file `release` of a Java runtime, which has some 20 lines.
     pub const RELEASE_FILE: Self = Self::new("the file `release`", 64 * KIB);
-    /// A command line or an environment. The kernel gives a new program at most 6 MiB of both together (`_STK_LIM` in its `fs/exec.c`).
+    /// A command line or an environment. The kernel gives a new program at most 6 MiB for both together (`_STK_LIM` in its `fs/exec.c`).
     pub const ARGUMENTS: Self = Self::new("the command line or environment", 8 * MIB);
-    /// The mappings of a process. The kernel allows 65,530 by default (`vm.max_map_count`), of some 100 bytes each.
+    /// The mappings of a process. The kernel allows 65,530 by default (`vm.max_map_count`), of about 100 bytes each.
     pub const MAPS: Self = Self::new("the list of mappings", 64 * MIB);
-    /// A text that the kernel writes about one process or control group, one line for each property, mount or CPU.
+    /// A text that the kernel writes about one process or cgroup, with one line for each property, mount or CPU.
     pub const KERNEL_TEXT: Self = Self::new("a file of the kernel", 16 * MIB);
 
     const fn new(name: &'static str, most_bytes: u64) -> Self {
@@ -50,7 +51,7 @@ impl ReadLimit {
     /// Everything up to the end.
     ///
     /// # Errors
-    /// When it cannot be read, or is longer than the limit.
+    /// The text cannot be read, or is longer than the limit.
     pub fn read(self, from: impl Read) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         from.take(self.most_bytes + 1).read_to_end(&mut bytes)?;
@@ -61,15 +62,15 @@ impl ReadLimit {
     /// The text of a regular file; anything else, a pipe for instance, is an error at once.
     ///
     /// # Errors
-    /// When it cannot be read, is not a regular file, or is longer than the limit.
+    /// The file cannot be read, is not a regular file, or is longer than the limit.
     pub fn read_file(self, path: &Path) -> io::Result<String> {
         self.read_text(beneath::open_regular(path)?)
     }
 
-    /// The same as text; bytes that are no UTF-8 are replaced.
+    /// The same as text; bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
-    /// When it cannot be read, or is longer than the limit.
+    /// The text cannot be read, or is longer than the limit.
     pub fn read_text(self, from: impl Read) -> io::Result<String> {
         self.read(from).map(|bytes| match String::from_utf8(bytes) {
             Ok(text) => text,
@@ -80,17 +81,17 @@ impl ReadLimit {
     /// The text up to the limit.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// The text cannot be read.
     pub fn read_beginning(self, from: impl Read) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         from.take(self.most_bytes).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
 
-    /// One line with its end; empty at the end of the text.
+    /// One line including its end; empty at the end of the text.
     ///
     /// # Errors
-    /// When it cannot be read, or is longer than the limit.
+    /// The line cannot be read, or is longer than the limit.
     pub fn read_line(self, from: &mut impl BufRead) -> io::Result<String> {
         let mut bytes = Vec::new();
         from.take(self.most_bytes + 1).read_until(b'\n', &mut bytes)?;
@@ -101,21 +102,21 @@ impl ReadLimit {
     /// Copies everything up to the end.
     ///
     /// # Errors
-    /// When it cannot be read or written, or is longer than the limit.
+    /// The text cannot be read or written, or is longer than the limit.
     pub fn copy(self, from: impl Read, to: &mut impl io::Write) -> io::Result<()> {
         let copied = io::copy(&mut from.take(self.most_bytes + 1), to)?;
         self.check(usize::try_from(copied).unwrap_or(usize::MAX))
     }
 
-    /// Whether so many bytes are within the limit.
+    /// Checks that a number of bytes is within the limit.
     ///
     /// # Errors
-    /// When they are not; the error names the limit.
+    /// The number is larger; the error names the limit.
     pub fn check(self, bytes: usize) -> io::Result<()> {
         if bytes as u64 <= self.most_bytes { Ok(()) } else { Err(self.exceeded()) }
     }
 
-    /// The error of a text that is longer.
+    /// The error for a text that is longer than the limit.
     fn exceeded(self) -> io::Error {
         let says = format!("{} is longer than {}, and no more of it is read", self.name, self.size());
         io::Error::new(TOO_LONG, says)

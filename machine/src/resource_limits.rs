@@ -1,4 +1,4 @@
-//! Limits of the server and of the load generator, read before and after a load.
+//! The limits of the server and of the load generator, read before and after a load.
 
 use super::cgroup::cpu::{self, Quota, ThrottleCounters};
 use super::cgroup::membership::Levels;
@@ -11,12 +11,12 @@ use threadcount_model::record::resource_limits::{
     CpuLimits, MemoryEvents, Pressure, ResourceLimits, Throttling,
 };
 
-/// The counters as they were when a load began.
+/// The counters at the moment when a load began.
 #[derive(Clone, Debug)]
 pub struct LimitsReading {
     server_pid: u32,
     groups: Membership,
-    /// Of the level with the smallest quota.
+    /// The counters of the level with the smallest quota.
     throttled: Option<(PathBuf, Quota, ThrottleCounters)>,
     memory_events: Option<MemoryEvents>,
     machine: StallTotals,
@@ -25,7 +25,7 @@ pub struct LimitsReading {
 }
 
 impl LimitsReading {
-    /// Now, of the server with this process id.
+    /// Reads the counters of the server with this process id.
     #[must_use]
     pub fn take(server_pid: u32) -> Self {
         let groups = Membership::of_process(server_pid);
@@ -40,7 +40,7 @@ impl LimitsReading {
         }
     }
 
-    /// What the limits are, and what they did since.
+    /// The limits, and their effect since this reading.
     #[must_use]
     pub fn until_now(&self) -> ResourceLimits {
         let after = Self::take(self.server_pid);
@@ -87,7 +87,7 @@ pub struct QuotaReader {
 }
 
 impl QuotaReader {
-    /// `None`: this process has no quota.
+    /// A reader for a process's quota; `None` if it has none.
     #[must_use]
     pub fn of_process(pid: u32) -> Option<Self> {
         let levels = Membership::of_process(pid).cpu?;
@@ -95,7 +95,7 @@ impl QuotaReader {
         Some(Self { folder, is_v2: levels.is_v2 })
     }
 
-    /// Now.
+    /// Reads the counters now.
     #[must_use]
     pub fn counters(&self) -> Option<ThrottleCounters> {
         cpu::throttle_counters(&self.folder, self.is_v2)

@@ -1,4 +1,4 @@
-//! For tests: folders that look like JDKs, and jars.
+//! Made-up folders that look like JDKs, and jars, for tests.
 
 #![allow(clippy::unwrap_used, reason = "it is for tests")]
 
@@ -9,7 +9,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-/// A folder that looks like a JDK: `release` as given, `programs` in bin that are scripts.
+/// Creates a folder that looks like a JDK: with this `release`, and with scripts as `programs` in bin.
 pub fn made_up_jdk(home: &Path, release: Option<&str>, programs: &[(&str, &str)]) {
     fs::create_dir_all(home.join("bin")).unwrap();
     if let Some(release) = release {
@@ -22,7 +22,7 @@ pub fn made_up_jdk(home: &Path, release: Option<&str>, programs: &[(&str, &str)]
     }
 }
 
-/// A release file of this version.
+/// A `release` file for this version.
 pub fn jdk_release(version: &str) -> String {
     format!("IMPLEMENTOR=\"Maker\"\nJAVA_RUNTIME_VERSION=\"{version}\"\nJAVA_VERSION=\"x\"\n")
 }

@@ -14,32 +14,32 @@ use threadcount_load::clock::now_ns;
 /// Default sampling interval.
 pub const INTERVAL: Duration = Duration::from_millis(250);
 
-/// The costly part (proportional sets, context switches, open files, looking for new processes) is in the sample at the beginning of
-/// the measured window, in the last one, and between them in every so many-th ...
+/// The costly part (proportional sets, context switches, open files, the search for new processes) is read at the beginning of the measured
+/// window, at its end, and in every so many samples in between ...
 const COSTLY_EVERY: u32 = 4;
 
-/// ... but never again before this many times the CPU time it took has passed: it may use 0.2 % of a core, because on two full cores
-/// the server loses that. Not the time it took: on a full machine it waits for a core, which costs the server nothing, and the readings
-/// would become too few.
+/// ... but not before this many times the CPU time it took has passed: it may use 0.2 % of a core, because on two full cores the server
+/// loses that. CPU time rather than elapsed time counts: on a full machine a reading waits for a core, which costs the server nothing, and
+/// readings would become too rare.
 const COSTLY_REST: u32 = 499;
 
-/// Samples a process tree until it is stopped. Dropped without a stop, the thread ends too.
+/// Samples a process tree until it is stopped. The thread also ends when this is dropped.
 pub struct Sampler {
-    /// Dropped, it stops the thread.
+    /// Dropping this stops the thread.
     signals: Sender<WindowBegins>,
     thread: JoinHandle<Vec<RawSample>>,
 }
 
-/// The measured window begins.
+/// The signal that the measured window begins.
 struct WindowBegins;
 
 impl Sampler {
-    /// Takes the first sample now, before it returns, then one in each interval on a thread of its own. Until the
-    /// [window begins](Self::window_begins) all but the first are without the costly part: it may not be read again for seconds, and
-    /// would be missing at the beginning of the window.
+    /// Takes the first sample before it returns, then one per interval on a thread of its own. Until the [window
+    /// begins](Self::window_begins), only the first sample contains the costly part: it may not be read again for seconds, and would be
+    /// missing at the beginning of the window.
     ///
     /// # Errors
-    /// When the system gives no more threads.
+    /// The system provides no more threads.
     pub fn start(pid: u32, interval: Duration) -> std::io::Result<Self> {
         let mut reader = ProcessReader::of(pid);
         let first = reader.sample(true);
@@ -50,9 +50,9 @@ impl Sampler {
         Ok(Self { signals, thread })
     }
 
-    /// Has a sample with the costly part taken now, whatever the one before it took.
+    /// Takes a sample with the costly part now, however long the previous one took.
     pub fn window_begins(&self) {
-        // The thread ends when it is stopped, and not before.
+        // Sending cannot fail, because the thread runs until it is stopped.
         let _ = self.signals.send(WindowBegins);
     }
 
@@ -72,7 +72,7 @@ fn sample_until_stopped(
 ) -> Vec<RawSample> {
     let mut samples = vec![first];
     let mut due = Instant::now() + interval;
-    // `None`: the window has not begun.
+    // `None` until the window begins.
     let mut since_costly: Option<u32> = None;
     loop {
         let wait = due.saturating_duration_since(Instant::now());
@@ -87,7 +87,7 @@ fn sample_until_stopped(
                 let costly = is_its_turn && Instant::now() >= reader.costly_again;
                 samples.push(reader.sample(costly));
                 since_costly = since_costly.map(|since| if costly { 1 } else { since + 1 });
-                // Samples missed while this thread was stopped are not made up for.
+                // Samples missed while this thread was stopped are not caught up.
                 due = (due + interval).max(Instant::now());
             }
             Err(RecvTimeoutError::Disconnected) => {
@@ -98,7 +98,7 @@ fn sample_until_stopped(
     }
 }
 
-/// Takes one sample after the other.
+/// Takes samples of a process tree, one after the other.
 pub struct ProcessReader {
     tree: ProcessTree,
     quota: Option<QuotaReader>,
@@ -107,16 +107,16 @@ pub struct ProcessReader {
 }
 
 impl ProcessReader {
-    /// Of a process and those it started.
+    /// A reader for a process and its descendants.
     #[must_use]
     pub fn of(pid: u32) -> Self {
         let tree = ProcessTree::rooted_at(pid);
-        // The JVM may be in other groups than the command that started it.
+        // The JVM may be in other cgroups than the command that started it.
         let quota = QuotaReader::of_process(tree.java_pid().unwrap_or(pid));
         Self { tree, quota, sockets: SocketReader::new(), costly_again: Instant::now() }
     }
 
-    /// A sample now, with the costly part where that may be read again.
+    /// Takes a sample now, with the costly part if it may be read again.
     pub fn sample_now(&mut self) -> RawSample {
         self.sample(Instant::now() >= self.costly_again)
     }
@@ -130,7 +130,7 @@ impl ProcessReader {
         let (machine_busy_ns, stolen_ns) = machine_ns();
         let reading = self.tree.read();
         let costly = costly.then(|| CostlyReading {
-            // First: they belong to the time of the sample.
+            // Read first, because they belong to the time of the sample.
             switches: self.tree.context_switches(),
             io_calls: self.tree.io_calls(),
             pss_bytes: self.tree.pss_bytes(),

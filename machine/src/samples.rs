@@ -1,4 +1,4 @@
-//! Readings over time, and the cut to the measured window.
+//! Readings over time, and how they are cut to the measured window.
 
 mod joined;
 
@@ -14,53 +14,52 @@ use threadcount_model::record::server_sockets::ServerSockets;
 use threadcount_model::record::{Cost, ProcessSample};
 use threadcount_model::window::Window;
 
-/// A sample taken this little outside the window still bounds it, in nanoseconds: the one taken right when the load
-/// started or ended.
+/// A sample this little outside the window still bounds it, in nanoseconds: it was taken right when the load started or ended.
 const SLACK_NS: Nanos = 20_000_000;
 
-/// Readings of context switches and of calls are seldom. Those around the window bound it too if this much of it, on each side, is all
-/// that lies between: what the server does then, little or nothing, is spread over the window.
+/// Context switches and calls are read seldom. Readings around the window bound it too if they are at most this share of the window away on
+/// each side: the little that the server does in between is spread over the window.
 const AROUND_SHARE: f64 = 0.05;
-/// Of a short window that is less than a full machine takes to have the last reading taken, in nanoseconds.
+/// The minimum for a short window, in nanoseconds: on a full machine the last reading can be this late.
 const LATE_READING_NS: Nanos = 100_000_000;
-/// Two readings that cover less of the window than this do not stand for it.
+/// Two readings that cover less than this share of the window do not represent it.
 const ENOUGH_OF_WINDOW: f64 = 0.5;
 
 /// One reading of a server's process tree and of the machine. The counters only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RawSample {
-    /// When, on the load's clock.
+    /// The time on the load's clock.
     pub at_ns: Nanos,
-    /// Counter: CPU of the tree.
+    /// Counter: CPU of the process tree.
     pub cpu_ns: u64,
-    /// Counter: the part of it in the kernel.
+    /// Counter: the part of `cpu_ns` spent in the kernel.
     pub kernel_ns: u64,
     /// Counter: CPU of the whole machine.
     pub machine_busy_ns: u64,
-    /// Counter: what the hypervisor took from the machine.
+    /// Counter: CPU time that the hypervisor took from the machine.
     pub stolen_ns: u64,
-    /// Counters: CPU of the JVM's own threads; 0 where there is no JVM.
+    /// Counters: CPU of the JVM's own threads; 0 without a JVM.
     pub jvm: JvmCpu,
-    /// Counters: of the CPU quota; `None`: there is none.
+    /// Counters of the CPU quota; `None` if there is no quota.
     pub throttled: Option<ThrottleCounters>,
     pub rss_bytes: u64,
     pub os_threads: u32,
-    /// What costs more to read: at the edges of the window, and in every fourth sample between them or more seldom.
+    /// The costly part: read at the edges of the window, and at most in every fourth sample between them.
     pub costly: Option<CostlyReading>,
-    /// `None`: it listens nowhere, they are not readable, or it was too early to read them again.
+    /// The sockets; `None` if the server does not listen, they are unreadable, or it was too early to read them again.
     pub sockets: Option<SocketReading>,
 }
 
-/// The part of a reading that costs the server time.
+/// The part of a reading that costs the server CPU time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostlyReading {
-    /// Proportional set; `None`: not readable.
+    /// The proportional set in bytes; `None` if unreadable.
     pub pss_bytes: Option<u64>,
     /// Counters: context switches.
     pub switches: Switches,
     /// Counters: calls of read and write.
     pub io_calls: IoCalls,
-    /// Of the process nearest to its limit.
+    /// The open files of the process that is nearest to its limit.
     pub open_files: Option<OpenFiles>,
 }
 
@@ -72,7 +71,7 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Readings in order of time, on a machine with so many cores.
+    /// Readings in order of time, on a machine with this many cores.
     #[must_use]
     pub const fn new(readings: Vec<RawSample>, machine_cores: u32) -> Self {
         Self { readings, machine_cores }
@@ -84,7 +83,7 @@ impl Samples {
         self.machine_cores
     }
 
-    /// From the first reading to the last; `None`: there is none.
+    /// The time from the first reading to the last; `None` if there is no reading.
     #[must_use]
     pub fn window(&self) -> Option<Window> {
         let (first, last) = (self.readings.first()?, self.readings.last()?);
@@ -97,12 +96,11 @@ impl Samples {
         &self.readings
     }
 
-    /// Cuts to the measured window: what it cost, and the series in it.
+    /// Cuts to the measured window: the cost in it, and the series.
     ///
-    /// Counters are differences between the first and the last sample inside the window, divided by the time between
-    /// those two, so that nothing from before or after the load is in them. A window too short to hold two samples is
-    /// bounded by the two around it. No cost, where not even those exist. `cpu_us_per_request` is left open, see
-    /// [`cpu_us_per_request`].
+    /// Counters are differences between the first and the last sample inside the window, divided by the time between those two, so that
+    /// nothing from before or after the load is included. A window too short for two samples is bounded by the two around it; without those
+    /// there is no cost. `cpu_us_per_request` is left open, see [`cpu_us_per_request`].
     #[must_use]
     pub fn cut(&self, Window { started_ns, ended_ns }: Window) -> (Option<Cost>, Vec<ProcessSample>) {
         let window = self.readings_in(started_ns, ended_ns);
@@ -120,21 +118,21 @@ impl Samples {
         (Some(cost), series(window, started_ns))
     }
 
-    /// Connection attempts that the server's listening sockets dropped; `None`: not read.
+    /// Connection attempts that the server's listening sockets dropped; `None` if not read.
     #[must_use]
     pub fn dropped_connections(&self) -> Option<u64> {
         self.sockets(Window { started_ns: 0, ended_ns: Nanos::MAX / 2 }).map(|sockets| sockets.dropped)
     }
 
-    /// The server's sockets in a window; what was dropped is of all readings, because connections are made before it.
+    /// The server's sockets in a window. Drops are counted over all readings, because connections are made before the window.
     #[must_use]
     pub fn sockets(&self, window: Window) -> Option<ServerSockets> {
-        let of = |readings: &[RawSample]| server_sockets::within(&socket_readings(readings));
-        let dropped = of(&self.readings)?.dropped;
-        Some(ServerSockets { dropped, ..of(self.readings_in(window.started_ns, window.ended_ns))? })
+        let within = |readings: &[RawSample]| server_sockets::within(&socket_readings(readings));
+        let dropped = within(&self.readings)?.dropped;
+        Some(ServerSockets { dropped, ..within(self.readings_in(window.started_ns, window.ended_ns))? })
     }
 
-    /// Connections that the server had opened, in a window.
+    /// The connections that the server had opened, in a window.
     #[must_use]
     pub fn neighbours(&self, window: Window) -> Vec<NeighbourConnections> {
         let readings = self.readings_in(window.started_ns, window.ended_ns);
@@ -185,7 +183,7 @@ impl Samples {
         }
     }
 
-    /// The costly readings nearest to the edges of the window; `None`: they do not cover it.
+    /// The costly readings nearest to the edges of the window; `None` if they do not cover it.
     fn costly_between(&self, started_ns: Nanos, ended_ns: Nanos) -> Option<CostlySpan> {
         let length_ns = ended_ns.saturating_sub(started_ns) as f64;
         let slack_ns = LATE_READING_NS.max((length_ns * AROUND_SHARE) as Nanos);
@@ -219,14 +217,14 @@ impl CostlySpan {
     }
 }
 
-/// CPU for each completed request, in microseconds: the cores used over the sampled window, spread over the requests of
-/// the whole load. `None`: nothing completed.
+/// CPU per completed request, in microseconds: the cores used over the sampled window, spread over the requests of the whole load. `None`
+/// if no request completed.
 #[must_use]
 pub fn cpu_us_per_request(cost: &Cost, elapsed_s: f64, completed: u64) -> Option<f64> {
     (completed > 0).then(|| cost.cpu_cores * elapsed_s * 1e6 / completed as f64)
 }
 
-/// Cores of the collector and of the compiler, and how many threads of the compiler wait for one.
+/// Cores used by the collector and the compiler, and the number of compiler threads that wait for a core.
 #[derive(Clone, Copy)]
 struct JvmCores {
     gc: f64,
@@ -234,7 +232,7 @@ struct JvmCores {
     jit_waiting: f64,
 }
 
-/// `None`: no JVM (one that runs has always compiled).
+/// The cores of a JVM's own threads; `None` without a JVM (a running JVM has always compiled something).
 fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<JvmCores> {
     let span_ns = (last.at_ns - first.at_ns) as f64;
     let mean =
@@ -246,8 +244,8 @@ fn jvm_cores(first: &RawSample, last: &RawSample) -> Option<JvmCores> {
     })
 }
 
-/// The most cores over any stretch of a second: of each sample back to the last one that is at least a second older.
-/// `None`: the window is shorter.
+/// The most cores used over about a second: from each sample back to the last one that is at least a second older. `None` if the window is
+/// shorter.
 fn busiest_second(window: &[RawSample]) -> Option<f64> {
     let mut oldest = 0;
     let mut peak: Option<f64> = None;
@@ -265,7 +263,7 @@ fn busiest_second(window: &[RawSample]) -> Option<f64> {
     peak
 }
 
-/// Rates are since the sample before; those of the first in the window are until the next one.
+/// The series. Rates cover the time since the previous sample; for the first sample, the time until the next one.
 fn series(window: &[RawSample], started_ns: Nanos) -> Vec<ProcessSample> {
     let one = |(index, sample): (usize, &RawSample)| {
         let earlier = &window[index.saturating_sub(1)];

@@ -1,7 +1,7 @@
-//! The scheduling group of a process: the CPU is shared among groups first, and then among the threads of each. In one group with a load
-//! generator each thread of a server competes with it.
+//! The scheduling group of a process: the CPU is shared among groups first, and then among the threads of each group. Within one group,
+//! every thread of a server competes with the load generator.
 //!
-//! It is a control group with the cpu controller, else an autogroup, one for each session (sched(7)), else there is one of the machine.
+//! The group is a cgroup with the cpu controller, else an autogroup, one for each session (sched(7)), else the machine.
 
 use super::cgroup::Membership;
 use std::fs;
@@ -15,7 +15,7 @@ enum SchedulingGroup {
     Machine,
 }
 
-/// The group that both processes are in. `None`: each has its own, or it is not known.
+/// The group that both processes are in; `None` if each has its own, or it is unknown.
 #[must_use]
 pub fn shared(pid: u32, other: u32) -> Option<SharedGroup> {
     shared_below(Path::new("/"), pid, other)
@@ -43,16 +43,16 @@ fn group(root: &Path, pid: u32) -> Option<SchedulingGroup> {
     if enabled.trim() != "1" {
         return Some(SchedulingGroup::Machine);
     }
-    // `/autogroup-25 nice 0`, or nothing in session 0, which the first process of a container may be in.
+    // The file contains `/autogroup-25 nice 0`, or nothing in session 0, which the first process of a container may be in.
     let autogroup = fs::read_to_string(process.join("autogroup")).ok()?;
     Some(SchedulingGroup::Session(autogroup.split_whitespace().next().unwrap_or_default().to_owned()))
 }
 
-/// `None`: none but the uppermost one of the machine.
+/// The cgroup that counts for scheduling; `None` if it is only the root group of the machine.
 fn control_group(root: &Path, pid: u32) -> Option<PathBuf> {
     let levels = Membership::below(root, pid).cpu?;
     if levels.is_v2 {
-        // A group without the controller is a part of the one above, and the uppermost has no weight.
+        // A group without the controller is part of the group above it, and the root group has no weight.
         return levels.folders.into_iter().find(|it| it.join("cpu.weight").exists());
     }
     (levels.folders.len() > 1).then(|| levels.folders.into_iter().next()).flatten()
@@ -64,7 +64,7 @@ mod tests {
 
     const V2: &str = "31 24 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 
-    /// Two processes with these groups, of sessions 4 and 5.
+    /// The group shared by two processes in these cgroups, which belong to sessions 4 and 5.
     fn shared_by(groups: [&str; 2], weights: &[&str], enabled: &str) -> Option<SharedGroup> {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {

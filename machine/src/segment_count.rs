@@ -1,4 +1,4 @@
-//! Segments with data on a server's connections: with HTTP/1.1, about one for each request and one for each response.
+//! Counts segments with data on a server's connections: with HTTP/1.1, about one per request and one per response.
 
 use super::sock_diag::{Ports, TcpSocket};
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 pub(super) struct SegmentCount {
     received: u64,
     sent: u64,
-    /// Connections that ended: what they carried last is in no reading.
+    /// Connections that ended; no reading includes the last segments they carried.
     ended: u64,
 }
 
@@ -21,12 +21,13 @@ impl SegmentCount {
         }
     }
 
-    /// Goes on from `last` where it was `first`.
+    /// Shifts the counters so that they continue from `last` where they were `first`.
     pub(super) fn after(self, first: Option<Self>, last: Option<Self>) -> Self {
         self.moved(first.unwrap_or_default(), last.unwrap_or_default())
     }
 
-    /// A request or its response may be several segments. `None`: connections end too often to count by readings of those that are open.
+    /// An estimate of the requests: a request and its response may take several segments. `None` if connections end so often that readings
+    /// of the open ones miss too much.
     pub(super) fn requests_until(self, last: Self) -> Option<u64> {
         const FEW: u64 = 10;
         let since = last.moved(self, Self::default());
@@ -35,10 +36,10 @@ impl SegmentCount {
     }
 }
 
-/// What the open connections have carried so far.
+/// Adds up the segments of the connections, reading by reading.
 #[derive(Default)]
 pub(super) struct SegmentCounter {
-    /// `None`: never read.
+    /// The counters of the open connections; `None` before the first reading.
     open: Option<HashMap<Ports, (u32, u32)>>,
     count: SegmentCount,
 }
@@ -50,7 +51,7 @@ impl SegmentCounter {
         if let Some(before) = &self.open {
             for (ports, (received, sent)) in &now {
                 let (received_before, sent_before) = before.get(ports).copied().unwrap_or_default();
-                // A port may have come back, with another connection.
+                // The same port may belong to a new connection.
                 self.count.received += u64::from(received.saturating_sub(received_before));
                 self.count.sent += u64::from(sent.saturating_sub(sent_before));
             }

@@ -1,4 +1,4 @@
-//! The sockets of a server, seen from outside: what waits to be accepted, what has not been responded to, and what was dropped.
+//! A server's sockets, seen from outside: connections not yet accepted, requests without a response, and drops.
 
 use super::neighbour_connections::{self, NeighbourReader, NeighbourReadings};
 use super::segment_count::{SegmentCount, SegmentCounter};
@@ -10,9 +10,9 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::neighbour::NeighbourConnections;
 use threadcount_model::record::server_sockets::ServerSockets;
 
-/// A request without a response is old then.
+/// The age from which a request without a response counts as old, in milliseconds.
 const OLD_MS: u32 = 5_000;
-/// A server may open another port.
+/// How often the server's sockets are searched again, because it may open another port.
 const PORTS_AGAIN: Duration = Duration::from_secs(5);
 
 /// The sockets of a server at one moment.
@@ -23,7 +23,7 @@ pub struct SocketReading {
     old_requests: u32,
     not_accepted: u32,
     accept_queue_limit: u32,
-    /// Since the sockets were made.
+    /// Connection attempts dropped since the sockets were created.
     dropped: u64,
     held_segments: u32,
     segments: SegmentCount,
@@ -31,7 +31,7 @@ pub struct SocketReading {
 }
 
 impl SocketReading {
-    /// In a window that follows another one at once.
+    /// Continues the counters from a window that directly precedes this one.
     pub(super) fn after(self, first: Option<Self>, last: Option<Self>) -> Self {
         let segments = self.segments.after(first.map(|it| it.segments), last.map(|it| it.segments));
         Self { segments, ..self }
@@ -58,7 +58,7 @@ impl SocketReader {
         }
     }
 
-    /// `None`: not readable, it listens nowhere, or it is too early to read again.
+    /// Reads the sockets; `None` if they are unreadable, the server does not listen, or it is too early to read again.
     pub fn read(&mut self, server: &ProcessTree) -> Option<SocketReading> {
         let (now, began_cpu_ns) = (Instant::now(), own_thread_cpu_ns());
         if now < self.again {
@@ -77,7 +77,7 @@ impl SocketReader {
     }
 }
 
-/// `inodes`: of the server's sockets.
+/// One reading. `inodes` are those of the server's sockets.
 fn reading(
     sockets: &[TcpSocket],
     inodes: &HashSet<u64>,
@@ -88,7 +88,7 @@ fn reading(
     if listening.is_empty() {
         return None;
     }
-    // What it sends to itself is a part of a request that is counted already.
+    // A request that the server sends to itself is part of a request that is counted already.
     let ends_here: HashSet<(u16, u16)> = sockets
         .iter()
         .filter(|it| inodes.contains(&it.inode))
@@ -116,19 +116,19 @@ fn reading(
     })
 }
 
-/// The lowest decile: the first and the last reading may lie beside the load.
+/// The lowest decile of the connections not accepted, because the first and the last reading may lie beside the load.
 fn usually(readings: &[(Nanos, SocketReading)]) -> u32 {
     let mut counts: Vec<u32> = readings.iter().map(|(_, it)| it.not_accepted).collect();
     counts.sort_unstable();
     counts.get(counts.len().div_ceil(10)).copied().unwrap_or_default()
 }
 
-/// Of all readings of a window.
+/// The server's outgoing connections over a window.
 pub(super) fn neighbours_within(readings: &[(Nanos, SocketReading)]) -> Vec<NeighbourConnections> {
     neighbour_connections::within(&readings.iter().map(|(_, it)| it.neighbours).collect::<Vec<_>>())
 }
 
-/// Over a window; `None`: never read.
+/// The figures over a window; `None` if there is no reading.
 pub(super) fn within(readings: &[(Nanos, SocketReading)]) -> Option<ServerSockets> {
     let ((first_ns, first), (last_ns, last)) = (readings.first()?, readings.last()?);
     let mean = |figure: fn(&SocketReading) -> u32| {
@@ -166,7 +166,7 @@ mod tests {
         reading(&sockets, &own, &mut SegmentCounter::default()).expect("it listens")
     }
 
-    /// The reading that has what is waited for: what has left may not have come yet.
+    /// Waits for a reading that satisfies `is_it`, because what was sent may not have arrived yet.
     fn comes(port: u16, is_it: impl Fn(&SocketReading) -> bool) -> SocketReading {
         let begun = Instant::now();
         loop {
@@ -259,7 +259,7 @@ mod tests {
             let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut server, _) = listener.accept().unwrap();
             server.set_nodelay(nodelay).unwrap();
-            // The kernel acknowledges at once in the beginning, and later only what comes back with data, or after 40 ms.
+            // At first the kernel acknowledges at once, later only together with data, or after 40 ms.
             let mut buffer = [0; 100];
             let held = (0..60).filter(|_| {
                 client.write_all(b"request").unwrap();

@@ -1,7 +1,7 @@
-//! The processes of this machine that serve another one: its database, its neighbours, and what serves those.
+//! The processes of this machine that serve another process: its database, its neighbours, and the processes that serve those.
 //!
-//! A server's own connections lead to them: the far end of each has a port at which a process listens here, or in a container of this
-//! machine. That process belongs to the server, and is no interference.
+//! They are found through a server's own connections: a process listens at the port of each far end, here or in a container of this
+//! machine. That process belongs to the server, so its CPU is not interference.
 
 use super::machine_sockets::MachineSockets;
 use super::process_file::printable_name;
@@ -12,15 +12,15 @@ use std::collections::{BTreeSet, VecDeque};
 /// A process that serves another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingProcess {
-    /// The root of those that listen at the port: a database has a process per connection.
+    /// The root of the processes that listen at the port: a database has a process per connection.
     pub pid: u32,
     /// The name of its program.
     pub name: String,
     pub port: u16,
 }
 
-/// The processes of this machine that the process tree of `client` is connected to, and those that they are connected to in turn, as through
-/// a proxy; without its own and ours.
+/// The processes of this machine that the process tree of `client` is connected to, and those that they are connected to in turn, as
+/// through a proxy. The tree itself and our own process are left out.
 #[must_use]
 pub fn serving_processes(client: u32) -> Vec<ServingProcess> {
     let sockets = MachineSockets::read();
@@ -42,7 +42,7 @@ pub fn serving_processes(client: u32) -> Vec<ServingProcess> {
     found
 }
 
-/// A process and those that it has started.
+/// The ids of a process and its descendants.
 fn tree_of(root: u32) -> BTreeSet<u32> {
     ProcessTree::rooted_at(root).members().iter().map(|&(pid, _)| pid.unsigned_abs()).collect()
 }
@@ -59,7 +59,7 @@ mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Child, Command, Stdio};
 
-    /// A server of another process, and a client of it; the client connects, or does not.
+    /// Starts Python code as a server or as its client, which may or may not connect.
     fn python(code: &str, argument: &str) -> (Child, String) {
         let mut child = Command::new("python3")
             .args(["-c", code, argument])
@@ -74,12 +74,12 @@ mod tests {
 
     const SERVER: &str = "import socket,sys,os\ns=socket.create_server(('127.0.0.1',0))\nis_parent=os.fork()\n\
                           is_parent and print(s.getsockname()[1],flush=True)\nsys.stdin.read()";
-    /// `argument`: its address and the port.
+    /// A client; `argument` is its address and the port.
     const CLIENT: &str = "import socket,sys\nhost,port=sys.argv[1].rsplit(':',1)\n\
                           s=socket.create_connection((host,int(port)))\n\
                           print('connected',flush=True)\nsys.stdin.read()";
 
-    /// Ends them, and waits for that.
+    /// Ends the processes, and waits until they are gone.
     fn end<const N: usize>(children: [&mut Child; N]) {
         for child in children {
             drop(child.stdin.take());
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn the_first_process_that_listens_at_the_far_end_serves_the_client_and_the_client_does_not_serve_it() {
-        // As a JVM connects, too: by a socket of IPv6.
+        // A JVM connects from an IPv6 socket, so that is tried too.
         for host in ["127.0.0.1", "::ffff:127.0.0.1"] {
             let (mut server, port) = python(SERVER, "");
             let (mut client, _) = python(CLIENT, &format!("{host}:{port}"));

@@ -1,4 +1,4 @@
-//! TCP sockets of this network namespace by the kernel's `NETLINK_SOCK_DIAG` (sock_diag(7)), as `ss` reads them.
+//! The TCP sockets of this network namespace from the kernel's `NETLINK_SOCK_DIAG` (sock_diag(7)), which `ss` uses too.
 
 use super::cpu_clock::own_thread_cpu_ns;
 use super::tcp_counters::TcpCounters;
@@ -10,9 +10,10 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// The kernel's answer has each socket of the machine: reading it may use 1 % of a core.
+/// The rest after a reading, as a multiple of its CPU time: the kernel lists every socket of the machine, and reading may use 1 % of a
+/// core.
 const REST: u32 = 99;
-/// The kernel's numbers of the states.
+/// The kernel's numbers for the states.
 const ESTABLISHED: u8 = 1;
 const CLOSE_WAIT: u8 = 8;
 const LISTEN: u8 = 10;
@@ -22,22 +23,22 @@ const ERROR: u16 = 2;
 /// `NLM_F_REQUEST | NLM_F_DUMP`
 const DUMP: u16 = 0x301;
 const TCP: u8 = 6;
-/// The attribute `INET_DIAG_INFO` has a `tcp_info`, `INET_DIAG_SKMEMINFO` the figures of memory and drops.
+/// The attribute `INET_DIAG_INFO` contains a `tcp_info`, `INET_DIAG_SKMEMINFO` the figures for memory and drops.
 const INFO: u16 = 2;
 const MEMORY: u16 = 7;
 const HEADER_BYTES: usize = 16;
 const MESSAGE_BYTES: usize = 72;
 
-/// What is read of a socket.
+/// A TCP socket, as far as it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpSocket {
     pub state: SocketState,
     pub local_port: u16,
-    /// `None`: of a family that is unknown.
+    /// The remote address; `None` if its family is unknown.
     pub remote: Option<SocketAddr>,
-    /// 0: no process has it; nobody has accepted it yet.
+    /// The socket's inode; 0 if no process has accepted the connection yet.
     pub inode: u64,
-    /// Of a listening socket: the longest accept queue.
+    /// For a listening socket: the longest accept queue.
     pub send_queue: u32,
     pub drops: u32,
     unread_bytes: u32,
@@ -68,7 +69,7 @@ impl TcpSocket {
         }
     }
 
-    /// Does a request wait for its response: has something arrived since something was sent?
+    /// Whether a request waits for its response, because something has arrived since the last send.
     pub fn has_request(&self) -> bool {
         let Some(counters) = self.counters.filter(|it| it.received_bytes > 0) else { return false };
         self.unread_bytes > 0
@@ -79,7 +80,7 @@ impl TcpSocket {
             }
     }
 
-    /// Has a request had no response for so long?
+    /// Whether a request has waited this long for its response.
     pub fn has_request_for_ms(&self, time_ms: u32) -> bool {
         self.has_request() && self.counters.is_some_and(|it| it.since_received_ms >= time_ms)
     }
@@ -88,46 +89,46 @@ impl TcpSocket {
         (self.local_port, self.remote.map_or(0, |it| it.port()))
     }
 
-    /// Those with data, received and sent; `None`: an older kernel does not count them.
+    /// The numbers of segments with data, received and sent; `None` if an older kernel does not count them.
     pub fn segments(&self) -> Option<(u32, u32)> {
         self.counters.map(|it| (it.received_segments, it.sent_segments))
     }
 
-    /// Messages that have had a response, about: a request or a response may be several segments.
+    /// About the number of messages that were responded to: a request or a response may take several segments.
     pub fn messages(&self) -> Option<u32> {
         self.segments().map(|(received, sent)| received.min(sent))
     }
 
-    /// Since something was sent, and received.
+    /// The milliseconds since something was sent, and since something was received.
     pub fn ages_ms(&self) -> Option<(u32, u32)> {
         self.counters.map(|it| (it.since_sent_ms, it.since_received_ms))
     }
 
-    /// Does less than a segment wait for the acknowledgement of one that was sent?
+    /// Whether less than a segment waits until an earlier segment is acknowledged.
     pub fn has_held_segment(&self) -> bool {
         let may_send = (1..self.congestion_window).contains(&self.unacknowledged_segments);
         may_send && (1..self.segment_bytes).contains(&self.unsent_bytes)
     }
 }
 
-/// Local port and remote port: enough to tell connections of one listening port on loopback apart.
+/// The local and the remote port, which are enough to tell apart connections of one listening port on loopback.
 pub(super) type Ports = (u16, u16);
 
-/// What is counted of all connections; empty where the kernel does not say it.
+/// The counters of all connections; empty if the kernel does not report them.
 pub(super) fn counters_by_ports() -> HashMap<Ports, TcpCounters> {
     let sockets = tcp_sockets().unwrap_or_default().into_iter();
     sockets.filter_map(|it| Some((it.ports(), it.counters?))).collect()
 }
 
-/// Those that listen and those that a process may still write to; `None`: the kernel does not answer.
+/// The listening sockets, and those that a process may still write to; `None` if the kernel does not answer.
 pub(super) fn tcp_sockets() -> Option<Vec<TcpSocket>> {
     let mut sockets = of_family(AddressFamily::INET)?;
-    // A kernel without IPv6 has none.
+    // Without IPv6 in the kernel there are none of that family.
     sockets.extend(of_family(AddressFamily::INET6).unwrap_or_default());
     Some(sockets)
 }
 
-/// How long no sockets are read after a reading that began at this CPU time of the thread.
+/// How long to rest after a reading that began at this CPU time of the thread.
 pub(super) fn rest_after(began_cpu_ns: u64) -> Duration {
     Duration::from_nanos(own_thread_cpu_ns().saturating_sub(began_cpu_ns)) * REST
 }
@@ -158,7 +159,7 @@ fn of_family(family: AddressFamily) -> Option<Vec<TcpSocket>> {
     }
 }
 
-/// A header, and an `inet_diag_req_v2` that has no more than the family, the states and the attributes.
+/// A request: a header, and an `inet_diag_req_v2` with only the family, the states and the attributes.
 fn request(family: u8) -> Vec<u8> {
     const BYTES: usize = HEADER_BYTES + 56;
     let mut request = Vec::with_capacity(BYTES);
@@ -172,7 +173,7 @@ fn request(family: u8) -> Vec<u8> {
     request
 }
 
-/// An `inet_diag_msg` and its attributes.
+/// Parses an `inet_diag_msg` and its attributes.
 fn tcp_socket(message: &[u8]) -> Option<TcpSocket> {
     if message.len() < MESSAGE_BYTES {
         return None;
@@ -223,7 +224,7 @@ fn remote(message: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, port))
 }
 
-/// 0 behind the end: an older kernel has fewer figures.
+/// A number; 0 beyond the end, because an older kernel sends fewer figures.
 fn number(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..at + 4).and_then(|it| it.try_into().ok()).map_or(0, u32::from_ne_bytes)
 }

@@ -1,4 +1,4 @@
-//! What is in the runnable jar of a Spring Boot application.
+//! Inspects the runnable jar of a Spring Boot application.
 
 use super::jar_file::JarFile;
 use std::io;
@@ -7,25 +7,25 @@ use std::path::Path;
 /// The class that starts the application with more jars on its class path; since Spring Boot 3.2.
 pub const PROPERTIES_LAUNCHER: &str = "org.springframework.boot.loader.launch.PropertiesLauncher";
 
-/// Major and minor version.
+/// A major and minor version.
 type Line = (u32, u32);
 
 /// The first version with `spring.threads.virtual.enabled`.
 const FIRST_WITH_VIRTUAL_THREADS: Line = (3, 2);
-/// The first in which Undertow follows it too.
+/// The first version in which Undertow follows the property too.
 const FIRST_WITH_UNDERTOW: Line = (3, 4);
 
-/// The folder of its libraries.
+/// The folder of the application's libraries.
 const LIBRARIES: &str = "BOOT-INF/lib/";
 
-/// A runnable jar that Spring Boot's plugin has made.
+/// A runnable jar built by Spring Boot's plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpringBootJar {
-    /// `4.1.1`
+    /// The version of Spring Boot, such as `4.1.1`.
     pub version: String,
-    /// `None`: none that is known.
+    /// The server; `None` if it contains no known one.
     pub server: Option<EmbeddedServer>,
-    /// Jars can be added to its class path from outside.
+    /// Whether jars can be added to its class path from outside.
     pub can_be_extended: bool,
 }
 
@@ -40,7 +40,7 @@ pub enum EmbeddedServer {
 }
 
 impl EmbeddedServer {
-    /// Its library, without its version; servlet containers first, because a servlet application may have Netty for its own calls.
+    /// The libraries' names without version; servlet containers come first, because a servlet application may use Netty for its own calls.
     const LIBRARIES: [(&'static str, Self); 4] = [
         ("tomcat-embed-core-", Self::Tomcat),
         ("jetty-server-", Self::Jetty),
@@ -61,10 +61,10 @@ impl EmbeddedServer {
 }
 
 impl SpringBootJar {
-    /// Reads a jar; `None`: it is not one of Spring Boot's.
+    /// Reads a jar; `None` if Spring Boot did not build it.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The jar cannot be read.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         let mut jar = JarFile::open(path)?;
         let Some(version) = jar.attribute("Spring-Boot-Version")? else { return Ok(None) };
@@ -82,7 +82,7 @@ impl SpringBootJar {
         self.line() >= FIRST_WITH_VIRTUAL_THREADS
     }
 
-    /// Whether that property changes the threads of its server.
+    /// Whether that property changes the threads of the application's server.
     #[must_use]
     pub fn changes_its_threads(&self) -> bool {
         self.knows_virtual_threads()

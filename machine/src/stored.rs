@@ -1,4 +1,4 @@
-//! What Threadcount has put on this machine by itself: unpacked parts, and servers that were fetched.
+//! The folders that Threadcount has put on this machine by itself: unpacked parts, and fetched servers.
 
 use crate::bundle;
 use crate::bundle::Embedded;
@@ -7,12 +7,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder that Threadcount made, and makes again when it is needed.
+/// A folder that Threadcount created, and would create again when needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredFolder {
     pub path: PathBuf,
     pub origin: Origin,
-    /// On the disk, without what links lead to.
+    /// The size on the disk, without the targets of links.
     pub bytes: u64,
 }
 
@@ -28,11 +28,11 @@ pub enum Origin {
     Launcher,
 }
 
-/// The folder of that jar, in the cache.
+/// The folder used by that jar, inside the cache.
 const LAUNCHER: &str = "launcher";
 
-/// The folders of this user, in alphabetical order of their kind's. `products`: the names of servers that are fetched, and the
-/// beginning of their folders'.
+/// This user's stored folders, by kind, each in alphabetical order. `products` are the names of servers that are fetched, with the
+/// beginning of their folders' names.
 #[must_use]
 pub fn find(products: &[(&str, &str)]) -> Vec<StoredFolder> {
     let own = Embedded::of_this_program().map(|it| it.folder_name());
@@ -58,16 +58,17 @@ pub fn find(products: &[(&str, &str)]) -> Vec<StoredFolder> {
     measured.collect()
 }
 
-/// Removes it; links in it are removed, not followed.
+/// Removes a stored folder; links in it are removed, not followed.
 ///
 /// # Errors
-/// It cannot be removed, or is no folder of ours any more.
+/// The folder cannot be removed, or is no longer ours.
 pub fn remove(folder: &StoredFolder) -> io::Result<()> {
     bundle::check_private(&folder.path)?;
     fs::remove_dir_all(&folder.path)
 }
 
-/// Those that we have made, sorted. None in a folder that others could have made, or led elsewhere: root removes what is found here.
+/// The subfolders that we created, sorted. A folder that others could have created or redirected yields none, because root removes what is
+/// found here.
 fn folders_in(folder: &Path, is_name: impl Fn(&str) -> bool) -> impl Iterator<Item = PathBuf> {
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|it| it.to_str());
@@ -83,7 +84,7 @@ fn folders_in(folder: &Path, is_name: impl Fn(&str) -> bool) -> impl Iterator<It
     found.into_iter()
 }
 
-/// Whether a folder is ours and has nothing but unpacked programs in it.
+/// Whether a folder is ours and contains nothing but unpacked programs.
 fn is_of_the_launcher(folder: &Path) -> bool {
     let is_program = |name: &str| {
         name.starts_with(bundle::WORKING) || name.strip_prefix("threadcount-").is_some_and(are_digits)
@@ -93,12 +94,12 @@ fn is_of_the_launcher(folder: &Path) -> bool {
         && names.all(|it| it.is_ok_and(|it| it.to_str().is_some_and(is_program)))
 }
 
-/// As [`Embedded::folder_name`] makes them.
+/// Whether this is a name that [`Embedded::folder_name`] creates.
 fn is_name_of_parts(name: &str) -> bool {
     name.rsplit_once('-').is_some_and(|(version, digits)| are_digits(digits) && is_version(version))
 }
 
-/// Of a checksum, as many as are in names.
+/// Whether this is a checksum's beginning of the length used in names.
 fn are_digits(text: &str) -> bool {
     text.len() == bundle::NAME_DIGITS && text.bytes().all(|it| it.is_ascii_hexdigit())
 }

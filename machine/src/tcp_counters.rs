@@ -1,17 +1,18 @@
-//! What the kernel counts of one TCP connection (`struct tcp_info`, linux/tcp.h).
+//! The kernel's counters for one TCP connection (`struct tcp_info`, linux/tcp.h).
 
-/// A confirmation without data waits for 200 ms at most (`TCP_DELACK_MAX`, net/tcp.h); the first probe comes after a second or more.
+/// An acknowledgement without data is delayed by at most 200 ms (`TCP_DELACK_MAX`, net/tcp.h); the first probe comes after a second or
+/// more.
 const LATEST_CONFIRMATION_MS: u32 = 500;
 
-/// Of one connection.
+/// The counters of one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpCounters {
-    /// Since the last byte was sent and received; both since the connection began where there was none.
+    /// Time since the last byte was sent and received; if there was none, since the connection began.
     pub since_sent_ms: u32,
     pub since_received_ms: u32,
-    /// Since the other side confirmed something, with data of its own or without.
+    /// Time since the other side acknowledged something, with or without data of its own.
     pub since_confirmed_ms: u32,
-    /// What the other side has confirmed.
+    /// Bytes sent that the other side has acknowledged.
     pub sent_bytes: u64,
     pub received_bytes: u64,
     /// Segments with data.
@@ -20,7 +21,7 @@ pub struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// By their places in `tcp_info`; `None`: an older kernel has fewer figures.
+    /// Reads the counters at their offsets in `tcp_info`; `None` if an older kernel has fewer.
     pub(super) fn of_info(info: &[u8]) -> Option<Self> {
         let u32_at = |at: usize| Some(u32::from_ne_bytes(info.get(at..at + 4)?.try_into().ok()?));
         let u64_at = |at: usize| Some(u64::from_ne_bytes(info.get(at..at + 8)?.try_into().ok()?));
@@ -35,9 +36,9 @@ impl TcpCounters {
         })
     }
 
-    /// Was the last request answered, if its response left in the tick of the kernel's clock in which it came? A client that sends its
-    /// next request at once does so in that tick as well. One that waits for a response confirms nothing more, but for probes whether
-    /// the connection is alive, much later; and if each request has had the same number of segments in response, none is left.
+    /// Whether the last request was answered, given that its response left in the tick of the kernel's clock in which it arrived. A client
+    /// that sends its next request at once does so in that tick as well. A client that waits for a response acknowledges nothing more,
+    /// except much later probes of the connection; and if every request got the same number of segments in response, none is left.
     pub(super) fn is_answered_within_tick(&self) -> bool {
         let (requests, sent) = (self.received_segments, self.sent_segments);
         let is_even = |requests: u32| requests > 0 && sent > 0 && sent.is_multiple_of(requests);

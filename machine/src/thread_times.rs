@@ -1,4 +1,4 @@
-//! CPU time of each thread of a process tree: a backend that does everything on one thread is full with one core of many.
+//! The CPU time of each thread of a process tree: a backend that does everything on one thread is at its limit with one core of many.
 
 use super::process_file;
 use super::process_tree::ProcessTree;
@@ -15,7 +15,7 @@ pub struct ThreadTimes {
 }
 
 impl ThreadTimes {
-    /// Reads all threads of a process and of those it started.
+    /// Reads all threads of a process and its descendants.
     #[must_use]
     pub fn of_tree(root: u32) -> Self {
         let members = ProcessTree::rooted_at(root).members();
@@ -25,11 +25,11 @@ impl ThreadTimes {
         Self { at_ns: now_ns(), by_thread: members.into_iter().flat_map(of_process).collect() }
     }
 
-    /// CPU of the thread that used most of it since an earlier reading, in cores; `None`: no thread could be read.
+    /// The CPU of the busiest thread since an earlier reading, in cores; `None` if no thread could be read.
     #[must_use]
     pub fn busiest_since(&self, earlier: &Self) -> Option<f64> {
         let since = |(thread, ns): (&(i32, i32), &u64)| {
-            // A number that was given to a new thread has a smaller time.
+            // A thread id that was reused for a new thread has a smaller time.
             ns.checked_sub(earlier.by_thread.get(thread).copied().unwrap_or_default()).unwrap_or(*ns)
         };
         let most_ns = self.by_thread.iter().map(since).max()?;
@@ -44,22 +44,22 @@ pub(super) fn threads(pid: i32) -> impl Iterator<Item = i32> {
     tasks.filter_map(|task| task.file_name().to_str()?.parse().ok())
 }
 
-/// Of a thread since it began.
+/// The run times of a thread since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RunTimes {
     pub ran_ns: u64,
-    /// It could have run, and waited for a core.
+    /// The time for which it was runnable but waited for a core.
     pub waited_ns: u64,
 }
 
 impl RunTimes {
-    /// `None`: it has ended meanwhile.
+    /// Reads a thread; `None` if it has ended meanwhile.
     pub fn read(pid: i32, thread: i32) -> Option<Self> {
         let file = format!("task/{thread}/schedstat");
         Self::parse(&process_file::text(pid.unsigned_abs(), &file, ReadLimit::KERNEL_TEXT).ok()?)
     }
 
-    /// Time on a core, time in a run queue, timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
+    /// Parses the time on a core, the time in a run queue and the timeslices (the kernel's Documentation/scheduler/sched-stats.rst).
     fn parse(schedstat: &str) -> Option<Self> {
         let mut fields = schedstat.split_whitespace().map(|field| field.parse().ok());
         Some(Self { ran_ns: fields.next()??, waited_ns: fields.next()?? })

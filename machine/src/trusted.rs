@@ -1,4 +1,4 @@
-//! Whether somebody else could have put or changed a file. What root loads into the processes of others must not come from them.
+//! Whether somebody else could have put or changed a file: root must load nothing from others into processes.
 
 use rustix::process::geteuid;
 use std::fs::{self, Metadata};
@@ -6,21 +6,21 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// Mode of a folder that others can neither read nor write.
+/// The mode of a folder that others can neither read nor write.
 pub const OWNER_ONLY: u32 = 0o700;
 const OTHERS_WRITE: u32 = 0o002;
 const GROUP_WRITES: u32 = 0o020;
-/// Of a folder: only its owner, and the owner of what lies in it, may rename or remove that.
+/// On a folder: only its owner and the owner of an entry may rename or remove that entry.
 const STICKY: u32 = 0o1000;
 
-/// Always where we are not root: the file then acts as nobody but us. Else, if it and each folder above it belong to root, to us or
-/// to the owner of this program (who could have changed that as well), and nobody else can write them.
+/// Whether a file may be loaded. Always if we are not root, because it then acts only as us. As root, only if it and each folder above it
+/// belong to root or to the owner of this program (who could have changed the program as well), and nobody else can write them.
 #[must_use]
 pub fn is_trusted(path: &Path) -> bool {
     !geteuid().is_root() || is_safe(path, &trusted_users())
 }
 
-/// Whether others can change a file, or replace in a folder what is not theirs. The mode of a link means nothing.
+/// Whether others can change a file, or replace entries of others in a folder. The mode of a link means nothing.
 pub(super) fn can_others_change(found: &Metadata) -> bool {
     let by_all = found.mode() & OTHERS_WRITE != 0;
     let by_group = can_a_group_write(found.mode(), found.uid(), found.gid());
@@ -28,19 +28,19 @@ pub(super) fn can_others_change(found: &Metadata) -> bool {
     (by_all || by_group) && !keeps_what_is_ours && !found.is_symlink()
 }
 
-/// Whether users other than its owner and root may be in the group that can write. Root's group, and a group of the owner alone,
-/// which has the owner's number, have no others in them.
+/// Whether users other than the owner and root may be in the group that can write. Root's group, and the owner's private group (which has
+/// the owner's number), contain nobody else.
 const fn can_a_group_write(mode: u32, uid: u32, gid: u32) -> bool {
     mode & GROUP_WRITES != 0 && gid != 0 && gid != uid
 }
 
-/// Checks that nobody but this user and the owner of the machine can change a file or folder, or lead its path elsewhere: the path as it is
-/// written, whose links could be replaced, and where it leads.
+/// Checks that nobody but this user and the machine's owner can change a file or folder, or redirect its path: both the path as written,
+/// whose links could be replaced, and the path it leads to.
 ///
 /// # Errors
 /// The part of the path that others own or can write.
 pub fn check_way(path: &Path) -> io::Result<()> {
-    // Who owns `/` rules the machine: 0, or in a user namespace the number that stands for it.
+    // The owner of `/` rules the machine: 0, or the number that stands for it in a user namespace.
     let owners = [0, geteuid().as_raw(), fs::metadata("/")?.uid()];
     for path in [std::path::absolute(path)?, path.canonicalize()?] {
         path.ancestors().try_for_each(|part| check_part(part, &owners))?;
@@ -66,7 +66,7 @@ fn trusted_users() -> Vec<u32> {
 }
 
 fn is_safe(path: &Path, users: &[u32]) -> bool {
-    // Links on the way are resolved, so that each folder is looked at that leads to the file.
+    // Links are resolved, so that each folder that leads to the file is checked.
     let Ok(real) = path.canonicalize() else { return false };
     let is_path_safe = |path: &Path| path.ancestors().all(|part| is_part_safe(part, users));
     let absolute = std::path::absolute(path).unwrap_or_default();

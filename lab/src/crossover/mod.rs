@@ -48,7 +48,7 @@ const HAND_OVER: Duration = Duration::from_millis(250);
 /// How often we check whether the user stopped the session or the load has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a crossover compares, on which server and under which load.
+/// The server, the load and the kinds of thread of a crossover.
 #[derive(Clone)]
 pub struct CrossoverOrder<'a> {
     /// The process ID of the JVM.

@@ -1,4 +1,4 @@
-//! What changed from one result to another: the figures of each variant under each load that both have.
+//! Compares two results: the figures of each variant under each load that both contain.
 
 use super::differences::Differences;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! What differs between two results, other than their figures.
+//! The differences between two results, other than their figures.
 //!
 //! Experiments are compared field by field as JSON, so that keys added later are not forgotten here.
 

@@ -32,7 +32,7 @@ pub enum GateOutcome {
 
 /// Lists the figures that got worse by more than `share`, are undecided or cannot be judged, among all that both results planned to
 /// measure. Worse is a lower throughput (fixed under an open load) or capacity, a longer time per operation, or a higher 99th percentile.
-/// Where losses are expected, the median replaces the percentile, unless it could not be judged before. All figures form one family, see
+/// Where losses are expected, the median replaces the percentile if it could be judged before. All figures form one family, see
 /// [`judge_family`].
 #[must_use]
 pub fn gate(a: &ResultDocument, b: &ResultDocument, share: f64) -> Vec<GateRemark> {

@@ -12,7 +12,7 @@ use threadcount_report::view::ratios::ratio_words;
 /// The figures that a history compares with the result before.
 const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, Metric::P99];
 
-/// What intervals within two single sessions cannot show.
+/// The warning that intervals within two single sessions say nothing about how sessions differ.
 const ONE_SESSION: &str = "Each side is one session. The intervals hold how its runs differ, not how sessions do (another hour, \
 another start of\nthe machine), so a small difference may be that of two sessions. To tell a change from that, measure each side in \
 several\nsessions, or both as variants of one experiment.\n";

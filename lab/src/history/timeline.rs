@@ -118,8 +118,8 @@ fn all_figures(document: &ResultDocument) -> Vec<Figures> {
     for load in &document.experiment.loads {
         for variant in &document.experiment.variants {
             let runs = complete(&document.records, &variant.name, &load.name);
-            let of = |metric: Metric| Some((metric.name().to_owned(), mean(&figures(&runs, metric))?));
-            let means: Vec<(String, f64)> = METRICS.into_iter().filter_map(of).collect();
+            let mean_of = |metric: Metric| Some((metric.name().to_owned(), mean(&figures(&runs, metric))?));
+            let means: Vec<(String, f64)> = METRICS.into_iter().filter_map(mean_of).collect();
             if !means.is_empty() {
                 let (load, variant) = (load.name.clone(), variant.name.clone());
                 all.push(Figures { load, variant, runs: runs.len(), means });

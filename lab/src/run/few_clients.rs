@@ -18,7 +18,7 @@ const IDLE_SHARE: f64 = 0.25;
 const FILLED_SHARE: f64 = 0.5;
 /// A smaller share of the cores is mostly the granularity of the CPU clock.
 const LEAST_SHARE: f64 = 0.005;
-/// In a warm-up this short or shorter, the test for a steady state looks at three seconds.
+/// The longest warm-up, in seconds, that the test is told: for it, the test looks at the last three seconds.
 const TESTED_S: f64 = 6.0;
 
 /// Rounds of a closed load with few clients, until the JVM is in a steady state or the time is over.

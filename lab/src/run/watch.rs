@@ -34,7 +34,7 @@ pub enum Event<'a> {
     },
     /// A second of measuring has passed.
     Measuring(&'a Second),
-    /// With the probe attached, a second has passed in which the JVM recompiled its code.
+    /// A second has passed in which the JVM recompiled its code, with the probe attached.
     Recompiling(&'a Second),
     /// A second of the explaining window has passed, with the probe in the JVM.
     Explaining(&'a Second),

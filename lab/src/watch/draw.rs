@@ -150,7 +150,7 @@ fn pool(pool: &Pool) -> Line<'static> {
 
 fn resources(screen: &Screen) -> Vec<Line<'static>> {
     let Some(sample) = &screen.sample else { return Vec::new() };
-    let of = |history: &History, full: f64| history.spark(SPARK, full);
+    let spark = |history: &History, full: f64| history.spark(SPARK, full);
     let last = |history: &History| history.last().unwrap_or_default();
     let committed = sample.heap_committed_bytes;
     let virtual_threads = match screen.virtual_threads {
@@ -162,21 +162,21 @@ fn resources(screen: &Screen) -> Vec<Line<'static>> {
     vec![
         row(
             "CPU",
-            &of(&screen.cpu, f64::from(screen.processors)),
+            &spark(&screen.cpu, f64::from(screen.processors)),
             format!("{:.2} of {} cores", last(&screen.cpu), screen.processors),
         ),
         row(
             "heap",
-            &of(&screen.heap, committed as f64),
+            &spark(&screen.heap, committed as f64),
             format!("{} used of {} committed", bytes(sample.heap_used_bytes), bytes(committed)),
         ),
         row(
             "allocation",
-            &of(&screen.allocation, 1.0),
+            &spark(&screen.allocation, 1.0),
             format!("{}/s", bytes(last(&screen.allocation) as u64)),
         ),
         row("pauses", "", pauses(screen)),
-        row("RSS", &of(&screen.rss, 1.0), bytes(last(&screen.rss) as u64)),
+        row("RSS", &spark(&screen.rss, 1.0), bytes(last(&screen.rss) as u64)),
         row(
             "threads",
             "",

@@ -46,7 +46,7 @@ pub struct Screen {
     pub pins: Sites,
     /// Where threads waited 20 ms or longer.
     pub waits: Sites,
-    /// What threads that have work did in the last seconds.
+    /// The activities of threads that had work in the last seconds.
     pub work: Work,
     /// How long runnable threads waited for a core.
     pub canary: CanaryDelays,

@@ -1,4 +1,4 @@
-//! What threads with work did in the last seconds, as seen in stack samples.
+//! The activities of threads that had work in the last seconds, as seen in stack samples.
 
 use super::window::WINDOW_S;
 use std::collections::VecDeque;

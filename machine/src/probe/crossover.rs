@@ -83,7 +83,7 @@ pub struct CrossoverStatus {
     pub t_ns: Nanos,
     /// The tasks of this period; `None` if the server has its own threads, when tasks are not counted.
     pub current: Option<PeriodTasks>,
-    /// Tasks of all periods before that run or wait for a thread.
+    /// Tasks of all earlier periods that still run or wait for a thread.
     pub earlier_tasks: u64,
 }
 

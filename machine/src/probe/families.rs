@@ -20,11 +20,11 @@ pub struct ThreadFamilyLine {
     #[serde(rename = "virtual")]
     pub is_virtual: bool,
     pub threads: u32,
-    /// Those whose stacks were taken.
+    /// Threads whose stacks were taken.
     pub drawn: u32,
     pub working: u32,
     pub waiting: u32,
-    /// Of those that work, the ones on which a server handles a request.
+    /// Working threads on which a server handles a request.
     pub requests: u32,
     pub application: Option<String>,
     pub library: Option<String>,

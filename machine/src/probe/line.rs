@@ -198,7 +198,7 @@ pub struct Gc {
 pub struct Allocated {
     pub t_ns: Nanos,
     pub count: u64,
-    /// What the samples stand for.
+    /// The allocated bytes that the samples stand for.
     pub bytes: u64,
     pub class: String,
     /// The first frame that belongs neither to the JDK nor to a constructor.
@@ -225,7 +225,7 @@ pub struct AllocationSamples {
     pub t_ns: Nanos,
     pub stack: u32,
     pub count: u64,
-    /// What the samples stand for.
+    /// The allocated bytes that the samples stand for.
     pub bytes: u64,
     /// The sum of the squares of what each stands for.
     pub bytes_squared: f64,

@@ -187,8 +187,8 @@ fn add_pool(pools: &mut Vec<Pool>, line: &PoolLine, window: Window) {
         queued: u64::try_from(line.queued).ok(),
     };
     // A Tomcat on virtual threads has a pool without figures.
-    let told = [sample.busy, sample.size].iter().any(Option::is_some) || sample.queued.is_some();
-    let samples = told.then_some(sample).into_iter();
+    let has_figures = [sample.busy, sample.size].iter().any(Option::is_some) || sample.queued.is_some();
+    let samples = has_figures.then_some(sample).into_iter();
     match pools.iter_mut().find(|pool| pool.kind == line.kind && pool.name == line.name) {
         Some(pool) => {
             pool.max = known(line.max);

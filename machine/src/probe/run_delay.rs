@@ -1,4 +1,4 @@
-//! The canary's lines, the kernel's counts of carriers, and who held them: added up over a window.
+//! Adds up, over a window, the canary's delays, the kernel's counts of carriers, and the time for which carriers were held.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -13,7 +13,7 @@ use threadcount_model::record::wait_profile::ThreadState;
 pub struct RunDelayLine {
     /// When it was written.
     pub t_ns: Nanos,
-    /// Of a virtual thread, or of a platform thread.
+    /// Whether the delays are those of a virtual thread, or of a platform thread.
     #[serde(rename = "virtual")]
     pub is_virtual: bool,
     /// The longest one.
@@ -28,7 +28,7 @@ pub struct RunDelayLine {
     pub at_most_us: Vec<(u64, u64)>,
 }
 
-/// `40:3 48:1`
+/// Parses steps such as `40:3 48:1`.
 fn steps<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<(u64, u64)>, D::Error> {
     let text = String::deserialize(text)?;
     let step = |step: &str| {
@@ -63,7 +63,7 @@ pub struct HeldCarrierLine {
     pub library: Option<String>,
 }
 
-/// What was read so far.
+/// The lines read so far.
 #[derive(Default)]
 pub(super) struct RunDelayTally {
     platform: Histogram,
@@ -72,7 +72,7 @@ pub(super) struct RunDelayTally {
     held: BTreeMap<Place, HeldTime>,
 }
 
-/// What is done, the frame of the application, and that of a library.
+/// The activity, the application's frame, and the library's frame.
 type Place = (ThreadState, Option<String>, Option<String>);
 
 #[derive(Clone, Copy, Default)]
@@ -87,7 +87,7 @@ struct HeldTime {
 struct Histogram {
     counts: BTreeMap<u64, u64>,
     longest_ns: u64,
-    /// Of the last line.
+    /// The wait that still goes on in the last line.
     waiting_ns: u64,
     period_ns: u64,
 }
@@ -117,7 +117,7 @@ impl RunDelayTally {
         time.longest_ran_ns = time.longest_ran_ns.max(line.ran_ns);
     }
 
-    /// `None`: no line in the window.
+    /// The delays in the window; `None` if none of a platform thread was measured.
     pub fn finish(self) -> Option<RunDelays> {
         let platform_threads = self.platform.finish();
         let carriers =
@@ -152,11 +152,11 @@ fn run_time(first: &CarrierRunTimeLine, last: &CarrierRunTimeLine) -> Option<Car
     })
 }
 
-/// The most periods that are counted of one wait that goes on: a line may have any numbers.
+/// The most periods that are counted for one unfinished wait, because a line may contain any numbers.
 const MOST_UNFINISHED: usize = 100_000;
 
 impl Histogram {
-    /// Whoever still waits at the end counts with its age, and so does each that would have been due since.
+    /// Counts a wait that is unfinished at the end with its age so far, and every delay that would have been due since.
     fn count_unfinished(&mut self) {
         let ages_ns = successors(Some(self.waiting_ns), |age_ns| age_ns.checked_sub(self.period_ns));
         for age_ns in ages_ns.take_while(|age_ns| *age_ns > 0).take(MOST_UNFINISHED) {

@@ -1,4 +1,4 @@
-//! Time in which the JVM stopped all threads, cut to a window.
+//! The time in which the JVM stopped all threads, cut to a window.
 
 use super::line::Line;
 use std::collections::BTreeMap;
@@ -6,8 +6,8 @@ use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::record::jvm::Total;
 use threadcount_model::window::Window;
 
-/// Lines tally safepoints by second, and a window begins and ends within one. In such a second the pauses of collections, whose
-/// moments are known, count where they lie; the others, whose moments are not, for the part of the second that lies in the window.
+/// Lines tally safepoints by second, but a window begins and ends within a second. In such a second the pauses of collections, whose times
+/// are known, count where they lie; the others count in proportion to the part of the second that lies in the window.
 pub(super) fn safepoints(lines: &[Line], window: Window) -> Total {
     let pauses: Vec<Window> = lines.iter().filter_map(pause).collect();
     let mut sum = Total::default();
@@ -16,7 +16,7 @@ pub(super) fn safepoints(lines: &[Line], window: Window) -> Total {
         let part = whole.common(window);
         let in_pauses =
             |span: Window| pauses.iter().map(|it| it.common(span).length_ns() as f64).sum::<f64>();
-        // Both are measured by the JVM, and not from the same moment on.
+        // The JVM measures both, but from different moments on.
         let known_ns = in_pauses(whole).min(second.total_ms * 1e6);
         let known_inside_ns = in_pauses(part).min(known_ns);
         let share = part.length_ns() as f64 / NANOS_PER_S as f64;
@@ -29,7 +29,7 @@ pub(super) fn safepoints(lines: &[Line], window: Window) -> Total {
     sum
 }
 
-/// A second may have several lines.
+/// The safepoints by second; a second may have several lines.
 fn seconds(lines: &[Line]) -> BTreeMap<Nanos, Total> {
     let mut seconds = BTreeMap::<Nanos, Total>::new();
     for line in lines {
@@ -73,7 +73,7 @@ mod tests {
         )
     }
 
-    /// In a window from 10.4 to 13.4 s.
+    /// The time stopped in a window from 10.4 to 13.4 s.
     fn stopped_ms(lines: &[String]) -> f64 {
         let (lines, skipped) = parse(&lines.join("\n"));
         assert_eq!(skipped, 0);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_collection_at_the_edge_of_the_window_counts_where_it_lies() {
-        // The middle of second 10 is in the window, and that of second 13 is not.
+        // The middle of second 10 lies in the window, the middle of second 13 does not.
         assert_eq!(stopped_ms(&[tally(10, 400), gc(10_000, 400)]), 0.0, "just before");
         assert_eq!(stopped_ms(&[tally(10, 400), gc(10_500, 400)]), 400.0, "just after it began");
         assert_eq!(stopped_ms(&[tally(13, 400), gc(13_000, 400)]), 400.0, "just before it ended");

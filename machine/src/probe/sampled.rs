@@ -1,4 +1,4 @@
-//! What a live view has: the wait profile of the sampler's lines alone, and the delays of the canary's.
+//! The readings of a live view: the wait profile from the sampler's lines alone, and the delays from the canary's.
 
 use super::line::Line;
 use super::run_delay::{RunDelayLine, RunDelayTally};
@@ -7,7 +7,7 @@ use threadcount_model::record::run_delay::RunDelays;
 use threadcount_model::record::wait_profile::WaitProfile;
 use threadcount_model::window::Window;
 
-/// `None`: no sample in the window, and no reason either.
+/// The wait profile of the window; `None` without a sample in it, and without a reason for that.
 #[must_use]
 pub fn wait_profile<'a>(lines: impl Iterator<Item = &'a Line>, window: Window) -> Option<WaitProfile> {
     let mut tally = StackTally::default();
@@ -22,7 +22,7 @@ pub fn wait_profile<'a>(lines: impl Iterator<Item = &'a Line>, window: Window) -
     tally.finish(window)
 }
 
-/// `None`: no line.
+/// The delays in these lines; `None` if there are no lines.
 #[must_use]
 pub fn run_delays<'a>(lines: impl Iterator<Item = &'a RunDelayLine>) -> Option<RunDelays> {
     let mut tally = RunDelayTally::default();

@@ -1,4 +1,4 @@
-//! The probe during one run: into the JVM, and its readings afterwards.
+//! The probe during one run: attaching it, and its readings afterwards.
 
 use super::attach::{self, AttachError};
 use super::choice::ProbeChoice;
@@ -19,12 +19,12 @@ use threadcount_model::window::Window;
 /// Timeout for starting a recording.
 const JFR_LIMIT: Duration = Duration::from_secs(30);
 
-/// Timeout for the flight recorder's last events, which arrive about a second late, on a busy machine later.
+/// Timeout for the flight recorder's last events, which arrive about a second late, and later on a busy machine.
 const EVENTS_LIMIT: Duration = Duration::from_secs(15);
 
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// What is put into the JVM of each run.
+/// The instruments for the JVM of each run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Instruments {
     /// The level of the probe.
@@ -39,20 +39,20 @@ impl Instruments {
     /// Nothing is put into any JVM.
     pub const NONE: Self = Self { probe: ProbeChoice::Off, jfr: false, jvm_log: false };
 
-    /// The flag of the log of a JVM that we start.
+    /// The log flag for a JVM that we start.
     #[must_use]
     pub fn jvm_log_flag(self, java: u16, run_folder: &Path) -> Option<String> {
         let wanted = self.jvm_log && java >= jvm_log::flag::OLDEST_JAVA;
         wanted.then(|| jvm_log::flag::flag(&jvm_log::flag::own_file(run_folder)))
     }
 
-    /// The same for the JVMs that a command of the user's starts.
+    /// The same for the JVMs that a user's command starts.
     #[must_use]
     pub fn jvm_log_flag_of_any(self, run_folder: &Path) -> Option<String> {
         self.jvm_log.then(|| jvm_log::flag::flag(&jvm_log::flag::file_of_any(run_folder)))
     }
 
-    /// Starts the flight recorder of a JVM that a user's command has started. Returns why it could not.
+    /// Starts the flight recorder of a JVM that a user's command has started. Returns the reason if that fails.
     #[must_use]
     pub fn start_jfr(self, jvm_pid: u32, run_folder: &Path) -> Option<String> {
         if !self.jfr {
@@ -61,10 +61,10 @@ impl Instruments {
         let file = recording_in(run_folder);
         let command = format!("JFR.start dumponexit=true settings=default filename=\"{}\"", file.display());
         let jvm = JvmProcess::find(jvm_pid).map_err(CommandError::from);
-        let said = jvm.and_then(|jvm| jvm_attach::diagnostic_command(&jvm, &command, JFR_LIMIT));
-        let said = said.unwrap_or_else(|error| error.to_string());
-        let last = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not answer");
-        (!said.contains("Started recording"))
+        let answer = jvm.and_then(|jvm| jvm_attach::diagnostic_command(&jvm, &command, JFR_LIMIT));
+        let answer = answer.unwrap_or_else(|error| error.to_string());
+        let last = answer.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it did not answer");
+        (!answer.contains("Started recording"))
             .then(|| format!("there will be no run.jfr, because process {jvm_pid} does not record: {last}"))
     }
 }
@@ -83,7 +83,7 @@ pub struct ProbeSession {
 }
 
 impl ProbeSession {
-    /// Prepares it. `None`: it is not wanted.
+    /// Prepares the probe; `None` if it is not wanted.
     ///
     /// # Errors
     /// The probe has not been built.
@@ -92,7 +92,7 @@ impl ProbeSession {
             return Ok(None);
         }
         let lines = run_folder.join("probe.jsonl");
-        // The server has a working folder of its own.
+        // The path is absolute because the server has a working folder of its own.
         let lines = std::path::absolute(&lines).unwrap_or(lines);
         Ok(Some(Self { level, jar: jar::find()?, lines }))
     }
@@ -100,13 +100,13 @@ impl ProbeSession {
     /// Attaches to a JVM that a user's command has started.
     ///
     /// # Errors
-    /// Why it could not attach, as a sentence with what to do.
+    /// The reason why it could not attach, as a sentence with advice.
     pub fn attach(&self, jvm_pid: u32) -> Result<(), AttachError> {
         attach::load(jvm_pid, &self.jar, self.level, &self.lines)
     }
 
-    /// Readings in the window, while the server still runs. Waits until the probe has written the events up
-    /// to its end, usually one to two seconds after it, at most 15, or has ended. `None`: no lines.
+    /// Readings in the window, while the server still runs. Waits until the probe has ended or has written the events up to the window's
+    /// end, usually one to two seconds later, at most 15. `None` without lines.
     #[must_use]
     pub fn finish(&self, window: Window) -> Option<JvmReadings> {
         let give_up = Instant::now() + EVENTS_LIMIT;

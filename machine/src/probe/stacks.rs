@@ -1,4 +1,4 @@
-//! Samples of threads as groups with a number of threads in each sample.
+//! Turns samples of threads into groups, with the number of threads of each group in each sample.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -9,11 +9,11 @@ use threadcount_model::record::wait_profile::{
 };
 use threadcount_model::window::Window;
 
-/// Groups that are kept as they are; those after them are added up by what they do.
+/// The number of groups that are kept; the rest is added up by state.
 const MOST_GROUPS: usize = 40;
-/// A peer is named if so many of a group's threads whose peer is known have this one ...
+/// A group's peer is named if this share of the threads with a known peer have it ...
 const SAME_PEER: f64 = 0.9;
-/// ... and so many of all: a connection may be too new to be known.
+/// ... and this share of all threads: a connection may be too new to be known.
 const KNOWN_PEER: f64 = 0.5;
 
 /// One sample: how many threads there were, and how many of them were drawn.
@@ -34,8 +34,8 @@ pub struct Stacks {
 }
 
 impl Stacks {
-    /// Each thread that was drawn, and was still there, stands for so many. Those that had ended count as the others: since
-    /// they were listed as many have begun, which nobody listed.
+    /// The number of threads that each drawn and still existing thread stands for. Threads that had ended are represented by the others,
+    /// because about as many have started since the listing.
     fn stands_for(&self, is_virtual: bool) -> f64 {
         let (all, drawn, gone) = match is_virtual {
             true => (self.virtual_threads, self.virtual_drawn, self.virtual_gone),
@@ -44,7 +44,7 @@ impl Stacks {
         f64::from(all) / f64::from(drawn.saturating_sub(gone).max(1))
     }
 
-    /// An estimate of those that had ended.
+    /// An estimate of the threads that had ended.
     fn gone(&self) -> f64 {
         let share =
             |gone: u32, drawn: u32, all: u32| f64::from(gone) / f64::from(drawn.max(1)) * f64::from(all);
@@ -71,7 +71,7 @@ pub struct StackGroup {
     pub count: u32,
 }
 
-/// Whose work it is, as the probe names it.
+/// The kind of work, with the probe's name for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the names are the definition")]
@@ -87,7 +87,7 @@ pub enum LineRole {
     Other,
 }
 
-/// What makes a group: the place only where it says something.
+/// The properties that define a group; the place is included only if it is informative.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     role: LineRole,
@@ -99,25 +99,25 @@ struct Key {
 
 #[derive(Default)]
 struct Group {
-    /// By the place of the sample.
+    /// The number of threads, by the index of the sample.
     threads: BTreeMap<usize, f64>,
     holders: BTreeMap<String, f64>,
     peers: BTreeMap<String, f64>,
     applications: BTreeMap<String, f64>,
 }
 
-/// What was read so far.
+/// The samples and groups read so far.
 #[derive(Default)]
 pub(super) struct StackTally {
     samples: Vec<Stacks>,
     groups: BTreeMap<Key, Group>,
     begun: Begun,
-    /// By the place of the sample.
+    /// The number of idle worker threads, by the index of the sample.
     idle_workers: BTreeMap<usize, f64>,
     ended: Option<String>,
 }
 
-/// Threads whose role their frames say, over all samples.
+/// The threads whose role their frames show, over all samples.
 #[derive(Default)]
 struct Begun {
     requests: f64,
@@ -137,7 +137,7 @@ impl Begun {
         }
     }
 
-    /// A client's callback, and a thread without frames, belong to a request only where a server is known.
+    /// The final role. A client's callback, and a thread without frames, belong to a request only if a server is known.
     fn role(&self, role: LineRole) -> ThreadRole {
         let is_request = match role {
             LineRole::Request => true,
@@ -156,7 +156,7 @@ impl StackTally {
         self.samples.push(sample.clone());
     }
 
-    /// Groups follow their sample; those of a sample outside of the window are not counted.
+    /// Adds a group. It follows its sample; groups of samples outside the window are ignored.
     pub(super) fn group(&mut self, group: &StackGroup) {
         let place = self.samples.len().saturating_sub(1);
         let Some(sample) = self.samples.last().filter(|sample| sample.sample == group.sample) else {
@@ -181,7 +181,7 @@ impl StackTally {
         self.ended = Some(why.to_owned());
     }
 
-    /// `None`: no sample in the window, and no reason either.
+    /// The profile; `None` without a sample in the window, and without a reason for that.
     pub(super) fn finish(self, window: Window) -> Option<WaitProfile> {
         let number = self.samples.len();
         if number == 0 {
@@ -226,22 +226,22 @@ impl StackTally {
     }
 }
 
-/// Each stands for the time up to the middle between it and its neighbours, the first and the last for as long on their
-/// other side, as far as the window goes.
+/// The seconds that each sample stands for: up to the middle between it and its neighbours; the first and the last count as long on their
+/// outer side, within the window.
 fn sample_seconds(samples: &[Stacks], window: Window) -> Vec<f64> {
     let at: Vec<u64> = samples.iter().map(|sample| sample.t_ns).collect();
     let gap = |place: usize| Some((at.get(place + 1)?.saturating_sub(*at.get(place)?)) as f64 / 2.0);
     let before_the_first = at.first().map_or(0, |first| first.saturating_sub(window.started_ns)) as f64;
     let after_the_last = at.last().map_or(0, |last| window.ended_ns.saturating_sub(*last)) as f64;
     let last = at.len().saturating_sub(1);
-    let of = |place: usize| {
+    let seconds = |place: usize| {
         let after = gap(place);
         let before = place.checked_sub(1).and_then(gap);
         let before = before.unwrap_or_else(|| after.unwrap_or(before_the_first).min(before_the_first));
         let after = if place == last { before.min(after_the_last) } else { after.unwrap_or_default() };
         ((before + after) / NANOS_PER_S as f64).max(1e-9)
     };
-    (0..at.len()).map(of).collect()
+    (0..at.len()).map(seconds).collect()
 }
 
 fn key(group: &StackGroup) -> Key {
@@ -261,7 +261,7 @@ fn count(counts: &mut BTreeMap<String, f64>, what: Option<&String>, threads: f64
     }
 }
 
-/// The peer of nearly all.
+/// The peer that nearly all threads have.
 fn peer(group: &Group) -> Option<String> {
     let all: f64 = group.threads.values().sum();
     let peer = most_frequent(&group.peers)?;
@@ -294,7 +294,7 @@ fn add(sum: &mut WaitGroup, more: &WaitGroup) {
     sum.threads.iter_mut().zip(&more.threads).for_each(|(all, more)| *all += more);
 }
 
-/// Nothing is lost: the time of requests has to add up.
+/// Adds up the small groups rather than drop them, because the time of requests must add up.
 fn add_up_the_rest(groups: &mut Vec<WaitGroup>) {
     let rest = groups.split_off(groups.len().min(MOST_GROUPS));
     for small in rest {

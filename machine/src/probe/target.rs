@@ -3,13 +3,13 @@
 use crate::attach::{JvmProcess, Refusal};
 use crate::running_java::java_of;
 
-/// The probe needs virtual threads to exist.
+/// The probe needs virtual threads.
 pub const OLDEST_JAVA: u16 = 21;
 
-/// Why the probe cannot get into a process.
+/// The reason why the probe cannot attach to a process.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// It takes no commands.
+    /// The process takes no commands.
     #[error(transparent)]
     Refused(#[from] Refusal),
     #[error(
@@ -18,10 +18,10 @@ pub enum TargetError {
     TooOld { pid: u32, version: String },
 }
 
-/// Inspects a process as a JVM that the probe can attach to.
+/// Checks that a process is a JVM that the probe can attach to.
 ///
 /// # Errors
-/// What prevents it, and what to do.
+/// The obstacle, and what to do about it.
 pub fn inspect(pid: u32) -> Result<JvmProcess, TargetError> {
     let jvm = JvmProcess::find(pid)?;
     match java_of(&jvm) {

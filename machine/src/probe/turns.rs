@@ -1,4 +1,4 @@
-//! Who went first among threads that wait for the same thing: added up over a window.
+//! The order of threads that wait for the same resource, added up over a window.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,15 +12,15 @@ use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 pub struct TurnsLine {
     /// When it was written.
     pub t_ns: Nanos,
-    /// Whose threads they are.
+    /// The kind of work that the threads do.
     pub role: ThreadRole,
-    /// What is waited for.
+    /// The kind of resource that is waited for.
     pub state: ThreadState,
     /// Its class or product.
     pub resource: Option<String>,
     /// Threads that got it.
     pub turns: u64,
-    /// Those of them that came after one that still waits.
+    /// Turns of threads that came after a thread that still waits.
     pub overtaking: u64,
     /// Where the one that overtook the longest wait is or was.
     pub overtaker: Option<String>,
@@ -30,7 +30,7 @@ pub struct TurnsLine {
     pub waited_ns: u64,
 }
 
-/// What was read so far.
+/// The lines read so far.
 #[derive(Default)]
 pub(super) struct TurnsTally {
     sums: BTreeMap<Key, Sum>,
@@ -43,7 +43,7 @@ struct Sum {
     turns: u64,
     overtaking: u64,
     overtaking_after_1s: u64,
-    /// Overtaker and overtaken, with how often.
+    /// Pairs of overtaker and overtaken, with the number of times.
     pairs: BTreeMap<(Option<String>, Option<String>), u64>,
     longest_ns: u64,
 }
@@ -63,7 +63,7 @@ impl TurnsTally {
         }
     }
 
-    /// Those with the most turns first.
+    /// The turns by resource, the most frequent first.
     pub(super) fn finish(self) -> Vec<Turns> {
         let turns = |((role, state, resource), sum): (Key, Sum)| {
             let most = sum.pairs.into_iter().max_by_key(|(_, count)| *count);

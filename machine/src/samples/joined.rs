@@ -1,4 +1,4 @@
-//! Readings of several windows as if they had followed each other at once.
+//! Joins the readings of several windows as if the windows had followed each other directly.
 
 use super::{CostlyReading, RawSample, Samples};
 use crate::cgroup::cpu::ThrottleCounters;
@@ -8,15 +8,15 @@ use crate::jvm_threads::JvmCpu;
 use threadcount_model::window::Window;
 
 impl Samples {
-    /// Only those in a window.
+    /// Keeps only the readings in a window.
     #[must_use]
     pub fn only_in(self, Window { started_ns, ended_ns }: Window) -> Self {
         let readings = self.readings_in(started_ns, ended_ns).to_vec();
         Self { readings, ..self }
     }
 
-    /// With those of a later window behind them: the clock and all counters go on from the last reading, so that the time
-    /// between the windows, and what happened in it, is in no difference.
+    /// Appends the readings of a later window: the clock and all counters continue from the last reading, so that no difference includes
+    /// the time between the windows.
     #[must_use]
     pub fn followed_by(mut self, later: &Self) -> Self {
         let (Some(last), Some(first)) = (self.readings.last().copied(), later.readings.first().copied())
@@ -37,24 +37,24 @@ impl Samples {
     }
 }
 
-/// A counter that goes on from `last` where it was `first`.
+/// Shifts a counter so that it continues from `last` where it was `first`.
 const fn moved(counter: u64, first: u64, last: u64) -> u64 {
     counter.saturating_sub(first) + last
 }
 
 impl RawSample {
     fn moved(&self, first: &Self, last: &Self) -> Self {
-        let of = |counter: fn(&Self) -> u64| moved(counter(self), counter(first), counter(last));
+        let continued = |counter: fn(&Self) -> u64| moved(counter(self), counter(first), counter(last));
         Self {
-            at_ns: of(|it| it.at_ns),
-            cpu_ns: of(|it| it.cpu_ns),
-            kernel_ns: of(|it| it.kernel_ns),
-            machine_busy_ns: of(|it| it.machine_busy_ns),
-            stolen_ns: of(|it| it.stolen_ns),
+            at_ns: continued(|it| it.at_ns),
+            cpu_ns: continued(|it| it.cpu_ns),
+            kernel_ns: continued(|it| it.kernel_ns),
+            machine_busy_ns: continued(|it| it.machine_busy_ns),
+            stolen_ns: continued(|it| it.stolen_ns),
             jvm: JvmCpu {
-                gc_ns: of(|it| it.jvm.gc_ns),
-                jit_ns: of(|it| it.jvm.jit_ns),
-                jit_waited_ns: of(|it| it.jvm.jit_waited_ns),
+                gc_ns: continued(|it| it.jvm.gc_ns),
+                jit_ns: continued(|it| it.jvm.jit_ns),
+                jit_waited_ns: continued(|it| it.jvm.jit_waited_ns),
             },
             throttled: throttled(self.throttled, first.throttled, last.throttled),
             ..*self
@@ -68,24 +68,28 @@ fn throttled(
     last: Option<ThrottleCounters>,
 ) -> Option<ThrottleCounters> {
     let (now, first, last) = (now?, first?, last?);
-    let of = |counter: fn(&ThrottleCounters) -> u64| moved(counter(&now), counter(&first), counter(&last));
+    let continued =
+        |counter: fn(&ThrottleCounters) -> u64| moved(counter(&now), counter(&first), counter(&last));
     Some(ThrottleCounters {
-        periods: of(|it| it.periods),
-        throttled_periods: of(|it| it.throttled_periods),
-        throttled_ns: of(|it| it.throttled_ns),
+        periods: continued(|it| it.periods),
+        throttled_periods: continued(|it| it.throttled_periods),
+        throttled_ns: continued(|it| it.throttled_ns),
     })
 }
 
 impl CostlyReading {
     fn moved(self, first: Option<Self>, last: Option<Self>) -> Self {
         let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
-        let of = |counter: fn(&Self) -> u64| moved(counter(&self), counter(&first), counter(&last));
+        let continued = |counter: fn(&Self) -> u64| moved(counter(&self), counter(&first), counter(&last));
         Self {
             switches: Switches {
-                voluntary: of(|it| it.switches.voluntary),
-                involuntary: of(|it| it.switches.involuntary),
+                voluntary: continued(|it| it.switches.voluntary),
+                involuntary: continued(|it| it.switches.involuntary),
             },
-            io_calls: IoCalls { reads: of(|it| it.io_calls.reads), writes: of(|it| it.io_calls.writes) },
+            io_calls: IoCalls {
+                reads: continued(|it| it.io_calls.reads),
+                writes: continued(|it| it.io_calls.writes),
+            },
             ..self
         }
     }
@@ -97,8 +101,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// From `from_ms` on for a second, a reading each 500 ms: so many cores of the server, and as many hundred switches per
-    /// second. The counters begin anywhere.
+    /// A second from `from_ms` on, with a reading every 500 ms: the server uses `cores` cores and switches that many hundred times per
+    /// second. The counters begin at `begins`.
     fn second(from_ms: u64, cores: u64, begins: u64) -> Samples {
         let reading = |step: u64| {
             let grown = step * 500 * MS * cores;

@@ -115,7 +115,7 @@ fn threads_that_ended_before_they_were_looked_at_are_shared_out_among_those_seen
     ];
     let profile = read(&lines).wait_profile.unwrap();
     assert_eq!(profile.gone, 8.0);
-    // All 40, as they were listed: three quarters of those seen wait.
+    // Every listed thread is counted, all 40: three quarters of those seen wait.
     assert_eq!(profile.groups.iter().map(|it| it.threads[0]).collect::<Vec<_>>(), [30.0, 10.0]);
 }
 
@@ -127,7 +127,7 @@ fn a_thread_without_frames_and_a_callback_of_a_client_are_requests_only_under_a_
     use ThreadRole::{Application, Request};
     assert_eq!(roles(&[request(true), unknown(true)]), [(Request, 9.0), (Request, 7.0)]);
     assert_eq!(roles(&[unknown(true)]), [(Application, 7.0)]);
-    // A server on platform threads, whose requests have tasks of their own run on virtual ones.
+    // A server on platform threads, whose requests run tasks on virtual threads.
     assert_eq!(
         roles(&[request(false), unknown(true), application()]),
         [(Request, 9.0), (Application, 7.0), (Application, 3.0)]
@@ -135,7 +135,7 @@ fn a_thread_without_frames_and_a_callback_of_a_client_are_requests_only_under_a_
     let client = || line("client", "running", false, "null", 2);
     assert_eq!(roles(&[request(true), client()]), [(Request, 9.0), (Request, 2.0)]);
     assert_eq!(roles(&[client()]), [(Application, 2.0)]);
-    // The same place and state is one group, whoever's it was.
+    // Groups with the same place and state are merged, whatever their original role.
     assert_eq!(roles(&[line("request", "running", false, "null", 1), client()]), [(Request, 3.0)]);
 }
 
@@ -157,7 +157,7 @@ fn a_sample_stands_for_the_time_around_it() {
     let at = |at_s: u64, number| sample(at_s, number, (0, 1), (0, 1));
     let lines = [at(11, 0), at(12, 1), at(18, 2), group(2, true, "request", "sleep", "a.A.a:1", 1)];
     let profile = read(&lines).wait_profile.unwrap();
-    // The window is from 10 to 20 s: the last stands for 3 s before it and 2 s after it.
+    // The window is from 10 to 20 s: the last sample stands for 3 s before it and 2 s after it.
     assert_eq!(profile.sample_s, [1.0, 3.5, 5.0]);
     assert!((profile.mean_threads(&profile.groups[0]) - 5.0 / 9.5).abs() < 1e-12);
 }
