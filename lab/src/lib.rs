@@ -1,7 +1,6 @@
 //! Threadcount: measures, with evidence, what happens when a JVM web server runs its requests on another thread model.
 //!
-//! This crate is the program: its commands, and whatever they do that needs all other crates. docs/contributing/architecture.md has the
-//! picture.
+//! This crate is the program: its commands, and what needs all other crates. docs/contributing/architecture.md has the picture.
 
 #![allow(
     missing_docs,

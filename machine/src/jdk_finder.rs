@@ -116,9 +116,8 @@ impl Places {
     }
 }
 
-/// The runtime in one of the usual places, from which we start programs anyway. If its file `release` is incomplete, its `java` is run,
-/// which takes 50 ms or more. No other function runs a `java` to learn its version, and a path taken from another process is not a usual
-/// place.
+/// The runtime in a usual place, where we start programs anyway. If its file `release` is incomplete, its `java` is run, in 50 ms or more.
+/// No other function runs a `java` to learn its version, and a path taken from another process is no usual place.
 fn inspect(home: &Path, found_in: &str) -> Option<Jdk> {
     let home = jdk::home_of_java(home)?;
     let released = jdk::released(&home);

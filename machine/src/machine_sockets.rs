@@ -78,8 +78,7 @@ impl MachineSockets {
         far_ends.into_iter().filter_map(|(at, port)| Some((self.listener(at, port)?, port))).collect()
     }
 
-    /// The namespace and port of a connection's far end; `None` if it is on another machine, or invisible. Each namespace has its own
-    /// loopback.
+    /// The namespace and port of a connection's far end; `None` if it is elsewhere or invisible. Each namespace has its own loopback.
     fn far_end(&self, at: usize, near: &Socket) -> Option<(usize, u16)> {
         let has_it = |namespace: &Namespace| namespace.connections.contains(&(near.remote, near.local));
         if has_it(&self.namespaces[at]) {
@@ -92,8 +91,7 @@ impl MachineSockets {
         of_container.or_else(|| self.translated_far_end(near))
     }
 
-    /// The far end of a connection to a published port or a cluster's service: the kernel has changed its destination (DNAT), not its
-    /// source.
+    /// The far end of a connection to a published port or a cluster's service: DNAT in the kernel changed its destination, not its source.
     fn translated_far_end(&self, near: &Socket) -> Option<(usize, u16)> {
         let is_it = |it: &&Socket| it.is_connected() && it.remote == near.local;
         let mut all = self.namespaces.iter().enumerate();

@@ -13,8 +13,8 @@ use threadcount_model::record::neighbour::NeighbourConnections;
 const MOST_NEIGHBOURS: usize = 4;
 /// A connection with fewer messages has no measurable pace.
 const FEWEST_MESSAGES: u32 = 3;
-/// The age of the last message, as a multiple of the pace, from which it counts as late. With one request after another the last message is
-/// never older than one request takes; with several at once on a connection it often is.
+/// The age, in paces, from which the last message is late. With one request after another it is never older than one request takes; with
+/// several at once on a connection it often is.
 const LATE: f64 = 1.25;
 /// A tick of the slowest kernel clock, in ms.
 const TICK_MS: f64 = 10.0;

@@ -45,8 +45,7 @@ impl OtherProcesses {
         now_ns().saturating_sub(self.began_ns) as f64 / 1e9
     }
 
-    /// The processes of one name that used the most CPU in the span, without those of `server`; `None` if none used much. This searches
-    /// `/proc`.
+    /// The name whose processes used the most CPU in the span, without `server`'s; `None` if none used much. Searches `/proc`.
     #[must_use]
     pub fn busiest(&self, server: Option<u32>) -> Option<BusiestProcess> {
         let passed_ns = now_ns().saturating_sub(self.began_ns);

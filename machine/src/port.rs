@@ -7,8 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How often we try to get a connection in TIME-WAIT: the kernel keeps at most `net.ipv4.tcp_max_tw_buckets`, and silently drops the next
-/// one.
+/// How often we try for a connection in TIME-WAIT: beyond `net.ipv4.tcp_max_tw_buckets` the kernel silently drops it.
 const TRIES: u32 = 20;
 const REST: Duration = Duration::from_millis(10);
 

@@ -1,6 +1,5 @@
-//! Limits how much is read of a text that another process wrote, or can replace during reading. Only a limit ends such a text: a program
-//! that poses as a JVM answers for ever, and a process may declare any part of its memory to be its command line (`PR_SET_MM_MAP` in
-//! prctl(2)).
+//! Limits how much is read of a text that another process wrote or can replace. Only a limit ends such a text: a program that poses as a
+//! JVM answers for ever, and a process may declare any memory to be its command line (`PR_SET_MM_MAP` in prctl(2)).
 
 use crate::beneath;
 use std::io::{self, BufRead, Read};

@@ -26,8 +26,8 @@ impl SegmentCount {
         self.moved(first.unwrap_or_default(), last.unwrap_or_default())
     }
 
-    /// An estimate of the requests: a request and its response may take several segments. `None` if connections end so often that readings
-    /// of the open ones miss too much.
+    /// The requests, estimated, as each may take several segments. `None` if connections end too often to be counted by reading the open
+    /// ones.
     pub(super) fn requests_until(self, last: Self) -> Option<u64> {
         const FEW: u64 = 10;
         let since = last.moved(self, Self::default());

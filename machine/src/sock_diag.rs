@@ -10,8 +10,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// The rest after a reading, as a multiple of its CPU time: the kernel lists every socket of the machine, and reading may use 1 % of a
-/// core.
+/// The rest after a reading, as a multiple of its CPU time: reading all sockets of the machine may use 1 % of a core.
 const REST: u32 = 99;
 /// The kernel's numbers for the states.
 const ESTABLISHED: u8 = 1;

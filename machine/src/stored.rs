@@ -67,8 +67,7 @@ pub fn remove(folder: &StoredFolder) -> io::Result<()> {
     fs::remove_dir_all(&folder.path)
 }
 
-/// The subfolders that we created, sorted. A folder that others could have created or redirected yields none, because root removes what is
-/// found here.
+/// The subfolders that we created, sorted. A folder that others could have made or redirected yields none: root removes what is found.
 fn folders_in(folder: &Path, is_name: impl Fn(&str) -> bool) -> impl Iterator<Item = PathBuf> {
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().and_then(|it| it.to_str());

@@ -1,7 +1,6 @@
 //! The kernel's counters for one TCP connection (`struct tcp_info`, linux/tcp.h).
 
-/// An acknowledgement without data is delayed by at most 200 ms (`TCP_DELACK_MAX`, net/tcp.h); the first probe comes after a second or
-/// more.
+/// An acknowledgement without data is at most 200 ms late (`TCP_DELACK_MAX`, net/tcp.h); a probe comes after a second or more.
 const LATEST_CONFIRMATION_MS: u32 = 500;
 
 /// The counters of one connection.

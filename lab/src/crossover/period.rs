@@ -65,8 +65,8 @@ pub(super) struct Subject<'a> {
     pub periods: &'a Periods,
     /// The time at which the load began.
     pub began_ns: Nanos,
-    /// The number of requests that every treatment can serve at once. Requests left on the previous kind of thread run beside them: 10
-    /// leftovers would enlarge a pool of 200 by 5 %.
+    /// The number of requests that every treatment can serve at once. Leftover requests run beside them: 10 would enlarge a pool of 200 by
+    /// 5 %.
     pub at_once: u32,
     /// The load is closed, so its clients always keep `at_once` requests in flight.
     pub is_closed: bool,
@@ -106,9 +106,8 @@ impl Switch {
         if self.is_washed_out { Ok(self) } else { self.washed_out(subject, Duration::ZERO, wait) }
     }
 
-    /// Waits until all but 1 % of the requests of earlier treatments are gone: that few cannot be measured. A single request that lasts a
-    /// minute would spoil every period, so after [`STARVED`] a few more are accepted. `is_washed_out` is false if too many still run or
-    /// wait.
+    /// Waits until all but 1 % of the requests of earlier treatments are gone: that few cannot be measured. One that lasts a minute would
+    /// spoil every period, so after [`STARVED`] a few more are accepted. `is_washed_out` is false if too many remain.
     fn washed_out(
         self,
         subject: &Subject<'_>,

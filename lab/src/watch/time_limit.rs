@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 /// How long to wait for a JVM's first reading.
 const FIRST_READING_LIMIT: Duration = Duration::from_secs(10);
 
-/// The time given by `--duration`. It begins with the first reading, which may be late on a busy machine, so the user sees readings for the
-/// whole duration.
+/// The time given by `--duration`. It begins with the first reading, so readings are shown for all of it even on a busy machine.
 #[derive(Debug)]
 pub struct TimeLimit {
     duration: Option<Duration>,

@@ -44,17 +44,17 @@ const fn moved(counter: u64, first: u64, last: u64) -> u64 {
 
 impl RawSample {
     fn moved(&self, first: &Self, last: &Self) -> Self {
-        let continued = |counter: fn(&Self) -> u64| moved(counter(self), counter(first), counter(last));
+        let next = |counter: fn(&Self) -> u64| moved(counter(self), counter(first), counter(last));
         Self {
-            at_ns: continued(|it| it.at_ns),
-            cpu_ns: continued(|it| it.cpu_ns),
-            kernel_ns: continued(|it| it.kernel_ns),
-            machine_busy_ns: continued(|it| it.machine_busy_ns),
-            stolen_ns: continued(|it| it.stolen_ns),
+            at_ns: next(|it| it.at_ns),
+            cpu_ns: next(|it| it.cpu_ns),
+            kernel_ns: next(|it| it.kernel_ns),
+            machine_busy_ns: next(|it| it.machine_busy_ns),
+            stolen_ns: next(|it| it.stolen_ns),
             jvm: JvmCpu {
-                gc_ns: continued(|it| it.jvm.gc_ns),
-                jit_ns: continued(|it| it.jvm.jit_ns),
-                jit_waited_ns: continued(|it| it.jvm.jit_waited_ns),
+                gc_ns: next(|it| it.jvm.gc_ns),
+                jit_ns: next(|it| it.jvm.jit_ns),
+                jit_waited_ns: next(|it| it.jvm.jit_waited_ns),
             },
             throttled: throttled(self.throttled, first.throttled, last.throttled),
             ..*self
@@ -68,28 +68,24 @@ fn throttled(
     last: Option<ThrottleCounters>,
 ) -> Option<ThrottleCounters> {
     let (now, first, last) = (now?, first?, last?);
-    let continued =
-        |counter: fn(&ThrottleCounters) -> u64| moved(counter(&now), counter(&first), counter(&last));
+    let next = |counter: fn(&ThrottleCounters) -> u64| moved(counter(&now), counter(&first), counter(&last));
     Some(ThrottleCounters {
-        periods: continued(|it| it.periods),
-        throttled_periods: continued(|it| it.throttled_periods),
-        throttled_ns: continued(|it| it.throttled_ns),
+        periods: next(|it| it.periods),
+        throttled_periods: next(|it| it.throttled_periods),
+        throttled_ns: next(|it| it.throttled_ns),
     })
 }
 
 impl CostlyReading {
     fn moved(self, first: Option<Self>, last: Option<Self>) -> Self {
         let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
-        let continued = |counter: fn(&Self) -> u64| moved(counter(&self), counter(&first), counter(&last));
+        let next = |counter: fn(&Self) -> u64| moved(counter(&self), counter(&first), counter(&last));
         Self {
             switches: Switches {
-                voluntary: continued(|it| it.switches.voluntary),
-                involuntary: continued(|it| it.switches.involuntary),
+                voluntary: next(|it| it.switches.voluntary),
+                involuntary: next(|it| it.switches.involuntary),
             },
-            io_calls: IoCalls {
-                reads: continued(|it| it.io_calls.reads),
-                writes: continued(|it| it.io_calls.writes),
-            },
+            io_calls: IoCalls { reads: next(|it| it.io_calls.reads), writes: next(|it| it.io_calls.writes) },
             ..self
         }
     }
