@@ -72,7 +72,7 @@ const ASK_AFTER: Duration = Duration::from_millis(500);
 
 /// Everything the runs of one experiment share.
 pub struct Runner<'a> {
-    /// What is run.
+    /// The experiment to run.
     pub experiment: &'a Experiment,
     /// Starts the servers.
     pub launcher: &'a Launcher,

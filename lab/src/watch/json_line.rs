@@ -17,7 +17,7 @@ enum WatchLine {
     Limits(LimitsLine),
 }
 
-/// What limits the JVM; printed once there is enough to judge, and whenever it changes.
+/// The limits of the JVM, printed once there is enough to judge, and whenever they change.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct LimitsLine {

@@ -99,8 +99,8 @@ pub struct CrossoverSession {
 impl CrossoverSession {
     /// Loads the agent into a JVM.
     ///
+    /// # Errors
     /// The reason why the agent could not be loaded, as a sentence with advice.
-    /// Why it could not, as a sentence with what to do.
     pub fn attach(pid: u32, jar: &Path) -> Result<Self, CrossoverError> {
         let Connected { stream, meeting } = attach::connect(pid, jar, LEVEL, None)?;
         let mut connection = Channel::new(stream).map_err(CrossoverError::Lost)?;
