@@ -390,7 +390,7 @@ pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Re
         let text = without_ours(text);
         if text.trim_start().starts_with("at ") { text } else { text_masked(&text, &mut Masked::new()) }
     };
-    for failure in &mut record.failure {
+    if let Some(failure) = &mut record.failure {
         failure.why = without_ours(&failure.why);
         failure.log_tail.iter_mut().chain(&mut failure.cause).for_each(|it| *it = without_ours_in_line(it));
     }
