@@ -13,6 +13,8 @@ use std::path::Path;
 
 const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
+/// An entry says that it is no shorter than the numbers at its beginning, unless somebody else than a JVM wrote it.
+const ENTRY_HEADER_BYTES: usize = 20;
 /// The most entries of /tmp that are searched.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -68,7 +70,11 @@ impl PerfData {
             if is_named(name, wanted) {
                 return data.get(at + offset(data, at + 16)?..);
             }
-            at += offset(data, at)?.max(1);
+            let length = offset(data, at)?;
+            if length < ENTRY_HEADER_BYTES {
+                return None;
+            }
+            at += length;
         }
         None
     }
@@ -99,6 +105,22 @@ mod tests {
     use rustix::fs::Mode;
     use std::fs;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn entries_without_a_length_end_the_search_at_once() {
+        let counted = |length: i32| {
+            let mut data = [&MAGIC[..], &[LITTLE_ENDIAN]].concat();
+            data.resize(24, 0);
+            let numbers = [32, i32::MAX, length, 20, 0, 0, 22];
+            data.extend(numbers.iter().flat_map(|number: &i32| number.to_le_bytes()));
+            data.extend(b"a\0");
+            data.extend(7_u64.to_le_bytes());
+            data.resize(1 << 20, 0);
+            let data = PerfData::new(data).unwrap();
+            (data.number("a"), data.number("b"))
+        };
+        assert_eq!([-1, 0, 19, 32].map(counted), [(Some(7), None); 4]);
+    }
 
     #[test]
     fn only_a_regular_file_of_the_owner_in_a_folder_of_the_owner_is_read() {
