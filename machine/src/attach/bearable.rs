@@ -167,6 +167,13 @@ pub struct Lack {
     needed: u64,
 }
 
+impl Lack {
+    /// Whether a collection may end it.
+    pub(super) fn is_of_heap(&self) -> bool {
+        self.room.resource == Resource::HeapBytes
+    }
+}
+
 impl fmt::Display for Lack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Room { resource, used, limit, holder, name, advice } = &self.room;

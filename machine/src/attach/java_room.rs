@@ -43,7 +43,10 @@ fn rooms(flags: &str, answers: &str) -> Vec<Room> {
         advice: "Start it with more".to_owned(),
     };
     let heap = limit(HEAP_LIMIT).zip(heap_used(answers));
-    let heap = heap.map(|(limit, used)| room(Resource::HeapBytes, used, limit, "-Xmx"));
+    let heap = heap.map(|(limit, used)| Room {
+        advice: "`jcmd PID GC.run` frees what is garbage of it; else start it with more".to_owned(),
+        ..room(Resource::HeapBytes, used, limit, "-Xmx")
+    });
     let metaspace = limit(METASPACE_LIMIT).zip(metaspace_committed(answers));
     let metaspace =
         metaspace.map(|(limit, used)| room(Resource::MetaspaceBytes, used, limit, "-XX:MaxMetaspaceSize"));
@@ -124,10 +127,13 @@ mod tests {
     #[test]
     fn a_heap_a_limited_metaspace_and_a_code_cache_that_leave_too_little_are_named() {
         let flags = "-XX:MaxHeapSize=8388608 -XX:MaxMetaspaceSize=9437184 -XX:+UseSerialGC";
-        let heap = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();
+        let heap = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap();
+        assert!(heap.is_of_heap(), "a collection may end it");
+        let heap = heap.to_string();
         assert_eq!(
             heap,
-            "8.39 MB of heap must be free, but it uses 3.15 MB of 8.39 MB (`-Xmx`). Start it with more"
+            "8.39 MB of heap must be free, but it uses 3.15 MB of 8.39 MB (`-Xmx`). `jcmd PID GC.run` \
+             frees what is garbage of it; else start it with more"
         );
         let flags = "-XX:MaxHeapSize=83886080 -XX:MaxMetaspaceSize=7340032 -XX:+UseSerialGC";
         let metaspace = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();

@@ -112,6 +112,18 @@ pub fn diagnostic_command(jvm: &JvmProcess, text: &str, limit: Duration) -> Resu
     Ok(answer)
 }
 
+/// Waits while only its heap leaves too little: garbage counts as used, and is gone after the next collection.
+pub(crate) fn wait_for_heap(jvm: &JvmProcess, need: &Need, limit: Duration) {
+    let until = Instant::now() + limit;
+    let is_short = || match check_bears(jvm, need, limit) {
+        Err(CommandError::Refused(Refusal::Unbearable { lack, .. })) => lack.is_of_heap(),
+        _ => false,
+    };
+    while is_short() && Instant::now() < until && !jvm.is_interrupted() {
+        thread::sleep(REACTION);
+    }
+}
+
 /// Checks that a JVM has what is needed, also in its heap and metaspace.
 ///
 /// # Errors

@@ -27,6 +27,8 @@ const LOADED: &str = "return code: 0";
 pub const DETACH_LIMIT: Duration = Duration::from_secs(10);
 /// A JVM that answers does so within a second, on a busy machine within some.
 const LOAD_LIMIT: Duration = Duration::from_secs(30);
+/// An application that allocates has its garbage collected within some seconds.
+const HEAP_LIMIT: Duration = Duration::from_secs(5);
 /// An agent that failed has closed its connection.
 const WORDS_LIMIT: Duration = Duration::from_secs(1);
 const MOST_WORDS_BYTES: u64 = 64 << 10;
@@ -231,6 +233,7 @@ pub(super) fn connect(
     let recording = recording.map(|file| meeting.recording(file));
     // The folder belongs to the JVM that it was made for; to send a command, it is looked at once more.
     let jvm = target::inspect(pid)?;
+    attach::wait_for_heap(&jvm, &Need::WATCH, HEAP_LIMIT);
     let argument = agent_argument(Out::Socket(&meeting.socket()), level, recording.as_deref());
     // The probe connects before the JVM says that it is loaded.
     listener.set_nonblocking(true).map_err(failed)?;
