@@ -120,7 +120,12 @@ impl ResultDocument {
         let has_ended = |load: &str| {
             self.rounds.iter().any(|done| done.load == load && done.why == RoundsEnd::VariantFailed)
         };
-        let failed = || self.records.iter().filter(|it| it.is_fruitless() && has_ended(&it.load));
+        let failed = || {
+            self.records.iter().filter(|it| {
+                has_ended(&it.load)
+                    && self.experiment.load(&it.load).is_some_and(|load| it.is_fruitless(load))
+            })
+        };
         let last = failed().next_back().map(|it| (&it.load, it.round));
         failed().filter(|it| Some((&it.load, it.round)) == last).collect()
     }

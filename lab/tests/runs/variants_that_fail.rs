@@ -91,6 +91,33 @@ fn a_variant_that_was_ready_before_may_fail_once_and_not_twice() {
 }
 
 #[test]
+fn a_variant_that_answers_no_request_as_expected_ends_a_comparison_and_one_that_answers_some_does_not() {
+    let server = |answer: &str| {
+        format!(
+            "exec python3 -c 'import http.server,sys\nclass H(http.server.BaseHTTPRequestHandler):\n protocol_version = \"HTTP/1.1\"\n n = 0\n \
+             def log_message(*a): pass\n def do_GET(s):\n  H.n += 1\n  s.send_response({answer})\n  \
+             s.send_header(\"content-length\", \"0\")\n  s.end_headers()\n\
+             http.server.HTTPServer((\"127.0.0.1\", int(sys.argv[1])), H).serve_forever()' \"$1\""
+        )
+        .replace("\\n", "\n")
+    };
+    for (answer, rounds) in [("404", 1), ("404 if H.n % 2 else 200", 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let variants = [
+            format!("good={}", script(&folder, "good", "server \"$1\"")),
+            format!("wrong={}", script(&folder, "wrong", &server(answer))),
+        ];
+        let said = done(&folder, &compared(&variants, "2"), 1);
+        assert_eq!(starts(&folder, "wrong"), rounds, "{said}");
+        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let answered = flat.contains(
+            "Answer wrong did not work: 50 of 50 requests failed (100 %), mostly unexpected status 404",
+        );
+        assert_eq!(answered, rounds == 1, "{said}");
+    }
+}
+
+#[test]
 fn an_experiment_of_a_file_goes_on_without_a_variant_that_does_not_work_while_two_others_do() {
     let folder = tempfile::tempdir().unwrap();
     let commands =

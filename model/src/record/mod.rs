@@ -25,6 +25,7 @@ pub mod wait_profile;
 
 pub use backend::{BackendConnections, BackendFacts, BackendFigures};
 
+use crate::experiment::LoadSpec;
 use crate::thread_kind::ThreadKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,15 +214,26 @@ pub struct RunFailure {
 impl Record {
     /// The run failed before anything was measured.
     #[must_use]
-    pub const fn is_fruitless(&self) -> bool {
+    pub const fn is_unmeasured(&self) -> bool {
         let has_figures = self.measured.is_some() || self.capacity.is_some() || self.benchmark.is_some();
         self.failure.is_some() && !has_figures && self.external.is_none()
+    }
+
+    /// The run failed before anything was measured, or no request got an expected response although the load expects one.
+    #[must_use]
+    pub fn is_fruitless(&self, load: &LoadSpec) -> bool {
+        let expects_responses = !load.workload.expects_losses() && self.capacity.is_none();
+        let has_no_response = |report: &LoadReport| {
+            let requests = &report.requests;
+            !report.interrupted && requests.ok == 0 && requests.failed > 0
+        };
+        self.is_unmeasured() || expects_responses && self.measured.as_ref().is_some_and(has_no_response)
     }
 
     /// The run failed before its server was ready.
     #[must_use]
     pub fn was_never_ready(&self) -> bool {
-        self.is_fruitless() && self.server == ServerFacts::default()
+        self.is_unmeasured() && self.server == ServerFacts::default()
     }
 }
 

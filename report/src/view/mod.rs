@@ -29,6 +29,7 @@ use threadcount_judge::words::finding::FindingWords;
 use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Comparison;
+use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
@@ -173,14 +174,24 @@ fn no_verdict(document: &ResultDocument, trust: &Trust, one_jvm: Option<&Crossov
 fn does_not_work(document: &ResultDocument) -> Option<NoVerdict> {
     let records = document.ended_by();
     let first = *records.first()?;
-    let failure = first.failure.as_ref()?;
     let cause = |record: &Record| record.failure.as_ref().and_then(|failure| failure.cause.clone());
-    let alike = records.iter().filter(|it| cause(it) == failure.cause).map(|it| it.variant.clone());
-    let what = if first.was_never_ready() { "never became ready" } else { "failed before it was measured" };
-    let head = format!("{} {what}", figures::listed(&distinct(alike)));
-    let cause = failure.cause.iter().map(|cause| format!("{}. ", cause.trim_end_matches('.')));
-    let why = cause.chain([failure.why.trim_end_matches('.').to_owned()]).collect();
-    Some(NoVerdict { head, why, is_answer: true })
+    let end = |record: &Record| match &record.measured {
+        Some(_) => "did not work",
+        None if record.was_never_ready() => "never became ready",
+        None => "failed before it was measured",
+    };
+    let is_alike = |it: &&&Record| (cause(it), end(it)) == (cause(first), end(first));
+    let alike = records.iter().filter(is_alike).map(|it| it.variant.clone());
+    let head = format!("{} {}", figures::listed(&distinct(alike)), end(first));
+    let root = cause(first).map(|cause| format!("{}. ", cause.trim_end_matches('.'))).unwrap_or_default();
+    let is_about = |doubt: &&Doubt| {
+        (&doubt.variant, &doubt.load) == (&first.variant, &first.load)
+            && matches!(doubt.reason, DoubtReason::RequestsFailed { .. })
+    };
+    let requests_failed = || document.why_not.iter().find(is_about).map(reasons::reason);
+    let failure = first.failure.as_ref().map(|failure| failure.why.trim_end_matches('.').to_owned());
+    let reason = failure.or_else(requests_failed)?;
+    Some(NoVerdict { head, why: root + &reason, is_answer: true })
 }
 
 fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {

@@ -6,12 +6,12 @@ use threadcount_model::record::Record;
 /// The failures in a row that make a variant hopeless if it has worked before; a single failure may have another reason.
 const FAILURES_AFTER_SUCCESS: usize = 2;
 
-/// The indices of a load's variants whose last run failed before anything was measured, or last two runs if an earlier run had figures.
+/// The indices of a load's variants whose last run was fruitless, or last two runs if an earlier run had figures.
 pub(super) fn variants(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<usize> {
     let is_hopeless = |name: &str| {
         let runs = || records.iter().rev().filter(|record| record.variant == name);
-        let failures = runs().take_while(|record| record.is_fruitless()).count();
-        let has_worked = runs().any(|record| record.failure.is_none());
+        let failures = runs().take_while(|record| record.is_fruitless(load)).count();
+        let has_worked = runs().any(|record| record.failure.is_none() && !record.is_fruitless(load));
         failures >= if has_worked { FAILURES_AFTER_SUCCESS } else { 1 }
     };
     let under = experiment.variants.iter().enumerate().filter(|(_, variant)| variant.runs_under(load));
@@ -22,19 +22,25 @@ pub(super) fn variants(experiment: &Experiment, load: &LoadSpec, records: &[Reco
 mod tests {
     use super::*;
     use threadcount_config::parse;
+    use threadcount_load::outcome::Counts;
     use threadcount_load::report::LoadReport;
     use threadcount_model::record::RunFailure;
 
-    /// Whether the variant is hopeless after these runs: `o` had figures, `f` failed before, `m` failed after something was measured.
+    /// Whether the variant is hopeless after these runs: `o` had figures, `f` failed before, `m` failed after something was measured, `w` got
+    /// only unexpected responses.
     fn is_hopeless(runs: &str) -> bool {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: [{clients: 4, duration: 1s}]\n";
         let experiment = parse("x", "x.yaml", text, false).unwrap();
+        let measured = |ok| LoadReport {
+            requests: Counts { ok, failed: 9, ..Counts::default() },
+            ..LoadReport::default()
+        };
         let records: Vec<Record> = runs
             .chars()
             .map(|kind| Record {
                 variant: "b".to_owned(),
-                measured: (kind != 'f').then(LoadReport::default),
-                failure: (kind != 'o').then(RunFailure::default),
+                measured: (kind != 'f').then(|| measured(u64::from(kind != 'w'))),
+                failure: (!"ow".contains(kind)).then(RunFailure::default),
                 ..Record::default()
             })
             .collect();
@@ -43,10 +49,10 @@ mod tests {
 
     #[test]
     fn a_variant_is_hopeless_after_one_failure_or_two_in_a_row_if_it_had_worked_before() {
-        for runs in ["f", "ff", "off", "ofoff", "mf"] {
+        for runs in ["f", "ff", "off", "ofoff", "mf", "w", "oww", "wf"] {
             assert!(is_hopeless(runs), "{runs}");
         }
-        for runs in ["", "o", "of", "ofo", "ofof", "m", "om"] {
+        for runs in ["", "o", "of", "ofo", "ofof", "m", "om", "ow"] {
             assert!(!is_hopeless(runs), "{runs}");
         }
     }
