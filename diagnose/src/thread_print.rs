@@ -62,17 +62,22 @@ pub fn circles(text: &str, threads: &[PrintedThread]) -> Vec<PrintedCircle> {
     sections.filter_map(|section| circle(section, threads)).collect()
 }
 
+/// Names need not be unique, so a circle ends with its section, not with the first owner that has the name of its first thread.
 fn circle<'a>(mut rest: &'a str, threads: &'a [PrintedThread]) -> Option<PrintedCircle> {
     let mut circle: Vec<&PrintedThread> = Vec::new();
-    while let Some((waiter, owner, behind)) = threads.iter().find_map(|it| link_of(it, rest, threads)) {
+    let mut last_owner: Option<&str> = None;
+    while let Some((waiter, owner, behind)) = threads
+        .iter()
+        .filter(|it| {
+            last_owner.is_none_or(|name| name == it.name) && circle.iter().all(|known| known.tid != it.tid)
+        })
+        .find_map(|it| link_of(it, rest, threads))
+    {
         circle.push(waiter);
-        if owner == circle[0].name {
-            let links = circle.iter().map(|it| (it.tid, it.awaited().map(str::to_owned)));
-            return (circle.len() > 1).then(|| links.collect());
-        }
-        rest = behind;
+        (last_owner, rest) = (Some(owner), behind);
     }
-    None
+    let is_closed = circle.len() > 1 && last_owner == circle.first().map(|it| it.name.as_str());
+    is_closed.then(|| circle.iter().map(|it| (it.tid, it.awaited().map(str::to_owned))).collect())
 }
 
 /// The thread, the name of the owner of what it waits for, and the text behind them, where a text begins with these lines.
@@ -280,6 +285,16 @@ pub(crate) mod tests {
             Vec::<PrintedCircle>::new(),
             "they wait for nothing"
         );
+    }
+
+    #[test]
+    fn threads_of_one_name_wait_for_each_other_in_a_circle_and_one_that_is_cut_off_is_none() {
+        let threads = printed(&BOTH.replace("\"b\"", "\"a\""));
+        let section = section("0x1", "0x2").replace("\"b\"", "\"a\"");
+        let circle = vec![(20, Some("A@0x1".to_owned())), (21, Some("B@0x2".to_owned()))];
+        assert_eq!(circles(&section, &threads), [circle]);
+        let cut = &section[..section.find("  waiting for ownable").unwrap()];
+        assert_eq!(circles(cut, &threads), Vec::<PrintedCircle>::new());
     }
 
     #[test]
