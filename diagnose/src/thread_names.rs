@@ -4,6 +4,7 @@
 use super::thread_dump::DumpedThread;
 use super::thread_print::PrintedThread;
 use serde_json::Value;
+use std::collections::HashMap;
 use threadcount_model::masked::{Masked, text_masked};
 
 /// A name without the secrets in it.
@@ -13,13 +14,36 @@ pub(super) fn without_secrets(name: &str) -> String {
 
 /// Masks the secrets in the names of threads, and in the text that they were read from.
 pub(super) fn hide_secrets(printed: &mut [PrintedThread], dumped: &mut [DumpedThread], text: &mut String) {
+    let mut masked_names = HashMap::new();
     for name in printed.iter_mut().map(|it| &mut it.name).chain(dumped.iter_mut().map(|it| &mut it.name)) {
         let masked = without_secrets(name);
         if masked != *name {
-            *text = text.replace(name.as_str(), &masked);
-            *name = masked;
+            masked_names.insert(std::mem::replace(name, masked.clone()), masked);
         }
     }
+    if !masked_names.is_empty() {
+        *text = with_masked_names(text, &masked_names);
+    }
+}
+
+/// The text with these quoted names masked, in one pass: a JVM may have ten thousand threads whose names hold a secret. A name may contain
+/// quotes, so a quoted name may end at a later quote than the first.
+fn with_masked_names(text: &str, masked_names: &HashMap<String, String>) -> String {
+    let most_quotes = masked_names.keys().map(|it| it.matches('"').count()).max().unwrap_or_default();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('"') {
+        let (before, quoted) = rest.split_at(at + 1);
+        out.push_str(before);
+        let ends = quoted.match_indices('"').take(most_quotes + 1);
+        let longest = ends.filter_map(|(end, _)| Some((end, masked_names.get(&quoted[..end])?))).last();
+        rest = longest.map_or(quoted, |(end, masked)| {
+            out.push_str(masked);
+            out.push('"');
+            &quoted[end + 1..]
+        });
+    }
+    out + rest
 }
 
 /// Masks the secrets in the names of the threads of a dump.
@@ -51,6 +75,12 @@ mod tests {
         hide_secrets(&mut printed, &mut dumped, &mut text);
         assert_eq!(text, format!("\"GET /pay?token=***\" #7\n\tat {FRAME}\n\"GET /pay?token=***\":\n"));
         assert_eq!((printed[0].name.as_str(), &dumped[0].frames), ("GET /pay?token=***", &frames));
+        let quoted = HashMap::from([("a\"?token=b".to_owned(), "a\"?token=***".to_owned())]);
+        let text = "\"a\"?token=b\" #7\nheld by \"a\"?token=b\"\n\"a\" #8\n";
+        assert_eq!(
+            with_masked_names(text, &quoted),
+            "\"a\"?token=***\" #7\nheld by \"a\"?token=***\"\n\"a\" #8\n"
+        );
         let mut dump = serde_json::json!({"threads": [{"name": name, "stack": [FRAME]}]});
         hide_secrets_in_dump(&mut dump);
         assert_eq!(dump["threads"][0], serde_json::json!({"name": "GET /pay?token=***", "stack": [FRAME]}));
