@@ -167,6 +167,9 @@ fn headline(verdict: &Verdict) -> String {
             },
             address(peer.as_deref())
         ),
+        Verdict::Inconclusive { missing: Missing::ThreadDump, platform_threads_judged: true, .. } => {
+            "Inconclusive for virtual threads, because the JVM could not dump them.".to_owned()
+        }
         Verdict::Inconclusive { missing, snapshots, .. } => format!(
             "Inconclusive: {} of the 3 thread dumps that a verdict needs. {}.",
             snapshots,
