@@ -114,7 +114,7 @@ fn refusal(pid: u32, text: &str) -> AttachError {
     let mut answer = lines.collect::<Vec<_>>().join(" ");
     if answer.ends_with(AGENT_FAILED) {
         answer.push_str(
-            "; its own standard error has the reason: a thread, heap, metaspace or code cache that it could not have, or a class",
+            "; its own standard error has the reason, such as a full CPU, or no thread, heap, metaspace or code cache left for it",
         );
     }
     AttachError::Refused { pid, answer }
