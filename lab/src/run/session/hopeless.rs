@@ -22,7 +22,6 @@ pub(super) fn variants(experiment: &Experiment, load: &LoadSpec, records: &[Reco
 mod tests {
     use super::*;
     use threadcount_config::parse;
-    use threadcount_load::outcome::Counts;
     use threadcount_load::report::LoadReport;
     use threadcount_model::record::RunFailure;
 
@@ -31,9 +30,10 @@ mod tests {
     fn is_hopeless(runs: &str) -> bool {
         let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\nloads: [{clients: 4, duration: 1s}]\n";
         let experiment = parse("x", "x.yaml", text, false).unwrap();
-        let measured = |ok| LoadReport {
-            requests: Counts { ok, failed: 9, ..Counts::default() },
-            ..LoadReport::default()
+        let measured = |ok| {
+            let mut report = LoadReport::default();
+            (report.requests.ok, report.requests.failed) = (ok, 9);
+            report
         };
         let records: Vec<Record> = runs
             .chars()
