@@ -26,6 +26,9 @@ const ALARM: u64 = u64::MAX;
 const EVENTS: usize = 256;
 /// Most bytes taken by one `recv`.
 const BUFFER_BYTES: usize = 64 * 1024;
+/// Most reads that follow others at once until the next wait. A server that sends faster than the engine reads would otherwise keep it from
+/// its other connections, its deadlines and its end.
+const READS_AT_ONCE: u32 = 16;
 /// Most bytes of one system call (MAX_RW_COUNT in linux/fs.h is a page below 2 GiB).
 const MOST_PER_CALL: u64 = 1 << 30;
 
@@ -45,8 +48,12 @@ pub(crate) struct Epoll<'a> {
     next_event: usize,
     /// The socket that may hold more bytes, or the end, right after the last ones.
     reading: Option<Slot>,
-    /// Immediate results of system calls, passed to the engine as events. `Ended` stands for a server that
-    /// closed before a `send`: what it sent before is received first.
+    /// How many reads may still follow others before the next wait.
+    reads_left: u32,
+    /// Sockets that may hold more, and are read after the next wait: no event will tell of them.
+    unread: Vec<Slot>,
+    /// Immediate results of system calls, passed to the engine as events. `Ended` stands for a socket to read: its server closed
+    /// before a `send`, or its turn has come again.
     at_once: Vec<(Slot, Event)>,
     buffer: Box<[u8]>,
     /// The kernel's clock, if it stamps.
@@ -69,6 +76,8 @@ struct Socket<'a> {
     outgoing: Outgoing<'a>,
     /// Bytes that come next and need no copy.
     skipping: u64,
+    /// The server has closed: its end follows the last bytes, without another event.
+    has_ended: bool,
     /// A `send` failed because the server has closed; what the server sent before that is still to be read.
     send_error: Option<Errno>,
 }
@@ -91,6 +100,8 @@ impl<'a> Epoll<'a> {
             events: Vec::with_capacity(EVENTS),
             next_event: 0,
             reading: None,
+            reads_left: READS_AT_ONCE,
+            unread: Vec::new(),
             at_once: Vec::with_capacity(slots as usize),
             buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
             kernel: (stamps && stamps::kernel_stamps_receives()).then(KernelClock::new),
@@ -126,6 +137,7 @@ impl<'a> Epoll<'a> {
         }
         socket.fd = Some(fd);
         socket.skipping = 0;
+        socket.has_ended = false;
         socket.send_error = None;
         Ok(())
     }
@@ -185,11 +197,14 @@ impl<'a> Epoll<'a> {
         if self.reading == Some(slot) {
             self.reading = None;
         }
+        self.unread.retain(|&other| other != slot);
         self.at_once.retain(|&(other, _)| other != slot);
     }
 
     /// Waits until an event that `wake` waits for, or until `until_ns` is past. It may return earlier.
     pub(crate) fn wait(&mut self, now_ns: Nanos, until_ns: Nanos, wake: Wake) -> io::Result<()> {
+        self.reads_left = READS_AT_ONCE;
+        self.at_once.extend(self.unread.drain(..).map(|slot| (slot, Event::Ended)));
         let mut is_late = until_ns <= now_ns || !self.at_once.is_empty();
         if wake == Wake::OnTime && self.under_way == 0 && !is_late {
             // A signal may end it early; then this wait does.
@@ -218,7 +233,12 @@ impl<'a> Epoll<'a> {
     /// The next thing that happened, if any.
     pub(crate) fn next(&mut self) -> Option<Completion> {
         loop {
-            let happened = if let Some(slot) = self.reading {
+            let happened = if let Some(slot) = self.reading.take() {
+                let Some(left) = self.reads_left.checked_sub(1) else {
+                    self.unread.push(slot);
+                    continue;
+                };
+                self.reads_left = left;
                 self.receive(slot).map(|event| (slot, event))
             } else if let Some((slot, event)) = self.at_once.pop() {
                 match event {
@@ -245,7 +265,7 @@ impl<'a> Epoll<'a> {
 
     /// Did the last wait bring anything of the slot's connection that [`next`](Self::next) has not handed over yet?
     pub(crate) fn has_pending(&mut self, slot: Slot) -> bool {
-        self.reading == Some(slot)
+        self.reading == Some(slot) || self.unread.contains(&slot)
     }
 
     /// Has nothing arrived on the slot's connection that was not handed over? `is_stale`: the last wait is too long ago to know.
@@ -254,7 +274,8 @@ impl<'a> Epoll<'a> {
         let is_complete =
             !is_stale && self.next_event == self.events.len() && self.events.len() < self.events.capacity();
         let has_input = || self.sockets[slot as usize].fd.as_ref().is_some_and(socket::has_input);
-        self.reading != Some(slot) && (is_complete || !has_input())
+        let is_read = self.reading != Some(slot) && !self.unread.contains(&slot);
+        is_read && (is_complete || !has_input())
     }
 
     /// Out-of-order segments of the slot's connection so far (`tcpi_rcv_ooopack`, Linux 5.4); `None`: not known.
@@ -290,6 +311,7 @@ impl<'a> Epoll<'a> {
             };
             // What arrived along with the connection is read right after it.
             let more = flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::RDHUP);
+            socket.has_ended = flags.contains(epoll::EventFlags::RDHUP);
             self.reading = (more && matches!(event, Event::Connected)).then_some(slot);
             return Some((slot, event));
         }
@@ -301,12 +323,8 @@ impl<'a> Epoll<'a> {
         if !flags.intersects(epoll::EventFlags::IN | closing) {
             return None;
         }
-        let event = self.receive(slot);
-        // The end follows the last bytes, without another event.
-        if flags.intersects(closing) && matches!(event, Some(Event::Received(_) | Event::Skipped(_))) {
-            self.reading = Some(slot);
-        }
-        event.map(|event| (slot, event))
+        self.sockets[slot as usize].has_ended |= flags.intersects(closing);
+        self.receive(slot).map(|event| (slot, event))
     }
 
     fn set_alarm(&mut self, at_ns: Nanos) -> io::Result<()> {
@@ -341,7 +359,7 @@ impl<'a> Epoll<'a> {
             Ok(len) if len > 0 && skipping > 0 => {
                 socket.skipping -= len as u64;
                 // A full read, or a server that has closed: there may be more, without another event.
-                if len == skipping || socket.send_error.is_some() {
+                if len == skipping || socket.has_ended || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
                 Some(Event::Skipped(len as u64))
@@ -352,7 +370,7 @@ impl<'a> Epoll<'a> {
             }),
             Ok(len) => {
                 // A full buffer, or a server that has closed: there is more, without another event.
-                if len == self.buffer.len() || socket.send_error.is_some() {
+                if len == self.buffer.len() || socket.has_ended || socket.send_error.is_some() {
                     self.reading = Some(slot);
                 }
                 Some(Event::Received(len))

@@ -129,6 +129,60 @@ fn the_bytes_are_handed_over_without_the_stamp_and_then_the_end() {
 }
 
 #[test]
+fn a_server_that_never_stops_sending_leaves_a_turn_to_everything_else() {
+    let (mut driver, mut server) = connected();
+    server.set_nonblocking(true).unwrap();
+    let mut sent = 0;
+    let mut received = 0;
+    for _ in 0..3 {
+        // There is always more to read than one buffer takes.
+        let mut fill = || (0..4).for_each(|_| sent += server.write(&[b'x'; 128 * 1024]).unwrap_or(0));
+        fill();
+        driver.wait(now_ns(), now_ns() + 1_000_000, Wake::OnTime).unwrap();
+        let mut turns = 0;
+        while let Some(completion) = driver.next() {
+            let Event::Received(len) = completion.event else { panic!("{completion:?}") };
+            received += len;
+            turns += 1;
+            assert!(turns < 100, "it is read for ever");
+            fill();
+        }
+    }
+    drop(server);
+    while received < sent {
+        let Event::Received(len) = next(&mut driver, now_ns() + 1_000_000).event else {
+            panic!("bytes are lost")
+        };
+        received += len;
+    }
+    assert!(matches!(next(&mut driver, now_ns() + 1_000_000).event, Event::Ended));
+}
+
+#[test]
+fn the_end_is_seen_behind_more_bytes_than_one_read_takes() {
+    let (mut driver, mut server) = connected();
+    let bytes = 100_000;
+    server.write_all(&vec![b'x'; bytes]).unwrap();
+    drop(server);
+    // All of it and the end have arrived before it is looked at.
+    sleep(Duration::from_millis(100));
+    let mut received = 0;
+    while received < bytes {
+        let Event::Received(len) = next(&mut driver, now_ns() + 1_000_000).event else {
+            panic!("bytes are lost")
+        };
+        received += len;
+    }
+    let until = Instant::now() + LIMIT;
+    let mut end = driver.next();
+    while end.is_none() && Instant::now() < until {
+        driver.wait(now_ns(), now_ns() + 1_000_000, Wake::OnTime).unwrap();
+        end = driver.next();
+    }
+    assert!(matches!(end.map(|completion| completion.event), Some(Event::Ended)));
+}
+
+#[test]
 fn connects_leave_when_they_are_begun_and_not_with_the_next_wait() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
