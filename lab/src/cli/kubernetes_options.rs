@@ -176,9 +176,10 @@ fn file_in(arguments: &[String]) -> Option<&str> {
     let is_body =
         |pair: &&[String]| ["-b", "--data", "--body"].contains(&pair[0].as_str()) && pair[1].starts_with('@');
     let of_body = || arguments.windows(2).find(is_body).map(|pair| pair[1].as_str());
-    let joined = || {
-        arguments.iter().find(|it| it.starts_with("--data=@") || it.starts_with("-b@")).map(String::as_str)
+    let is_joined = |argument: &&String| {
+        ["--data=@", "--body=@", "-b@", "-b=@"].iter().any(|start| argument.starts_with(start))
     };
+    let joined = || arguments.iter().find(is_joined).map(String::as_str);
     arguments.iter().find(is_file).map(String::as_str).or_else(of_body).or_else(joined)
 }
 
@@ -235,6 +236,8 @@ mod tests {
             "load --targets t",
             "load u -b @o.json",
             "load u --data=@o",
+            "load u --body=@o",
+            "load u -b=@o",
             "load http://a/{csv:u:id}",
             "load --log=x",
         ] {

@@ -3,6 +3,7 @@
 use super::heading;
 use super::unwritten::Unwritten;
 use clap::Args;
+use miette::miette;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -80,14 +81,41 @@ impl Output {
             (Kind::Percentiles, "--hgrm", &self.hgrm),
             (Kind::Seconds, "--csv", &self.csv),
         ];
-        let named = wanted.into_iter().filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)));
-        let at_the_end = named.map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
+        let named: Vec<(Kind, &'static str, &Path)> = wanted
+            .into_iter()
+            .filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)))
+            .collect();
+        let log = self.hlog.as_deref().map(|path| ("--hlog", path));
+        refuse_shared(&named.iter().map(|&(_, flag, path)| (flag, path)).chain(log).collect::<Vec<_>>())?;
+        let at_the_end =
+            named.into_iter().map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
         let log = self.hlog.as_deref().map(|path| OutputFile::open("--hlog", path));
         Ok(Files {
             at_the_end: at_the_end.collect::<miette::Result<_>>()?,
             log: log.transpose()?.map(LogFile::begin),
         })
     }
+}
+
+/// Refuses two flags that name the same file: the one that is written last would replace the other.
+fn refuse_shared(named: &[(&'static str, &Path)]) -> miette::Result<()> {
+    let place = |path: &Path| {
+        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        Some((folder.canonicalize().ok()?, path.file_name()?.to_owned()))
+    };
+    // Devices and pipes take the lines of both.
+    let is_replaced = |path: &Path| path.metadata().map_or(true, |found| found.is_file());
+    for (number, (flag, path)) in named.iter().enumerate().filter(|(_, (_, path))| is_replaced(path)) {
+        let is_same = |(_, other): &&(&str, &Path)| place(path).is_some_and(|it| Some(it) == place(other));
+        if let Some((other, _)) = named[..number].iter().find(is_same) {
+            return Err(miette!(
+                help = "write a file of its own for each flag",
+                "{other} and {flag} name the same file: {}",
+                path.display()
+            ));
+        }
+    }
+    Ok(())
 }
 
 impl Files {

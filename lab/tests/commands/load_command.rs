@@ -343,6 +343,20 @@ fn an_old_file_stays_where_the_new_one_cannot_be_written() {
 }
 
 #[test]
+fn two_flags_that_name_the_same_file_are_refused_before_the_load() {
+    let server = TinyServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = load(&[&server.url("/"), "-n", "5", "--out", "x", "--hlog", "./x"]);
+    let output = command.current_dir(folder.path()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(text.contains("--out and --hlog name the same file: ./x"), "{text}");
+    assert!(server.seen().is_empty() && fs::read_dir(folder.path()).unwrap().next().is_none());
+    let twice = ["-n", "5", "--quiet", "--out", "/dev/null", "--csv", "/dev/null"];
+    assert!(load(&[&[server.url("/").as_str()][..], &twice].concat()).output().unwrap().status.success());
+}
+
+#[test]
 fn a_full_disk_is_named_after_the_result_and_is_exit_code_4() {
     let server = TinyServer::start();
     let output = load(&[&server.url("/"), "-n", "5", "--out", "/dev/full"]).output().unwrap();

@@ -69,7 +69,7 @@ fn a_received_result_runs_no_command_of_its_own_and_no_build_of_a_peer() {
     ] {
         let folder = received(command);
         let said = refused(&folder, &["run", "--resume", "."]);
-        assert!(said.contains("was not typed by this user on this machine"), "{said}");
+        assert!(said.contains("is not among those that this user typed on this machine"), "{said}");
         assert!(said.contains(command[2]), "the command is shown: {said}");
     }
 }
@@ -100,7 +100,7 @@ fn a_result_that_others_may_write_or_whose_command_was_changed_does_not_go_on() 
     fs::copy(folder.path().join("mine.yaml"), theirs).unwrap();
     change(&here.join("result.json"), |document| document["command"][2] = "./theirs.yaml".into());
     let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("was not typed by this user on this machine"), "{said}");
+    assert!(said.contains("is not among those that this user typed on this machine"), "{said}");
 }
 
 /// The commands stand before the first of them can have printed anything.

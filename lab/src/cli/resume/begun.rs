@@ -31,7 +31,8 @@ pub(super) fn folder_of(command: &[String], result: &Path) -> Option<PathBuf> {
     nearest(read(&file()), command, result)
 }
 
-fn file() -> PathBuf {
+/// Where the command lines are remembered.
+pub(super) fn file() -> PathBuf {
     cache::folder().join("sessions")
 }
 

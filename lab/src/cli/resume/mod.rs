@@ -81,9 +81,10 @@ impl Earlier {
         let result = std::fs::canonicalize(&self.folder).into_diagnostic()?;
         let Some(typed_in) = begun::folder_of(words, &result) else {
             let words = words.join(" ");
-            let shown = printable(&words);
+            let (shown, sessions) = (printable(&words), begun::file());
             return Err(refused(&format!(
-                "was not typed by this user on this machine, and what a file says is not run: `{shown}`"
+                "is not among those that this user typed on this machine ({}), and what a file says is not run: `{shown}`",
+                sessions.display()
             )));
         };
         let cli = Cli::try_parse_from(words).map_err(|error| {
