@@ -133,11 +133,13 @@ fn a_jvm_that_ends_while_it_is_watched_is_said_to_have_ended_and_is_exit_code_1(
         let mut command = Command::cargo_bin("threadcount").unwrap();
         command.args(["watch", &idle.pid().to_string(), "-d", "100s"]).args(format).stdin(Stdio::null());
         let mut watching = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut first = String::new();
-        BufReader::new(watching.stdout.take().unwrap()).read_line(&mut first).unwrap();
+        // Until the end: a reader that leaves ends the watching, too.
+        let mut shown = BufReader::new(watching.stdout.take().unwrap());
+        shown.read_line(&mut String::new()).unwrap();
         idle.jvm.kill().unwrap();
         idle.jvm.wait().unwrap();
         let output = watching.wait_with_output().unwrap();
+        drop(shown);
         let says = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{says}");
         assert!(says.contains(&format!("the JVM {} has ended: it was watched for ", idle.pid())), "{says}");
