@@ -233,7 +233,7 @@ pub struct Evidence {
     pub missing: Option<Missing>,
     /// The sources that gave nothing.
     pub missing_sources: Vec<MissingSource>,
-    /// What the kernel shows, where the JVM gave no threads at all.
+    /// The facts from the kernel, read only where the JVM gave no threads at all.
     pub kernel_facts: Vec<KernelFact>,
     /// Threads of the earlier snapshots, the last of them first: id and stack only.
     pub earlier: Vec<Vec<Thread>>,

@@ -331,7 +331,7 @@ fn earlier(snapshots: &[&Snapshot]) -> Vec<Vec<Thread>> {
     all.map(|it| it.dumped.iter().map(thread).collect()).collect()
 }
 
-/// What threads waited for that had ended by the last dump. With a time limit, they may have given up.
+/// The objects that threads waited for before they ended, as the last dump shows. A thread with a time limit may have given up, and does not count.
 fn given(locks: &[(Duration, LockSnapshot)], snapshots: &[&Snapshot]) -> HashSet<String> {
     let Some((last, earlier)) = snapshots.split_last().filter(|(last, _)| last.is_whole) else {
         return HashSet::new();

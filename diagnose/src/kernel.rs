@@ -25,7 +25,7 @@ const MOSTLY_THROTTLED: f64 = 0.5;
 /// Threads that compute, peers, and places where threads wait: as many as a reader looks at.
 const NAMED: usize = 3;
 
-/// What the kernel shows, as a clause of a sentence.
+/// A fact from the kernel, as a clause of a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KernelFact {
     /// The reason why the JVM does not answer; `None`: the fact alone is no reason.

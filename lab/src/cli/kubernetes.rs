@@ -112,7 +112,7 @@ struct Gathering<'l> {
     telling: Telling,
 }
 
-/// What each pod is told to send, until it has begun: a line may be lost on its way.
+/// The arguments for each pod, which are sent again until the pod has begun, because a line may be lost on its way.
 struct Telling {
     line: String,
     inputs: UnboundedSender<Vec<PodInput>>,

@@ -143,7 +143,7 @@ enum WatchEnd {
     NoMoreLines,
 }
 
-/// What is known of a JVM whose probe sends nothing any more. Its process may take a moment to end.
+/// The reason why the probe sends nothing any more, as far as it is known. The process of a JVM may take a moment to end.
 fn why_no_more_lines(pid: u32, watched_for: Duration) -> String {
     let give_up = Instant::now() + ENDING;
     let is_there = || !matches!(ProcessState::read(pid), None | Some(ProcessState::Zombie));

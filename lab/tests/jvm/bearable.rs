@@ -100,7 +100,7 @@ impl Answers {
         line.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10
     }
 
-    /// What a command tells of this JVM, which goes on.
+    /// The output of a command about this JVM, after which the JVM still answers.
     fn told(&mut self, command: &[&str]) -> String {
         let mut threadcount = Command::new(cargo_bin("threadcount"));
         let output = threadcount.args(command).arg(self.pid()).stdin(Stdio::null()).output().unwrap();

@@ -24,7 +24,7 @@ public final class Probe implements Runnable {
     /** Of the lines and of the argument; {@code VERSION} in {@code machine/src/probe/attach.rs} is the same. */
     private static final long VERSION = 2;
     private static final String LOADER = "threadcount-probe";
-    /** What a problem is about that leaves the readings and takes the events; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
+    /** The subject of a problem that ends the events and leaves the readings; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
     private static final String EVENTS = "events";
     /** {@code diagnose} waits ten, for all that the JVM does for it. */
     private static final int SNAPSHOT_SECONDS = 5;
