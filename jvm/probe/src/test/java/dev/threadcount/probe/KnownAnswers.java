@@ -13,10 +13,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -29,9 +27,6 @@ public final class KnownAnswers {
 
     /** How long a monitor is held while another thread waits for it. */
     static final long HELD_MS = 60;
-
-    /** How long a lock is held, so that it is seen even where the sampler may seldom look. */
-    static final long TURN_MS = 1_500;
 
     private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[1 << 20]);
     private static final Object MONITOR = new Object();
@@ -61,8 +56,6 @@ public final class KnownAnswers {
             case "spins" -> Thread.ofVirtual().start(() -> spin(number)).join();
             case "burns" -> burns(number);
             case "yields" -> yields(number);
-            case "overtakes" -> overtakes(number);
-            case "in-order" -> inOrder(number);
             case "reads-slowly" -> readsSlowly(number, lines);
             case "thread-locals" -> threadLocals(number);
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -345,63 +338,6 @@ public final class KnownAnswers {
     static void giveWay(AtomicBoolean done) {
         while (!done.get()) {
             Thread.yield();
-        }
-    }
-
-    /** So many threads get an element, one after the other, while one that came before all of them waits: whoever came last is served first. */
-    private static void overtakes(int number) throws InterruptedException {
-        var queue = new SynchronousQueue<Integer>();
-        Thread first = startTaking(queue);
-        for (int i = 0; i < number; i++) {
-            Thread later = startTaking(queue);
-            queue.offer(i);
-            later.join();
-        }
-        queue.offer(number);
-        first.join();
-    }
-
-    private static Thread startTaking(SynchronousQueue<Integer> queue) {
-        Thread taking = Thread.ofVirtual().start(() -> takeElement(queue));
-        await(() -> taking.getState() == Thread.State.WAITING);
-        sleep(TURN_MS);
-        return taking;
-    }
-
-    static void takeElement(SynchronousQueue<Integer> queue) {
-        try {
-            queue.take();
-        } catch (InterruptedException never) {
-            throw new IllegalStateException(never);
-        }
-        sleep(TURN_MS);
-    }
-
-    /** So many threads get a lock in the order in which they came. */
-    private static void inOrder(int number) throws InterruptedException {
-        var lock = new ReentrantLock(true);
-        lock.lock();
-        List<Thread> all = new ArrayList<>();
-        for (int i = 0; i < number; i++) {
-            Thread next = Thread.ofVirtual().start(() -> takeLock(lock));
-            all.add(next);
-            while (!lock.hasQueuedThread(next)) {
-                sleep(10);
-            }
-        }
-        sleep(TURN_MS);
-        lock.unlock();
-        for (Thread next : all) {
-            next.join();
-        }
-    }
-
-    static void takeLock(ReentrantLock lock) {
-        lock.lock();
-        try {
-            sleep(TURN_MS);
-        } finally {
-            lock.unlock();
         }
     }
 

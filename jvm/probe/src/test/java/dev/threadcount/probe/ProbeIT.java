@@ -265,23 +265,6 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void whoGetsAnElementBeforeOneThatCameEarlierHasOvertakenIt(Java java) throws Exception {
-        List<String> turns = run(java, "overtakes", 3).of("turns");
-        assertTrue(sum(turns, "overtaking") >= 1 && sum(turns, "overtaking") <= 3, turns.toString());
-        assertTrue(turns.stream().anyMatch(line -> line.contains("\"state\":\"queue\"")
-                && line.contains("\"overtaker\":\"dev.threadcount.probe.KnownAnswers.takeElement:")), turns.toString());
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
-    void inTheOrderOfArrivalNobodyOvertakes(Java java) throws Exception {
-        List<String> turns = run(java, "in-order", 4).of("turns");
-        assertTrue(sum(turns, "turns") >= 1, turns.toString());
-        assertEquals(0, sum(turns, "overtaking"), turns.toString());
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
     void slowReadsOfAFileAreCountedOfVirtualThreadsWithTheirPath(Java java) throws Exception {
         List<String> reads = run(java, "reads-slowly", 20).of("file_io").stream()
                 .filter(line -> line.contains("KnownAnswers.read:")).toList();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** The database as an experiment starts it: a process of its own, which is ended from outside. */
 class DatabaseEndIT {
     private static final String PASSWORD = "made for this test";
-    private static final long START_SECONDS = 120;
+    private static final long START_SECONDS = 600;
     private static final long END_SECONDS = 15;
 
     private Path folder;

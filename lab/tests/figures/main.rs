@@ -1,4 +1,4 @@
-//! Tests that compare figures of a real server with what they must be: `./dev test-long` runs one at a time.
+//! Tests that compare figures of a real server with what they must be. `./dev test-figures` runs them one after the other.
 
 #![allow(
     clippy::unwrap_used,
