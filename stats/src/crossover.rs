@@ -11,6 +11,7 @@
 
 pub mod agreement;
 pub mod comparison;
+pub mod decision;
 mod jackknife;
 pub mod lost_cpu;
 mod quantile;

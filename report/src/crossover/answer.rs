@@ -7,6 +7,7 @@ use threadcount_model::crossover::Treatment;
 use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
+use threadcount_stats::crossover::decision::{Decision, decision};
 
 /// The answer covers at most this many kinds of thread; the table shows all.
 const MOST_ANSWERS: usize = 3;
@@ -46,7 +47,30 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
             (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
         })
     };
-    others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect()
+    let mut sentences: Vec<String> =
+        others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect();
+    if let Some((first, word)) = sentences.first_mut().zip(decision_words(document, &others, name)) {
+        first.insert_str(0, &word);
+    }
+    sentences
+}
+
+/// The decision on virtual threads, or on the first kind of thread if they were not compared, as the first word of the answer.
+fn decision_words(document: &CrossoverDocument, others: &[Treatment], name: NameOf<'_>) -> Option<String> {
+    let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
+    let asked = *others.iter().find(is_virtual).or(others.first())?;
+    let decided = has_verdict(document, asked).then(|| decision(document, asked)).flatten()?;
+    Some(match decided {
+        Decision::Yes => "Yes. ".to_owned(),
+        Decision::No => "No. ".to_owned(),
+        Decision::Trade => "A trade. ".to_owned(),
+        Decision::NoDifference => "No difference. ".to_owned(),
+        Decision::OnlyTheNumber(threads) => {
+            let pool = name(Treatment::Platform { threads });
+            format!("Only the number of threads: {pool} is as good as {}. ", name(asked))
+        }
+        Decision::NotKnownYet => "Not known yet. ".to_owned(),
+    })
 }
 
 /// Whether throughput, median and p99 all differ; the sentences after that one need not name the figures again.
@@ -215,7 +239,9 @@ mod tests {
             .for_each(|it| it.verdict = Verdict::NotEnoughRuns);
         assert_eq!(
             answers(&document, "", &|it| it.to_string()),
-            ["virtual has an inconclusive throughput, median response time and p99 against own."]
+            [
+                "Not known yet. virtual has an inconclusive throughput, median response time and p99 against own."
+            ]
         );
     }
 
@@ -235,7 +261,8 @@ mod tests {
         };
         let sentences = three(|_| ());
         assert!(
-            sentences[0].starts_with("Inside one JVM virtual has 1.11x the throughput of own, 5.10x ["),
+            sentences[0]
+                .starts_with("Only the number of threads: platform-400 is as good as virtual. Inside one JVM virtual has 1.11x "),
             "{sentences:?}"
         );
         assert!(
@@ -261,7 +288,7 @@ mod tests {
             with_failures(Treatment::Own, 300),
             ["No verdict against own, as 6,000 of its 66,000 requests failed."]
         );
-        assert!(with_failures(VIRTUAL, 1)[0].starts_with("virtual has 1.11x"));
+        assert!(with_failures(VIRTUAL, 1)[0].starts_with("A trade. virtual has 1.11x"));
     }
 
     #[test]
@@ -281,7 +308,7 @@ mod tests {
             with(333),
             ["No verdict on virtual, as 10 % of its responses are to requests from before a switch."]
         );
-        assert!(with(3)[0].starts_with("virtual has 1.11x"));
+        assert!(with(3)[0].starts_with("A trade. virtual has 1.11x"));
     }
 
     #[test]
@@ -296,7 +323,7 @@ mod tests {
         let at = |rate_per_s: f64| after(|it| it.rate_per_s = Some(rate_per_s));
         let reached = at(3_000.0);
         assert!(
-            reached[0].starts_with("virtual has 3.40x [")
+            reached[0].starts_with("No. virtual has 3.40x [")
                 && reached[0].contains("] the median response time of own, the same p99 within ")
                 && reached[0].ends_with(" and completes 3,000/s, as requested."),
             "{reached:?}"

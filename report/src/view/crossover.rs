@@ -209,7 +209,7 @@ mod tests {
         let view = view(&document(&[1.10, 1.12, 1.11, 1.11]));
         assert_eq!(
             view.answer[0],
-            "Inside one JVM loom has 1.11x the throughput of pool, 3.40x [3.400, 3.400] the median response time and the \
+            "A trade. Inside one JVM loom has 1.11x the throughput of pool, 3.40x [3.400, 3.400] the median response time and the \
              same p99 within 1 %."
         );
         assert!(
@@ -321,7 +321,7 @@ mod tests {
         other.trusted = false;
         let view = view(&other);
         assert!(
-            view.answer[0].starts_with("Inside one JVM virtual has 1.11x the throughput of pool"),
+            view.answer[0].starts_with("A trade. Inside one JVM virtual has 1.11x the throughput of pool"),
             "{view:?}"
         );
         assert_eq!(view.answer.len(), 1);

@@ -91,6 +91,18 @@ pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
     compared
 }
 
+/// Compares one treatment with another one than the baseline; `None` if one of them was not measured.
+#[must_use]
+pub(super) fn between(
+    crossover: &Crossover,
+    one: Treatment,
+    other: Treatment,
+) -> Option<TreatmentComparison> {
+    let all = treated(crossover);
+    let [one, other] = [one, other].map(|treatment| all.iter().find(|it| it.treatment == treatment));
+    one?.against(other?)
+}
+
 /// Parts of the 5 % chance of a false verdict: for the throughput, for the median and p99, and for the CPU per request. Under an open
 /// load, response times are the answer.
 const CLOSED_SHARES: [f64; 3] = [0.5, 0.3, 0.2];
