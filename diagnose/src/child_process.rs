@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Who runs for a smaller part of the time rests, and wakes up now and then.
+/// A process that runs for a smaller share of the time is at rest and wakes up now and then.
 const RUNS: f64 = 0.05;
-/// Where others have the cores, who wants to run for so much of the time works as well.
+/// If other processes have the cores, a process that wants to run for this share of the time counts as working.
 const WANTS: f64 = 0.3;
 /// A child process may have begun others; deeper ones are left out.
 const DEPTH: usize = 8;
@@ -32,7 +32,7 @@ pub struct ChildProcess {
     pub is_busy: bool,
 }
 
-/// What each child process has run so far, by its number.
+/// The time that each child process has run so far, by process ID.
 pub(super) type ChildTimes = HashMap<u32, RunTime>;
 
 pub(super) fn times(parent: u32) -> ChildTimes {
@@ -52,8 +52,8 @@ pub(super) fn since(parent: u32, before: &ChildTimes, seconds: f64) -> Vec<Child
     children(parent).into_iter().map(child).collect()
 }
 
-/// Of a thread that waits for the end of a child process: the child that stands in a write, as `convert (4711), which writes to standard
-/// output, a pipe to java (4710)`, else the only one.
+/// The child process that a thread waits for: the one that stands in a write, as `convert (4711), which writes to standard output, a pipe
+/// to java (4710)`, else the only one.
 pub(super) fn waited_for(children: &[ChildProcess]) -> Option<String> {
     let writes = |it: &ChildProcess| {
         let target = it.family.iter().find_map(|pid| writers::target(*pid, *pid))?;

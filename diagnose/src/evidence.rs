@@ -1,4 +1,4 @@
-//! What was gathered of a JVM within some seconds, merged by thread.
+//! The evidence that was gathered from a JVM within some seconds, merged by thread.
 
 use super::child_process::ChildProcess;
 use super::frame::Frame;
@@ -41,12 +41,12 @@ pub struct Thread {
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
-    /// What it waits for at a queue of the program's own.
+    /// The side of a queue of the program's own at which it waits.
     pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
-    /// What it waits for that has to be given back.
+    /// The thing that it waits for and that has to be given back.
     pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
     pub class_to_begin: Option<String>,
@@ -60,7 +60,7 @@ pub struct Thread {
     pub cpu_share: Option<f64>,
     /// How often in a second it went to wait; 0: it is not known.
     pub waits_per_second: f64,
-    /// Of its time limit, where it is known.
+    /// Time that is left until its time limit, if known.
     pub left: Option<Duration>,
     /// The child process that it waits for or reads from, where that works.
     pub busy_child: Option<BusyChild>,
@@ -243,7 +243,7 @@ pub struct Evidence {
     pub given: HashSet<String>,
     /// Circles that the JVM found itself, among platform threads, in all snapshots.
     pub circles_of_jvm: Vec<PrintedCircle>,
-    /// Of the whole process.
+    /// Cores that the whole process used.
     pub cores_used: f64,
     /// Processes that it has begun, at the end.
     pub children: Vec<ChildProcess>,
@@ -255,7 +255,7 @@ impl Evidence {
         self.threads.iter().find(|thread| thread.tid == tid)
     }
 
-    /// Who has what a thread waits for.
+    /// The thread that owns this lock.
     #[must_use]
     pub fn owner_of(&self, lock: &str) -> Option<&Thread> {
         let of_synchronizer = self.synchronizers.get(lock).and_then(|it| self.thread(it.owner?));

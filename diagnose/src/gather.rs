@@ -47,7 +47,7 @@ const SHORT_FULLNESS: f64 = 0.9;
 /// Latency of an interruption.
 const REACTION: Duration = Duration::from_millis(100);
 
-/// What is asked for.
+/// The options of a diagnosis.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Load the probe for the locks of virtual threads.
@@ -214,8 +214,8 @@ pub(super) fn evidence(all: &Gathered) -> Evidence {
     }
 }
 
-/// Of platform threads that stand in a write or for the lock of a file, of those that wait for a child process or read from one, and how
-/// long those with a time limit will wait.
+/// Finds the targets of platform threads that stand in a write, wait for the lock of a file or for a child process, or read from one, and
+/// how long threads with a time limit will wait.
 fn find_targets(all: &Gathered, threads: &mut [Thread]) {
     let printed = all.snapshots.last().map(|it| it.printed.as_slice()).unwrap_or_default();
     let ids: HashMap<u64, u32> = printed.iter().filter_map(|it| Some((it.tid, it.os_id?))).collect();
@@ -276,7 +276,7 @@ fn is_enough(snapshots: &[Snapshot]) -> bool {
     whole(snapshots).len() >= SNAPSHOTS || of_failed_dumps(snapshots) >= SNAPSHOTS
 }
 
-/// What can be judged where too few have all threads; else empty.
+/// The snapshots of platform threads alone, if too few snapshots have all threads; else empty.
 fn of_platform_threads(snapshots: &[Snapshot]) -> Vec<Snapshot> {
     let is_too_few = whole(snapshots).len() < SNAPSHOTS && snapshots.len() >= SNAPSHOTS;
     let all = snapshots.iter().filter(|it| is_too_few && !it.printed.is_empty());

@@ -5,7 +5,7 @@ use threadcount_machine::perf_data::PerfData;
 
 const COLLECTORS: std::ops::Range<u32> = 0..4;
 
-/// What an issue tracker asks for.
+/// The facts about a JVM that an issue tracker asks for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct JvmDescription {
     /// As a thread dump begins: `OpenJDK 64-Bit Server VM (21.0.8+9-LTS mixed mode, sharing)`.
@@ -19,7 +19,7 @@ pub struct JvmDescription {
 }
 
 impl JvmDescription {
-    /// Of a running JVM.
+    /// Reads the description of a running JVM.
     pub(super) fn read(pid: u32, thread_print: &str, parallelism: Option<usize>) -> Self {
         let data = PerfData::read(pid);
         let text = |name: &str| data.as_ref().and_then(|data| data.text(name));

@@ -1,4 +1,4 @@
-//! Whose code a method is: the JDK's, a server's, another library's or the application's.
+//! Tells whether a method belongs to the JDK, a server, another library or the application.
 
 use std::sync::LazyLock;
 

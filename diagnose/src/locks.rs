@@ -29,16 +29,16 @@ pub struct LockWait {
     pub users: Vec<u64>,
     /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
     pub wait: i64,
-    /// What has to be given back, with the call that takes it, as the code shows: `a Connection of shop.Db.connection`.
+    /// The thing that has to be given back, with the call that takes it, as the code shows: `a Connection of shop.Db.connection`.
     pub resource: Option<String>,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
-    /// Of a queue of the program's own: what the thread waits for there.
+    /// The side of a queue of the program's own at which the thread waits.
     pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to it before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
-    /// Of the time limit of a virtual thread, where it is long.
+    /// Time that is left until the time limit of a virtual thread, if that is long.
     pub left_ms: Option<u64>,
     /// The outermost frame that takes it.
     pub taken_at: String,

@@ -28,7 +28,7 @@ pub(super) struct Snapshot {
     pub texts: (String, String),
 }
 
-/// What the kernel counted of one thread.
+/// The kernel's counts of one thread between two dumps.
 struct Clock {
     runnable: f64,
     on_cpu: f64,
@@ -61,7 +61,7 @@ impl Clocks {
         Self { by_id: after.iter().map(|(id, now)| (*id, clock(id, now))).collect(), seconds }
     }
 
-    /// Of the whole process.
+    /// Cores that the whole process used.
     pub fn cores_used(&self) -> f64 {
         self.by_id.values().map(|clock| clock.on_cpu).sum()
     }

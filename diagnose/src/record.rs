@@ -24,7 +24,7 @@ pub struct Gathered {
     pub(super) gc: Vec<(Duration, GcCounters)>,
 }
 
-/// What `--out` keeps besides the verdicts. Seconds count from the beginning.
+/// The evidence that `--out` keeps besides the verdicts. Seconds count from the beginning.
 #[derive(Debug, Serialize)]
 pub struct Record {
     pub jvm: JvmDescription,
@@ -33,7 +33,7 @@ pub struct Record {
     pub cpu: CpuRecord,
     pub gc: Vec<At<GcCounters>>,
     pub locks: Vec<At<LockSnapshot>>,
-    /// Of the last dump.
+    /// The text of the last dump.
     pub thread_print: String,
     pub thread_dump: Value,
     /// The oldest first.
@@ -48,14 +48,14 @@ pub struct At<T> {
     pub it: T,
 }
 
-/// What the JVM wrote.
+/// The dumps as the JVM wrote them.
 #[derive(Debug, Serialize)]
 pub struct DumpTexts {
     pub thread_print: String,
     pub thread_dump: Value,
 }
 
-/// What the threads of the process ran, between one moment and the next.
+/// The CPU time of each thread of the process between one moment and the next.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct CpuRecord {
     pub at_seconds: Vec<f64>,
@@ -68,7 +68,7 @@ pub struct CpuRecord {
 pub struct ThreadCpu {
     /// As the JVM sees it.
     pub os_id: u32,
-    /// Of a Java thread.
+    /// The number of a Java thread; `None` for a thread of the JVM itself.
     pub id: Option<u64>,
     pub name: String,
     pub on_cpu_ms: Vec<f64>,

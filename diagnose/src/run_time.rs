@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 
-/// Of one thread since it began.
+/// The time that one thread has run and waited for a core since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RunTime {
     pub on_cpu_ns: u64,
@@ -16,7 +16,7 @@ pub struct RunTime {
 }
 
 impl RunTime {
-    /// What it ran since another moment; nothing, where it has ended meanwhile.
+    /// The difference to an earlier reading; zero if the thread has ended meanwhile.
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What was asked of the process over its sockets, and whether it answered, between the first look and the last.
+//! The requests to the process on its sockets, and whether it answered, between the first look and the last.
 
 use serde::Serialize;
 use std::collections::{HashMap, HashSet};
@@ -14,13 +14,13 @@ pub struct ServerUse {
     pub oldest_ms: u32,
     /// Bytes lay unread at both looks.
     pub unread: usize,
-    /// Of these, connections that nobody accepted.
+    /// The number of these connections that nobody accepted.
     pub not_accepted: usize,
     /// Something was sent meanwhile; `None`: the kernel does not say it.
     pub answered: Option<usize>,
     /// Other machines that owe the process an answer.
     pub waits_for: Vec<String>,
-    /// Of the unanswered ones, those of the process itself, and the port.
+    /// The unanswered calls that come from the process itself, with their port.
     pub own_calls: Option<OwnCalls>,
 }
 

@@ -14,7 +14,7 @@ pub struct DumpedThread {
     pub frames: Vec<Frame>,
     /// The monitor that it wants to enter or was notified in; Java 25.
     pub blocked_on: Option<String>,
-    /// What it is parked for; Java 25.
+    /// The object that it is parked for; only Java 25 tells.
     pub parked_for: Option<String>,
     /// The object for whose notification it waits; Java 25.
     pub waits_on: Option<String>,

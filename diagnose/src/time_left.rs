@@ -47,7 +47,7 @@ mod tests {
     use std::sync::mpsc;
     use std::thread;
 
-    /// Of a thread that waits in this way, once it does.
+    /// The time limit that is read of a thread once it waits in this way.
     fn left(wait: fn(), is_found: fn(&Option<Duration>) -> bool) -> Option<Duration> {
         let (send, id) = mpsc::channel();
         thread::spawn(move || {

@@ -1,13 +1,13 @@
-//! What is wrong with a JVM, as types; `report::diagnosis` makes the sentences.
+//! The verdicts on a JVM, as types; `report::diagnosis` makes the sentences.
 
 use super::frame::Frame;
 use super::kernel::KernelFact;
 pub use super::server_use::OwnCalls;
 use serde::Serialize;
 
-/// What a thread does that waits for a child process to end.
+/// The words for a thread that waits for a child process to end.
 pub const FOR_CHILD_PROCESS: &str = "waiting for a child process";
-/// Of a child process that is read no more.
+/// The words for a child process that is blocked, because this JVM no longer reads its output.
 pub const WAITS_TO_WRITE_BACK: &str = "waits to write back to this JVM";
 pub const FOR_FILE_LOCK: &str = "waiting for the lock of a file";
 pub const WRITES_STREAM: &str = "writing to a file or a pipe";
@@ -50,7 +50,7 @@ pub enum LostOwner {
     Idle(ThreadName),
 }
 
-/// What a thread has to do with what another one waits for.
+/// The relation of a thread to what another one waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bond {
@@ -129,7 +129,7 @@ pub struct StandingThread {
     pub thread: ThreadAt,
     /// `waiting for a result`.
     pub what: String,
-    /// Who has what it waits for; `None`: not known.
+    /// The thread that has what it waits for; `None` if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub giver: Option<StandingGiver>,
     /// It waits for a notification of the object for whose notification requests wait.
@@ -172,7 +172,7 @@ pub struct StandingGroup {
     pub is_limited: bool,
 }
 
-/// What is wrong.
+/// One cause of a hang, or the sign that nothing hangs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Verdict {
@@ -210,7 +210,7 @@ pub enum Verdict {
         oldest_seconds: f64,
         /// Connections whose bytes lie unread.
         unread: usize,
-        /// Of these, those that were not accepted.
+        /// The number of these connections that the server has not accepted.
         not_accepted: usize,
         /// Connections on which something was sent meanwhile.
         answered: Option<usize>,
@@ -224,9 +224,9 @@ pub enum Verdict {
     LockWithoutRunnableOwner {
         lock: Option<String>,
         owner: Option<ThreadAt>,
-        /// Those that hold a carrier.
+        /// Threads that are pinned to a carrier.
         pinned: Vec<ThreadAt>,
-        /// Those that could go on, had they a carrier.
+        /// Threads that could go on if they had a carrier.
         unmounted: Vec<ThreadAt>,
         carriers: usize,
     },
@@ -251,7 +251,7 @@ pub enum Verdict {
     LockNotGivenBack { lock: String, owner: LostOwner, waiters: usize, waiting: Vec<ThreadAt>, at: Frame },
     /// Each carrier runs the same thread all the time.
     CarriersSpinning { held_by: Vec<ThreadAt>, seconds: f64, not_started: usize },
-    /// Those that hold what others wait for are waiting themselves.
+    /// All holders of what others wait for are waiting themselves.
     PoolExhausted {
         what: String,
         waiters: usize,
@@ -345,7 +345,7 @@ pub enum Missing {
 /// Child processes that work while threads wait for them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BusyChild {
-    /// Of the first one.
+    /// The process ID of the first child.
     pub pid: u32,
     pub name: String,
     /// How many more there are.

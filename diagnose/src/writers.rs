@@ -1,4 +1,4 @@
-//! What a thread writes to and cannot go on, by its system call: a pipe that nobody reads, for instance.
+//! Finds what a thread that stands in a write writes to, by its system call: a pipe that nobody reads, for instance.
 
 use std::fs;
 use std::path::Path;
@@ -38,12 +38,12 @@ fn writes_itself(reader: u32, filler: u32) -> Option<&'static str> {
     is_to_filler.then_some(crate::verdict::WAITS_TO_WRITE_BACK)
 }
 
-/// What a descriptor of a process is: `pipe:[4711]`.
+/// The file behind a descriptor of a process: `pipe:[4711]`.
 pub(super) fn link(pid: u32, descriptor: u32) -> Option<String> {
     Some(fs::read_link(format!("/proc/{pid}/fd/{descriptor}")).ok()?.display().to_string())
 }
 
-/// Of one of these calls, from `1 0x1 0x7f.. ..`: its number, and its arguments.
+/// The descriptor in a line of `/proc/PID/syscall` (`1 0x1 0x7f.. ..`, number and arguments), if the call is one of these.
 pub(super) fn descriptor(call: &str, calls: &[u32]) -> Option<u32> {
     let mut words = call.split_ascii_whitespace();
     let number: u32 = words.next()?.parse().ok()?;

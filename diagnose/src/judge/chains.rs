@@ -39,14 +39,14 @@ enum ChainEnd {
     Open,
 }
 
-/// What hangs for good, the one with most threads behind it first: circles, and other ends.
+/// The verdicts on what hangs for good, the one with most threads behind it first: circles, and other ends.
 pub(super) fn judge(evidence: &Evidence) -> (Vec<Verdict>, Vec<Verdict>) {
     let graph = WaitGraph::of(evidence);
     let chains = chains(&graph);
     (circles(&graph, &chains), dead_ends(&graph, &chains))
 }
 
-/// Of each thread that waits. A thread that was walked over is not walked over again.
+/// The chain of each thread that waits. No thread is walked over twice.
 fn chains(graph: &WaitGraph<'_>) -> Vec<Chain> {
     let mut known: HashMap<usize, Chain> = HashMap::new();
     for from in (0..graph.waits.len()).filter(|it| graph.waits[*it].is_some()) {
@@ -134,7 +134,7 @@ fn circles(graph: &WaitGraph<'_>, chains: &[Chain]) -> Vec<Verdict> {
     verdicts.into_iter().map(|(_, verdict)| verdict).collect()
 }
 
-/// Those of one shape.
+/// The circles of one shape.
 #[derive(Default)]
 struct Circles {
     /// Each in the order of its links.

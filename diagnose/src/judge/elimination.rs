@@ -113,7 +113,7 @@ mod tests {
 
     const FILTER: &str = "shop.web.LoggingFilter.doFilter(LoggingFilter.java:31)";
 
-    /// Of one request on Java 21, top frame first.
+    /// The frames of one request on Java 21, top frame first.
     fn request(tid: u64, frames: &[&str]) -> Thread {
         let frames = [frames, &[FILTER, "shop.web.Server.lambda$serve$0(Server.java:12)"]].concat();
         Thread {

@@ -1,4 +1,4 @@
-//! Who can give what threads wait for: by what the probe names, by the queues of pools, by code.
+//! Finds the threads that can give what others wait for: by what the probe names, by the queues of pools, by code.
 
 use super::library_tasks::LibraryTasks;
 use super::requests::is_of_server;
@@ -12,7 +12,7 @@ use crate::libraries;
 use crate::verdict::Bond;
 use std::collections::{HashMap, HashSet};
 
-/// Those that can give it, how it is theirs, and a thread that is no more and has it.
+/// The threads that can give it, their relation to it, and a thread that has ended and still has it.
 pub(super) type Found = (Vec<usize>, Bond, Option<(u64, String)>);
 
 /// Threads by what they could give.
@@ -33,7 +33,7 @@ pub(super) struct GiverIndex<'a> {
     /// Packages that have begun a thread which has called no other one, or waits for work.
     resting: HashSet<&'a str>,
     library_tasks: LibraryTasks<'a>,
-    /// Those in a task whose end completes a result; which result it is, the JVM does not show.
+    /// Threads in a task whose end completes a result; the JVM does not show which result.
     completing: Vec<usize>,
 }
 
@@ -151,7 +151,8 @@ impl<'a> GiverIndex<'a> {
         (if by_code { self.holders(thing, graph) } else { owners }, Bond::Holds, None)
     }
 
-    /// Of a lock without an owner: who is past the place at which others wait. Else those of the same class that wait for another lock.
+    /// The holders of a lock without an owner: threads that are past the place at which others wait, else threads of the same class that wait
+    /// for another lock.
     fn holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
         let by_site = Sites::of(graph, thing).holders(graph, thing);
         if !by_site.is_empty() {
@@ -374,7 +375,7 @@ fn few(threads: Vec<usize>, waits: &[Option<Wait>]) -> Vec<usize> {
     }
 }
 
-/// Those that do not wait for it themselves.
+/// The threads that do not wait for it themselves.
 fn others(thing: &Thing, all: impl Iterator<Item = usize>) -> Vec<usize> {
     let waiters: HashSet<usize> = thing.waiters.iter().copied().collect();
     all.filter(|at| !waiters.contains(at)).collect()

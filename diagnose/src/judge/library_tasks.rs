@@ -20,7 +20,7 @@ impl<'a> LibraryTasks<'a> {
         Self { begun: begun.collect() }
     }
 
-    /// Those of the package of this field, or of one within it: those that work or wait for another machine, else those that wait here.
+    /// The tasks of the package of this field, or of one within it: those that work or wait for another machine, else those that wait here.
     pub fn of_queue(&self, field: &str, graph: &WaitGraph<'_>) -> Vec<usize> {
         let package = field.rsplit_once('.').and_then(|(class, _)| class.rsplit_once('.'));
         let Some((package, _)) = package.filter(|_| !libraries::is_application(field)) else {

@@ -54,7 +54,7 @@ pub(super) fn is_of_server(thread: &Thread) -> bool {
     requests::is_of_server(thread)
 }
 
-/// What is wrong, the cause of the rest first; never empty.
+/// The verdicts, the cause of the others first; never empty.
 #[must_use]
 pub fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut found: Vec<Verdict> = gc::judge(evidence).into_iter().collect();

@@ -8,11 +8,11 @@ use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 pub(super) const PERMIT: &str = "a permit of a Semaphore";
-/// Of a library or a program that is not known by name.
+/// The words for a limited resource of a library or a program that is not known by name.
 pub(super) const RESOURCE: &str = "something that is given back";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
-/// Who holds one for less is fast, however many wait.
+/// A holder that keeps it for less time is fast, however many threads wait.
 const SLOW_SECONDS: f64 = 0.7;
 
 /// Methods in which a thread waits for one of a limited number, and what it is.
@@ -51,7 +51,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
 }
 
-/// Those who wait for the same.
+/// The threads that wait for one limited resource.
 struct Queue<'a> {
     evidence: &'a Evidence,
     lock: &'a str,
@@ -87,7 +87,7 @@ impl<'a> Queue<'a> {
         others.filter(|thread| thread.frames.iter().any(|it| frames.contains(it))).collect()
     }
 
-    /// Who had one when the locks were read has given it back.
+    /// Whether a holder has given one back since the locks were read.
     fn has_moved(&self) -> bool {
         let has_left =
             |tid: u64, at: &Frame| self.evidence.thread(tid).is_none_or(|it| !it.frames.contains(at));
@@ -163,8 +163,8 @@ impl<'a> Queue<'a> {
         (is_lasting && is_slow).then(|| self.pool_exhausted(&outside, Some(waits_in), hold_seconds))
     }
 
-    /// Of a synchronizer it is known who waits anew. Elsewhere a virtual thread that serves one request after the other looks as if
-    /// it waited all the time, so that the holders themselves have to be the same.
+    /// The queue of a synchronizer shows which threads wait anew. Elsewhere a virtual thread that serves one request after the other looks as
+    /// if it waited all the time, so that the holders themselves have to be the same.
     fn are_held_long(&self, outside: &[&Thread]) -> bool {
         let has_queue = self.evidence.synchronizers.get(self.lock).is_some_and(|it| it.has_queue);
         let before: HashMap<u64, &Thread> =
@@ -243,7 +243,8 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
     numbers.into_iter().find(|(_, number)| 2 * number > all).map(|(peer, _)| peer.to_owned())
 }
 
-/// What the thread waits for, if it is one of a limited number. Who opens a new one has a place already, and waits outside.
+/// The resource that the thread waits for, if their number is limited. A thread that opens a new one has a place already, and waits
+/// outside.
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
@@ -251,7 +252,7 @@ pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     of_library.or_else(|| thread.resource.as_ref().filter(|_| waits).map(|_| RESOURCE))
 }
 
-/// Those of the holders that wait outside, if it is half of them or more, and what the first one does.
+/// The holders that wait outside, if they are at least half of all, and the words for what the first one does.
 fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
     let is_outside = |it: &&Thread| waits_in(it).is_some() && it.busy_child.is_none();
     let outside: Vec<&Thread> = holders.iter().copied().filter(is_outside).collect();

@@ -5,7 +5,7 @@ use crate::evidence::{Evidence, SNAPSHOTS, Thread};
 use crate::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;
 
-/// What the dumps and the JVM's own threads need is well below.
+/// A process that uses more cores works; the dumps and the JVM's own threads need far less.
 const WORKS_CORES: f64 = 0.25;
 const GROUPS: usize = 5;
 

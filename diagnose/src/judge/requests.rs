@@ -28,7 +28,7 @@ fn may_have_request(thread: &Thread) -> bool {
     !thread.is_begun_by_main() && !waits_for_work(thread)
 }
 
-/// Those that stood still all the time, and wait for something that need not come; without those whose client has nothing to send.
+/// The requests that stood still all the time and wait for something that may never come, without those whose client has nothing to send.
 pub(super) fn standing(evidence: &Evidence) -> impl Iterator<Item = (&Thread, Option<Wait>)> {
     let all = evidence.threads.iter().filter(|it| it.stands_still() && has_request(evidence, it));
     let with_wait = all.map(|thread| (thread, wait::of(thread)));
@@ -44,7 +44,8 @@ pub(super) fn others_that_stand(
     standing_threads(evidence, is_left_out, false)
 }
 
-/// Those as well that wait for something outside of the JVM: where no thread works on requests, one of them may have to.
+/// All requests that stand still, also those that wait for something outside of the JVM: if no thread works on requests, one of them may
+/// have to.
 pub(super) fn all_that_stand(evidence: &Evidence) -> Vec<StandingThread> {
     standing_threads(evidence, |_| false, true)
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 pub(super) struct Sites<'a>(HashMap<&'a str, u32>);
 
 impl<'a> Sites<'a> {
-    /// Of those that wait for it: from the wait to the first frame of the application.
+    /// The places at which threads wait for it: the frames from the wait to the first frame of the application.
     pub fn of(graph: &WaitGraph<'a>, thing: &Thing) -> Self {
         let mut sites: HashMap<&str, u32> = HashMap::new();
         for thread in thing.waiters.iter().map(|it| graph.thread(*it)) {

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 const GROUPS: usize = 5;
-/// Who wants to run for more than this part of the time computes.
+/// A thread that wants to run for more than this share of the time computes.
 const COMPUTES: f64 = 0.3;
 const AGAIN: &str = "going through this call again and again";
 /// A wait that is begun more often than once in so long is no limit of a request. Long polls wait for a second each time.
@@ -141,7 +141,7 @@ fn behind_others_that_go_on(evidence: &Evidence, answered: Option<usize>) -> Has
     behind
 }
 
-/// What it does; of one that sleeps, with the method of a library that it has called, as that of a rate limiter.
+/// The words for what it does; if it sleeps, with the method of the library that it has called, such as a rate limiter's.
 fn what(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
     let called = thread.frames.iter().take_while(|it| !it.is_application()).last();
     let of_library = called.filter(|it| !it.is_jdk()).map(|it| format!(" in {}", it.method));
@@ -181,7 +181,7 @@ fn waits_again(evidence: &Evidence, thread: &Thread) -> bool {
     thread.stood_still && thread.went_on && wait::is_timed(thread) && has_request(evidence, thread)
 }
 
-/// Those that were in the same call of the application in each dump, and not at one line: they have the CPU, or try again.
+/// The threads that were in the same call of the application in each dump, but not at one line: they have the CPU, or try again.
 fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
     let earlier: Vec<HashMap<u64, &Thread>> =
         evidence.earlier.iter().map(|all| all.iter().map(|it| (it.tid, it)).collect()).collect();

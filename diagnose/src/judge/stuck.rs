@@ -25,7 +25,7 @@ pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     found.filter_map(|((_, waits_in), threads)| stuck(waits_in, threads)).collect()
 }
 
-/// Of those that waited there before.
+/// Whether the threads that waited there before have gone on.
 fn others_are_through(evidence: &Evidence, threads: &[&Thread]) -> bool {
     let at = threads.first().and_then(|it| it.application());
     let is_there = |tid: u64| evidence.thread(tid).is_some_and(|it| it.application() == at);

@@ -1,4 +1,4 @@
-//! What a thread waits for, by the methods of the JDK that it stands in.
+//! Tells what a thread waits for, by the methods of the JDK that it stands in.
 
 use super::permits;
 use super::waits::{
@@ -14,15 +14,15 @@ pub(super) enum Wait {
     Monitor,
     Lock,
     Permit(&'static str),
-    /// Of a task, a future or a thread that ends.
+    /// The result of a task or a future, or the end of a thread.
     Result,
-    /// Of all threads of a pool.
+    /// The end of all threads of a pool.
     PoolEnd,
-    /// In a queue that is full.
+    /// Room in a queue that is full.
     Room,
-    /// Of a queue that is empty.
+    /// An item of a queue that is empty.
     Item,
-    /// That others come as well: a latch, a barrier.
+    /// The arrival of others: a latch, a barrier.
     Latch(&'static str),
     /// A condition, `notify`, `unpark`.
     Signal,
@@ -233,7 +233,7 @@ pub(super) fn thing(thread: &Thread, wait: Wait) -> String {
     of_code.map_or_else(|| words(wait).to_owned(), |it| it.name.clone())
 }
 
-/// What a thread does.
+/// The words for what a thread does.
 pub(super) fn phrase(thread: &Thread, wait: Wait) -> String {
     match wait {
         Wait::Outside(what) => what.to_owned(),

@@ -13,14 +13,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 pub(super) struct WaitGraph<'a> {
     pub evidence: &'a Evidence,
     pub waits: Vec<Option<Wait>>,
-    /// What each waits for, by its place in `things`.
+    /// The thing that each thread waits for, by its place in `things`.
     pub thing_of: Vec<Option<usize>>,
     pub things: Vec<Thing>,
     /// Nothing shows that it will not go on: it moves, runs, or waits for one that does.
     pub can_go_on: Vec<bool>,
 }
 
-/// What threads wait for.
+/// A thing that threads wait for.
 pub(super) struct Thing {
     pub wait: Wait,
     /// Class and identity, where it is known.
@@ -207,7 +207,7 @@ impl<'a> WaitGraph<'a> {
     }
 }
 
-/// Who could give it would be known, or be seen to work. A free lock is given to the next one.
+/// Whether a thread that could give it would be known, or be seen to work. A free lock is given to the next one.
 fn is_closed(thing: &Thing) -> bool {
     match thing.wait {
         Wait::Result | Wait::PoolEnd | Wait::Room | Wait::Latch(_) => true,

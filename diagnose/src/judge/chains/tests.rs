@@ -266,7 +266,7 @@ fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itsel
     );
 }
 
-/// What the code shows to be given back, and who has one.
+/// A thread that waits for a resource that the code shows to be given back, and its holders.
 fn wants(tid: u64, holders: &[u64], frames: &[&str]) -> Thread {
     const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
     let place = |it: &u64| (*it, Frame::parse("shop.Orders.book(Orders.java:7)"));
