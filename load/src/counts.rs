@@ -43,7 +43,7 @@ impl Counts {
         self.in_flight_at_start + self.sent
     }
 
-    /// Of an open load, how many requests fell due while it was counted.
+    /// The number of requests of an open load that fell due while it was counted.
     #[must_use]
     pub const fn due(&self) -> u64 {
         (self.sent + self.not_sent).saturating_sub(self.waiting_at_start)
@@ -62,7 +62,7 @@ impl Counts {
     }
 }
 
-/// What became of requests within one second.
+/// The outcome of requests within one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondCounts {
     /// Requests sent in it.
@@ -99,9 +99,9 @@ pub struct Bytes {
 #[schemars(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ConnectionsAtStart {
-    /// Those that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.
+    /// Connections that were open; at the end of a lead-in those that had been opened, since a server may close any of them later.
     pub open: u64,
-    /// Those that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
+    /// Connections that were to be open. In a closed loop without those whose connect had failed, which is a failure of its own.
     pub wanted: u64,
 }
 

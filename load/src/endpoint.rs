@@ -1,9 +1,9 @@
-//! What connections are made to.
+//! The endpoints that connections are made to.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What a connection is made to.
+/// The endpoint of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     /// An address and a port.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 /// More of a page would be noise.
 const MOST_CHARACTERS: usize = 200;
-/// What is read of it.
+/// The number of bytes that are read of a body.
 const MOST_BYTES: usize = 4_000;
 const HEAD_END: &[u8] = b"\r\n\r\n";
 
@@ -16,7 +16,7 @@ static SECRETS: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     masks.into_iter().filter_map(|(pattern, mask)| Some((Regex::new(pattern).ok()?, mask))).collect()
 });
 
-/// Of the bytes of a response, or of their last part. `None`: it has no body that can be printed.
+/// The printable body in the bytes of a response, or in their last part; `None` if it has none.
 pub(crate) fn of(response: &[u8]) -> Option<String> {
     let head_end = response.windows(HEAD_END.len()).position(|bytes| bytes == HEAD_END);
     let body = &response[head_end.map_or(0, |at| at + HEAD_END.len())..];

@@ -28,7 +28,7 @@ const FAST_CLOSED_LOOP_PER_S: f64 = 50_000.0;
 /// The kernel's default, for systems that hide the setting.
 const DEFAULT_PORT_RANGE: RangeInclusive<u16> = 32_768..=60_999;
 
-/// What a load may use of this machine.
+/// The resources of this machine that a load may use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Resources {
     /// The addresses that connections are bound to, one after the other. Empty: the kernel chooses, one suffices.
@@ -89,7 +89,7 @@ impl LimitError {
         }
     }
 
-    /// What to do about the limit itself: commands, or more machines.
+    /// The remedy for the limit itself: commands, or more machines.
     #[must_use]
     pub fn remedy(&self) -> String {
         match *self {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What one period counted.
+/// The counts of one period.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PeriodCounts {
@@ -62,7 +62,7 @@ impl Periods {
         self.turn(None);
     }
 
-    /// What a period counted, and forgets it. Complete once each thread has had an event after its end, or the load has ended.
+    /// Takes the counts of a period, and forgets them. Complete once each thread has had an event after its end, or the load has ended.
     #[must_use]
     pub fn take(&self, number: u32) -> Option<PeriodCounts> {
         locked(&self.counted).remove(&number)

@@ -31,7 +31,7 @@ pub struct Exchange {
     pub connection: Option<u32>,
 }
 
-/// What one thread saw within one second of the run.
+/// The events that one thread saw within one second of the run.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Slice {
@@ -69,7 +69,7 @@ impl Slice {
 pub struct Progress {
     /// Which thread.
     pub thread: u32,
-    /// What it saw.
+    /// The events of that second.
     pub slice: Slice,
     /// Nothing of a second before this one will come from this thread any more.
     pub past: u32,
@@ -85,16 +85,17 @@ pub struct Recorder {
     /// Requests fall due by a schedule, and not as others end.
     has_schedule: bool,
     thread: u32,
-    /// What is counted apart, if anything is.
+    /// The period that is counted apart, if there is one.
     period: Option<PeriodRecorder>,
     /// The log of requests, if there is one.
     log: Option<LogSender>,
     /// Dropped after the last slice, which ends the collecting loop.
     progress: Option<Sender<Progress>>,
     slice: Slice,
-    /// What it measured. [`LoadOutcome::add`] adds up those of all threads.
+    /// The sum of its measurements. [`LoadOutcome::add`] adds up those of all threads.
     pub total: LoadOutcome,
-    /// Of the responses whose first byte arrived before the last: sent → first and last byte. All others have their service time.
+    /// Sent → first byte, and below sent → last byte, of the responses whose first byte arrived before the last. All others have their
+    /// service time.
     split_first_byte: Times,
     split_last_byte: Times,
     /// Due → sent, and ready → sent, of the requests that waited for a connection, which are few or none in most loads.
@@ -104,7 +105,7 @@ pub struct Recorder {
     pub status: Box<[u64; 1000]>,
 }
 
-/// What must be known of the requests before counting begins.
+/// The knowledge of the requests that is needed before counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadIn {
     /// When those in flight were sent, added up.

@@ -6,7 +6,7 @@ use crate::times::Times;
 /// Requests that are kept at once.
 const ROOM: usize = 8_192;
 
-/// Of what lies below this quantile so far nothing is kept: far enough below the 99th percentile for a tail that becomes shorter.
+/// Nothing that lies below this quantile so far is kept: far enough below the 99th percentile for a tail that becomes shorter.
 const KEPT_FROM: f64 = 0.95;
 
 /// When a request was due, and when its last byte arrived.
@@ -33,7 +33,7 @@ pub struct Slowest {
     threshold_ns: Nanos,
     /// Each is kept with a probability of 1 in this, a power of two.
     one_in: u64,
-    /// Of the random draw (xorshift64, Marsaglia 2003).
+    /// The state of the random draw (xorshift64, Marsaglia 2003).
     random: u64,
 }
 
@@ -112,7 +112,7 @@ impl Slowest {
         self
     }
 
-    /// Those that took longer than this.
+    /// The requests that took longer than this.
     #[must_use]
     pub fn beyond(&self, response_ns: Nanos) -> Vec<SlowRequest> {
         self.kept.iter().copied().filter(|request| request.response_ns() > response_ns).collect()

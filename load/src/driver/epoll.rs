@@ -20,7 +20,7 @@ use std::net::IpAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 const AT_ONCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
-/// What the timer's events carry instead of a slot and a generation.
+/// The mark that the timer's events carry instead of a slot and a generation.
 const ALARM: u64 = u64::MAX;
 /// Most events taken by one wait.
 const EVENTS: usize = 256;

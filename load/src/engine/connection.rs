@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// How long after a round trip a close may be seen that crossed a request: both sides have to get a core for it.
 const CROSSING_NS: Nanos = 10_000_000;
 
-/// What a slot's connection is doing.
+/// The state of a slot's connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// There is none.
@@ -42,7 +42,7 @@ pub(super) struct Connection {
     pub session: Option<Box<Session>>,
     /// How many streams may have a request: 1 over HTTP/1.1.
     pub streams: u32,
-    /// Those of its requests that wait for it to be opened.
+    /// The number of its requests that wait for it to be opened.
     pub waiting: u32,
     /// The server has begun HTTP/2 where HTTP/1.1 is spoken.
     pub greets_with_http2: bool,
@@ -122,7 +122,7 @@ impl Width {
     }
 }
 
-/// What a stream is doing.
+/// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StreamState {
     /// It has no request; or there is no such stream now.

@@ -1,17 +1,17 @@
-//! What the bytes of an HTTP/1.1 connection lead to.
+//! Feeds the bytes of an HTTP/1.1 connection to its parser.
 
 use super::connection::Connection;
 use crate::http1::{Answer, Malformed, Parsed, is_farewell};
 use crate::response::{ResponseReader, Unread};
 
-/// What some bytes of an HTTP/1.1 connection led to.
+/// The outcome of some bytes of an HTTP/1.1 connection.
 pub(super) enum Fed {
     More { is_first: bool },
     Complete { answer: Answer, is_whole: bool, follows: Follows },
     Malformed(Malformed),
 }
 
-/// What arrived right behind a complete response.
+/// The bytes that arrived right behind a complete response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Follows {
     Nothing,

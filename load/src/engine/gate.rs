@@ -10,7 +10,7 @@ pub(crate) const LATEST_START_NS: Nanos = 50_000_000;
 /// Polling interval of a thread that waits for the others.
 pub(super) const LOOK_EVERY_NS: Nanos = 1_000_000;
 
-/// What the threads of one load share.
+/// The gate at which the threads of one load wait for each other before it starts.
 #[derive(Debug)]
 pub(crate) struct Gate {
     missing: AtomicU32,

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http::Request;
 use std::sync::Arc;
 
-/// What each stream's virtual user has learned, and the HTTP/1.1 response that is coming.
+/// The values that each stream's virtual user has learned, and the HTTP/1.1 response that is coming.
 pub(super) struct Inspection<'a> {
     users: Vec<VirtualUser>,
     parts: Arc<ReadParts>,
@@ -29,10 +29,10 @@ pub(super) struct Redirected {
     pub _charge: Charge,
 }
 
-/// What a response that is complete leads to.
+/// The judgement of a complete response.
 pub(super) enum Judgement {
     Fine,
-    /// What is wrong with its body.
+    /// The fault of its body.
     Fault(FailureCause),
     /// The request goes on to this `Location`.
     Redirect(Vec<u8>),
@@ -57,7 +57,7 @@ impl<'a> Inspection<'a> {
         })
     }
 
-    /// Whose values and cookies a request sends.
+    /// The virtual user whose values and cookies a request sends.
     pub(super) fn user(&self, place: Place) -> &VirtualUser {
         &self.users[place as usize]
     }
@@ -67,7 +67,7 @@ impl<'a> Inspection<'a> {
         self.redirected[place as usize] = None;
     }
 
-    /// What was sent last, if it was redirected.
+    /// The request that was sent last, if it was redirected.
     pub(super) fn take_redirected(&mut self, place: Place) -> Option<Box<Redirected>> {
         self.redirected[place as usize].take()
     }

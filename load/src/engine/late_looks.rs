@@ -51,7 +51,7 @@ pub(super) struct LateLooks {
     /// Requests may leave so much after they were due.
     lateness_ns: Nanos,
     looked_ns: Nanos,
-    /// What had arrived by then was read.
+    /// Everything that had arrived by this time was read.
     read_ns: Nanos,
     /// When the last wait began, and whether it brought something.
     waited_ns: Nanos,

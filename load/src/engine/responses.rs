@@ -1,4 +1,4 @@
-//! What happens to a connection, and how its requests end.
+//! Handles the events of a connection, and ends its requests.
 
 use super::arrival::Arrival;
 use super::connection::{Place, State, StreamState};
@@ -17,7 +17,7 @@ use crate::recorder::Recorder;
 /// Bytes behind a complete response.
 const UNASKED: FailureCause = FailureCause::Malformed("bytes without a request");
 
-/// What arrived on a connection that awaits nothing.
+/// The bytes that arrived on a connection that awaits nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum IdleBytes {
     /// They announce its end.

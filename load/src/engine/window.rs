@@ -56,7 +56,7 @@ impl Worker<'_> {
         }
     }
 
-    /// What the recorder does not count itself is counted from the end of the lead-in, too.
+    /// Counts from the end of the lead-in what the recorder does not count itself.
     pub(super) fn count_from_here(&mut self) {
         if let Some(start) = self.start.as_mut().filter(|start| start.is_lead_in)
             && !self.recorder.is_in_lead_in()

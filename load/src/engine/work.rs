@@ -1,4 +1,4 @@
-//! What one worker thread is given, and what it gives back.
+//! The work that one worker thread is given, and the result that it gives back.
 
 use super::Gate;
 use crate::clock::Nanos;
@@ -12,10 +12,10 @@ use crate::times::Times;
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 
-/// What one worker thread is given.
+/// The work of one worker thread.
 pub(crate) struct Work<'a> {
     pub plan: &'a LoadPlan,
-    /// What connections are made to, one after the other.
+    /// The endpoints that connections are made to, in turns.
     pub endpoints: &'a [Endpoint],
     /// Bind connections to these, one after the other; empty: the kernel chooses.
     pub source_addresses: &'a [IpAddr],
@@ -30,7 +30,7 @@ pub(crate) struct Work<'a> {
     pub asks_for_real_time: bool,
 }
 
-/// What one worker thread gives back.
+/// The result of one worker thread.
 pub(crate) struct Done {
     pub recorder: Recorder,
     /// When its last request ended or was given up.

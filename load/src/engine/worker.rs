@@ -60,7 +60,7 @@ pub(super) struct Worker<'a> {
     pub(super) connect_timeout_ns: Nanos,
     pub(super) request_timeout_ns: Nanos,
     pub(super) recorder: Recorder,
-    /// Of the response that is complete, until it is known whether its request ends with it.
+    /// The body of a complete response with a failure, until it is known whether its request ends with it.
     pub(super) failing_body: Option<String>,
     pub(super) patience: Patience,
     pub(super) last_event_ns: Nanos,
@@ -72,7 +72,7 @@ pub(super) struct Worker<'a> {
     /// Bytes of sessions that the driver was given to send.
     pub(super) handed_bytes: u64,
     pub(super) lateness_ns: Nanos,
-    /// What had arrived by then, the last wait has brought.
+    /// Everything that had arrived by this time was brought by the last wait.
     pub(super) known_ns: Nanos,
     pub(super) loop_lag: Times,
     /// When the completions before those that are acted on now were looked at.

@@ -1,4 +1,4 @@
-//! What made a load one of its generator.
+//! The causes that make a load one of its generator.
 
 use super::Warning;
 use crate::pods::PodReport;
@@ -30,7 +30,7 @@ pub enum Bottleneck {
 }
 
 impl Bottleneck {
-    /// What it means, and what to do.
+    /// The sentence that says what it means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match self {

@@ -1,4 +1,4 @@
-//! What warnings say is true of the counts and times in the same result, whatever these are.
+//! Checks that warnings are true of the counts and times in the same result, whatever these are.
 
 use super::{Health, Warning, judge};
 use crate::outcome::{Counts, GeneratorCost, LoadOutcome};

@@ -1,4 +1,4 @@
-//! What the reader of a load's figures must know, in words.
+//! The warnings that the reader of a load's figures must know, in words.
 
 use crate::failure::FailureCause;
 use crate::setting::{Setting, SettingName};
@@ -57,7 +57,7 @@ fn three_digits(number: f64) -> String {
 }
 
 impl Warning {
-    /// What kind of warning it is, in JSON.
+    /// The kind of the warning, in JSON.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl Warning {
         }
     }
 
-    /// What it means, and what to do.
+    /// The sentence that says what it means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match *self {

@@ -1,4 +1,4 @@
-//! What the head of a response specifies about the response's framing.
+//! The framing of a response, as its head specifies it.
 
 use super::Malformed;
 use super::field::{check_text, list, split_field, trim};
@@ -16,7 +16,7 @@ pub(super) enum Framing {
     UntilClose,
 }
 
-/// What was read of a head so far, or all that matters of a complete one.
+/// The part of a head that was read so far, or all that matters of a complete one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     content_length: u64,

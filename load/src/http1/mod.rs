@@ -35,7 +35,7 @@ pub struct Answer {
     pub body_bytes: u64,
 }
 
-/// What feeding bytes led to.
+/// The outcome of feeding bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// All bytes were taken and the response is not complete.

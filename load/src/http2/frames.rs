@@ -7,7 +7,7 @@ pub(super) const HEAD_BYTES: usize = 9;
 /// The default SETTINGS_MAX_FRAME_SIZE, which we never change.
 pub(super) const MAX_PAYLOAD_BYTES: usize = 16_384;
 
-/// What stands before each payload.
+/// The head of a frame, which stands before its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameHead {
     pub length: usize,

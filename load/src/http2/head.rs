@@ -1,6 +1,6 @@
 //! The head of a response: which fields it may have (RFC 9113 sections 8.2 and 8.3).
 
-/// What is read of a final or interim response's fields.
+/// The fields of a final or interim response that matter here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Head {
     pub status: u16,

@@ -1,4 +1,4 @@
-//! What the server's frames do.
+//! Handles the server's frames.
 
 use super::error_code::ErrorCode;
 use super::frames::{self, FrameHead, number};

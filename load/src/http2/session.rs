@@ -83,7 +83,7 @@ pub(crate) struct Http2Session {
     pub(super) blocked: Vec<u32>,
     pub(super) ended: VecDeque<(u32, StreamEnd)>,
     pub(super) go_away: Option<GoAway>,
-    /// Of PING and SETTINGS, since bytes left last.
+    /// The number of PING and SETTINGS acknowledged since bytes left last.
     pub unsent_acknowledgements: u32,
     over: Option<Over>,
 }
@@ -171,7 +171,7 @@ impl Http2Session {
     /// The server's SETTINGS_MAX_CONCURRENT_STREAMS, once known.
     ///
     /// # Errors
-    /// What kept the connection from being set up.
+    /// The cause that kept the connection from being set up.
     pub fn open(&mut self) -> Result<Option<u32>, FailureCause> {
         match self.over {
             Some(over) => Err(self.refusal(over)),

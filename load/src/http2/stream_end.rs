@@ -30,7 +30,7 @@ pub(crate) enum StreamEnd {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Broken {
     pub cause: FailureCause,
-    /// Of the response, where one had begun.
+    /// The status of the response, if one had begun.
     pub status: Option<u16>,
     pub again: Again,
 }

@@ -24,12 +24,12 @@ pub(super) struct Stream {
     pub id: u32,
     pub is_idempotent: bool,
     pub is_head: bool,
-    /// Of the final response, once it has arrived.
+    /// The head of the final response, once it has arrived.
     pub head: Option<Head>,
     /// When that arrived.
     pub head_ns: Nanos,
     pub body_bytes: u64,
-    /// What has not been sent yet of the request's body.
+    /// The part of the request's body that has not been sent yet.
     pub unsent: Bytes,
     pub send_window: SendWindow,
     pub receive_window: ReceiveWindow,
@@ -53,7 +53,7 @@ pub(super) enum StreamState {
     Open,
 }
 
-/// What a number on the wire stands for.
+/// The stream that a number on the wire stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     Open(u32),

@@ -3,11 +3,11 @@
 /// No window is larger.
 pub(super) const MAX_WINDOW_BYTES: i64 = (1 << 31) - 1;
 
-/// What the server may send.
+/// The bytes that the server may send.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReceiveWindow {
     bytes: u32,
-    /// What arrived since the server was last told to send more.
+    /// The bytes that arrived since the server was last told to send more.
     used: u32,
 }
 
@@ -34,7 +34,7 @@ impl ReceiveWindow {
     }
 }
 
-/// What we may send; negative where the server made the window smaller meanwhile.
+/// The bytes that we may send; negative if the server has made the window smaller meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendWindow(i64);
 

@@ -39,7 +39,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> io::ErrorKind {
         match self {

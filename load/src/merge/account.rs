@@ -1,4 +1,4 @@
-//! What one process measured of its share, as text and back.
+//! The measurements of one process of its share, as text and back.
 
 use super::histogram;
 use super::plan_text::PlanText;
@@ -8,7 +8,7 @@ use crate::outcome::{LoadOutcome, Second};
 use crate::recorder::Slice;
 use serde::{Deserialize, Serialize};
 
-/// Who sends which load.
+/// The process and the load that it sends.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShareBegin {
@@ -51,7 +51,7 @@ pub struct ShareSecond {
 pub struct Throttling {
     /// Periods of the limit in which it had something to run.
     pub periods: u64,
-    /// Those in which its limit was used up.
+    /// The number of periods in which its limit was used up.
     pub throttled_periods: u64,
     /// How long its threads were held back, added up.
     pub throttled_ns: u64,
@@ -61,7 +61,7 @@ pub struct Throttling {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShareEnd {
-    /// What became of its requests, on a clock that begins with its start; without the sample of the slowest requests.
+    /// The outcome of its requests, on a clock that begins with its start; without the sample of the slowest requests.
     pub outcome: LoadOutcome,
     /// How many lines of seconds there are.
     pub seconds: u32,

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// The name and version of the format: what a line begins with.
 pub const FORMAT: &str = "threadcount/share/2";
 
-/// What one line says.
+/// The message of one line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 #[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Message {
-    /// Who sends which load; the first line of each share.
+    /// The process and the load that it sends; the first line of each share.
     Begin(ShareBegin),
     /// The time of the wall clock when the line was written, so that its reader can tell how far the clocks are apart.
     Clock {
@@ -36,14 +36,13 @@ pub enum Message {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Line {
-    /// Whose it is.
+    /// The share that it belongs to.
     pub share: LoadShare,
-    /// Of a process that sends several loads, one after the other: which of them it is about, from 1; 0: of none, or there is only
-    /// one.
+    /// The number of the load, from 1, if a process sends several loads one after the other; 0 if there is only one, or it is about none.
     pub step: u32,
     /// Which of the lines about it this is, from 0.
     pub number: u32,
-    /// What it says.
+    /// Its message.
     pub message: Message,
 }
 
@@ -56,7 +55,7 @@ pub enum LineError {
         "it is of the format `{format}`, and this is {FORMAT}: use the same version of threadcount everywhere"
     )]
     Format {
-        /// What it begins with.
+        /// The beginning of the line.
         format: String,
     },
     /// Cut off, or changed on its way.
@@ -64,7 +63,7 @@ pub enum LineError {
     Checksum {
         /// In the line.
         found: u32,
-        /// Of its text.
+        /// The checksum of its text.
         expected: u32,
     },
     /// It does not have the parts of a line.

@@ -57,9 +57,9 @@ pub enum MergeError {
     /// A line that cannot be used.
     #[error("share {share}: {why}")]
     Damaged {
-        /// Whose.
+        /// The share of this process.
         share: LoadShare,
-        /// What is wrong.
+        /// The fault in words.
         why: String,
     },
     /// A line that cannot be read at all.
@@ -98,9 +98,9 @@ pub enum MergeError {
     Twice {
         /// Which.
         share: LoadShare,
-        /// Who sent it first.
+        /// The process that sent it first.
         first: String,
-        /// And who then.
+        /// The process that sent it again.
         second: String,
     },
     /// Nothing to merge.
@@ -109,7 +109,7 @@ pub enum MergeError {
     /// No process came to its end.
     #[error("no process reported what it measured: {why}")]
     NoEnd {
-        /// What is known of them.
+        /// The causes, as far as they are known.
         why: String,
     },
 }
@@ -123,7 +123,7 @@ pub struct Merged {
     /// As if one process had measured it, with each process by its share. Its seconds are those of every process, also of those
     /// without an end.
     pub outcome: LoadOutcome,
-    /// What the reader must know, the most important first.
+    /// Notes for the reader, the most important first.
     pub notes: Vec<MergeNote>,
 }
 

@@ -1,4 +1,4 @@
-//! What the reader of a merged result must know, in words.
+//! The notes that the reader of a merged result must know, in words.
 
 use super::MOST_SKEW_NS;
 use super::pod::Pod;
@@ -84,7 +84,7 @@ fn lost_lines(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
     Some(MergeNote::LostLines { pod, lines, others })
 }
 
-/// What processes said that did not come to their end.
+/// The errors of processes that did not come to their end.
 pub(super) fn why_none_ended(pods: &BTreeMap<u32, Pod>) -> String {
     let said = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
     let said: Vec<String> = said.take(MOST_NAMED).collect();
@@ -125,7 +125,7 @@ impl fmt::Display for Reason<'_> {
 }
 
 impl MergeNote {
-    /// What kind of warning it is, in JSON.
+    /// The kind of the warning, in JSON.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
@@ -138,7 +138,7 @@ impl MergeNote {
         }
     }
 
-    /// What it means, and what to do.
+    /// The sentence that says what it means, and what to do.
     #[must_use]
     pub fn sentence(&self, name: SettingName) -> String {
         match self {

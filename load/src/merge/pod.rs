@@ -1,4 +1,4 @@
-//! What is known of one process.
+//! The knowledge about one process of several.
 
 use super::account::{ShareBegin, ShareEnd, ShareSecond, Throttling};
 use crate::clock::{NANOS_PER_S, Nanos};
@@ -32,7 +32,7 @@ struct Seconds {
     requests: Counts,
 }
 
-/// What is kept of an account.
+/// The part of an account that is kept.
 #[derive(Debug)]
 struct Ended {
     times: PodTimes,

@@ -52,7 +52,7 @@ pub(crate) enum Step {
     Sent,
 }
 
-/// What the engine did.
+/// The account of what the engine did.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     /// Requests over each slot.
@@ -61,7 +61,7 @@ pub(crate) struct Account {
     pub most_connecting: u32,
     /// All waits.
     pub waits: Vec<Wait>,
-    /// What was sent and taken, in its order.
+    /// The steps of sending and taking, in their order.
     pub steps: Vec<Step>,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Wait {
     pub sent: u64,
     /// Each connection had one under way.
     pub all_busy: bool,
-    /// What was to end it.
+    /// The event that was to end it.
     pub wake: Wake,
     /// How long it may have lasted.
     pub at_most: Duration,

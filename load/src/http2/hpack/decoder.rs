@@ -16,7 +16,7 @@ pub(in crate::http2) enum HpackError {
 /// The memory that a connection keeps for the next name and the next value, each.
 const LARGEST_SCRATCH_BYTES: usize = 4_096;
 
-/// What the server's header blocks refer to.
+/// The state that the server's header blocks refer to.
 #[derive(Debug)]
 pub(in crate::http2) struct Decoder {
     pub(super) table: DynamicTable,

@@ -7,7 +7,7 @@
 use super::static_table::STATIC_TABLE;
 use super::{DEFAULT_TABLE_BYTES, ENTRY_OVERHEAD_BYTES, integer};
 
-/// What our header blocks refer to.
+/// The state that our header blocks refer to.
 #[derive(Debug)]
 pub(in crate::http2) struct Encoder {
     /// The oldest first.

@@ -14,5 +14,5 @@ pub(super) use encoder::Encoder;
 
 /// The size of both dynamic tables until a SETTINGS frame changes it (RFC 9113 section 6.5.2).
 const DEFAULT_TABLE_BYTES: usize = 4_096;
-/// What an entry counts beside its name and value (RFC 7541 section 4.1).
+/// The size of an entry beyond its name and value (RFC 7541 section 4.1).
 const ENTRY_OVERHEAD_BYTES: usize = 32;

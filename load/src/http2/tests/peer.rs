@@ -31,7 +31,7 @@ impl Peer {
         peer
     }
 
-    /// What the session has sent since the last call.
+    /// The bytes that the session has sent since the last call.
     pub fn sent(&mut self) -> Vec<u8> {
         let mut sent = Vec::new();
         self.session.take_outgoing(&mut sent);
