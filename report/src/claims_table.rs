@@ -1,5 +1,6 @@
 //! Several results in one table: study, claim, published, measured, verdict.
 
+use crate::layout;
 use crate::markdown;
 use crate::published;
 use crate::published::Reproduced;
@@ -13,6 +14,9 @@ use threadcount_model::figures;
 use threadcount_model::printable::printable;
 
 const HEAD: [&str; 5] = ["study", "claim", "published", "measured", "verdict"];
+
+/// The sides to which the cells of each column are aligned.
+const ALIGNMENT: &str = "<<>><";
 
 /// Characters of a claim in the terminal, where longer ones are cut; Markdown shows them whole.
 const LONGEST_CLAIM: usize = 60;
@@ -98,40 +102,22 @@ fn published_row(document: &ResultDocument) -> Option<Row> {
 /// The table for a terminal; each column is as wide as its longest text.
 #[must_use]
 pub fn text(documents: &[&ResultDocument]) -> String {
-    let rows = rows(documents);
-    let cells: Vec<[String; 5]> = std::iter::once(HEAD.map(str::to_owned))
-        .chain(rows.iter().map(|row| {
-            let claim = shortened(&row.claim);
-            [&row.study, &claim, &row.published, &row.measured, &row.verdict]
-                .map(|text| printable(text).into_owned())
-        }))
-        .collect();
-    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths = [0, 1, 2, 3].map(width);
-    let mut out = String::new();
-    for [study, claim, published, measured, verdict] in &cells {
-        let [w0, w1, w2, w3] = widths;
-        let line = format!("{study:<w0$}  {claim:<w1$}  {published:>w2$}  {measured:>w3$}  {verdict}");
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
-    out
-}
-
-fn shortened(claim: &str) -> String {
-    if claim.chars().count() <= LONGEST_CLAIM {
-        return claim.to_owned();
-    }
-    claim.chars().take(LONGEST_CLAIM - 1).chain(['…']).collect()
+    let cells = |row: &Row| {
+        let claim = layout::cut(&row.claim, LONGEST_CLAIM);
+        let cells = [&row.study, &claim, &row.published, &row.measured, &row.verdict];
+        cells.map(|text| printable(text).into_owned()).to_vec()
+    };
+    let head = HEAD.map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(rows(documents).iter().map(cells)).collect();
+    layout::table(&rows, ALIGNMENT).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// The table for a documentation page, with the days and machines of the measurements below it.
 #[must_use]
 pub fn markdown(documents: &[&ResultDocument]) -> String {
-    let mut out = format!("| {} |\n|---|---|--:|--:|---|\n", HEAD.join(" | "));
-    for Row { study, claim, published, measured, verdict } in rows(documents) {
-        let cells = [study, claim, published, measured, verdict].map(|text| markdown::plain(&text));
-        let _ = writeln!(out, "| {} |", cells.join(" | "));
-    }
+    let rows = rows(documents).into_iter();
+    let rows = rows.map(|it| [it.study, it.claim, it.published, it.measured, it.verdict]);
+    let mut out = markdown::table(&HEAD, ALIGNMENT, rows);
     let machines = documents.iter().map(|document| {
         let machine = &document.machine;
         format!(

@@ -1,14 +1,12 @@
-//! A crossover in words: question, setting, answer, a row per kind of thread, reasons, open questions, trust, coverage.
+//! A crossover in words: setting, answer, the figures of each kind of thread, reasons, open questions, trust, coverage.
 
 mod answer;
 #[cfg(test)]
 mod tests;
 
 use crate::request_time;
-use crate::terminal::MOST_LINES;
 use crate::view::capital;
 use crate::view::label::{self, RequestThreads};
-use crate::wrapped::wrapped;
 use std::collections::BTreeSet;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
@@ -26,15 +24,10 @@ use threadcount_stats::ratio::WIDEST;
 
 pub(crate) use answer::{answers, has_verdict};
 
-/// Columns of a line; [`LABEL`] of them hold its label.
-const WIDTH: usize = 100;
-const LABEL: usize = 8;
 /// The reasons cover at most this many kinds of thread; the table shows all.
-const MOST_KINDS: usize = 3;
+pub(crate) const MOST_KINDS: usize = 3;
 /// Below this CPU per request, µs, it matters how the JVM compiled calls that several kinds of thread share.
 const CHEAP_US: f64 = 50.0;
-/// Maximum number of reasons, over all kinds of thread.
-const MOST_REASONS: usize = 5;
 
 /// The question of a crossover in a JVM that was already running.
 #[must_use]
@@ -50,53 +43,11 @@ pub fn question_of_number(treatments: &[Treatment]) -> Option<String> {
     of_number.then(|| "Does another number of threads help?".to_owned())
 }
 
-/// The whole report for a terminal, in at most [`MOST_LINES`] lines.
-#[must_use]
-pub fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
-    let crossover = &document.crossover;
-    let mut head = vec![question.to_owned(), setting(document)];
-    head.extend(section("Answer", &answers(document, "", &name)));
-    head.push(String::new());
-    let of_kinds =
-        document.comparisons.iter().filter_map(|it| cautions(it, crossover, &name).into_iter().next());
-    let mut open: Vec<String> = of_all_kinds(document).chain(of_kinds).take(MOST_KINDS).collect();
-    let mut why: Vec<String> = why(document, &name).into_iter().take(MOST_REASONS).collect();
-    let least_rows = 1 + document.figures.len().min(MOST_KINDS);
-    // The table shows the interval of the throughput.
-    while head.len() + least_rows + tail(crossover, &why, &open).len() > MOST_LINES {
-        if open.len() > 1 {
-            open.pop();
-        } else if why.pop().is_none() {
-            break;
-        }
-    }
-    let tail = tail(crossover, &why, &open);
-    let rows = table(document, MOST_LINES.saturating_sub(head.len() + tail.len()));
-    head.into_iter().chain(rows).chain(tail).collect()
-}
-
-/// The sections below the table.
-fn tail(crossover: &Crossover, why: &[String], open: &[String]) -> Vec<String> {
-    let mut tail = vec![String::new()];
-    tail.extend(section("Why", why));
-    tail.extend(section("Open", open));
-    tail.extend(section("Trust", &[trust(crossover)]));
-    tail.extend(section("Covers", &COVERS.map(str::to_owned)));
-    tail
-}
-
 /// The scope of a crossover: what its figures cover, and what they do not.
 pub(crate) const COVERS: [&str; 2] = [
     "requests of this port in this JVM; @Async, schedulers and clients kept their threads.",
     "Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.",
 ];
-
-/// A section whose label stands before its first line only.
-fn section(label: &str, texts: &[String]) -> Vec<String> {
-    let lines = texts.iter().flat_map(|text| wrapped(text, WIDTH - LABEL));
-    let lines = lines.enumerate();
-    lines.map(|(at, line)| format!("{:<LABEL$}{line}", if at == 0 { label } else { "" })).collect()
-}
 
 /// The ratios so far, in one line.
 #[must_use]
@@ -128,7 +79,7 @@ fn throughput(ratio: &CrossoverRatio) -> String {
 pub(crate) type NameOf<'n> = &'n dyn Fn(Treatment) -> String;
 
 /// The kind of thread as `--treatments` spells it.
-fn name(treatment: Treatment) -> String {
+pub(crate) fn name(treatment: Treatment) -> String {
     treatment.to_string()
 }
 
@@ -137,7 +88,7 @@ pub(crate) fn baseline(crossover: &Crossover) -> Treatment {
     crossover.treatments.first().copied().unwrap_or(Treatment::Own)
 }
 
-fn setting(document: &CrossoverDocument) -> String {
+pub(crate) fn setting(document: &CrossoverDocument) -> String {
     let crossover = &document.crossover;
     let load = match crossover.rate_per_s {
         Some(rate) => {
@@ -196,20 +147,6 @@ fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
     })
 }
 
-/// The table: a row per kind of thread, in at most `most_lines` lines.
-fn table(document: &CrossoverDocument, most_lines: usize) -> Vec<String> {
-    let crossover = &document.crossover;
-    let head = ["", "", "throughput", &format!("vs {}", baseline(crossover)), "p50", "p99", "CPU/request"];
-    let mut rows = vec![row(&head.map(str::to_owned))];
-    rows.extend(document.figures.iter().map(|of| row(&cells(document, of, &name))));
-    if rows.len() > most_lines {
-        let more = rows.len() + 1 - most_lines;
-        rows.truncate(most_lines.saturating_sub(1));
-        rows.push(format!("{more} more with --json"));
-    }
-    rows
-}
-
 /// Name, threads, throughput, its ratio, p50, p99, CPU per request.
 pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: NameOf<'_>) -> [String; 7] {
     let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::milliseconds);
@@ -246,11 +183,6 @@ fn readable(ratio: &CrossoverRatio) -> Option<String> {
 
 pub(crate) fn times(ratio: f64) -> String {
     format!("{}x", figures::ratio(ratio))
-}
-
-fn row(cells: &[String; 7]) -> String {
-    let [name, label, rate, ratio, p50, p99, cpu] = cells;
-    format!("{name:<14}  {label:<20}{rate:>10}  {ratio:<18}{p50:>9}{p99:>10}{cpu:>13}").trim_end().to_owned()
 }
 
 /// The cautions that apply to every ratio of a crossover.

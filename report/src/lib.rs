@@ -9,6 +9,7 @@ pub mod diagnosis;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod layout;
 pub mod live;
 pub mod load_words;
 pub mod markdown;
@@ -25,7 +26,6 @@ pub mod shares;
 pub mod so_far;
 pub mod terminal;
 pub mod view;
-pub mod wrapped;
 
 pub use threadcount_model::figures;
 

@@ -28,7 +28,7 @@ pub fn markdown(document: &ResultDocument) -> String {
     if !view.answer.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));
     }
-    view.tables.iter().for_each(|load| table(&mut text, load));
+    view.tables.iter().for_each(|load| figures_of_load(&mut text, load));
     why(&mut text, &view);
     trust(&mut text, &view);
     request_times(&mut text, &view);
@@ -44,23 +44,37 @@ pub fn markdown(document: &ResultDocument) -> String {
     text
 }
 
-fn table(text: &mut String, load: &LoadTable) {
+fn figures_of_load(text: &mut String, load: &LoadTable) {
     if load.rows.is_empty() {
         let _ = writeln!(text, "{}: no complete run.\n", plain(&load.words));
         return;
     }
-    let titles: String = load.columns.iter().map(|column| format!(" {} |", column.title)).collect();
     let first = load.columns.first().map_or("", |column| column.title);
-    let to = load.baseline.as_ref().map_or_else(String::new, |baseline| format!(" vs {}", plain(baseline)));
-    let _ = writeln!(text, "| {} | threads |{titles} {first}{to} |", plain(&load.words));
-    let _ = writeln!(text, "|---|---|{}---|", "--:|".repeat(load.columns.len()));
-    for row in &load.rows {
-        let cells = row.cells.iter().map(|cell| format!(" {} |", cell.as_deref().unwrap_or("–")));
-        let ratio = plain(&row.ratio.text().replace('x', "×"));
-        let (variant, label) = (plain(&row.variant), plain(&row.label));
-        let _ = writeln!(text, "| {variant} | {label} |{} {ratio} |", cells.collect::<String>());
-    }
+    let to = load.baseline.as_ref().map_or_else(String::new, |baseline| format!(" vs {baseline}"));
+    let titles = load.columns.iter().map(|column| column.title.to_owned());
+    let head = [load.words.clone(), "threads".to_owned()].into_iter().chain(titles);
+    let head: Vec<String> = head.chain([format!("{first}{to}")]).collect();
+    let rows = load.rows.iter().map(|row| {
+        let cells = row.cells.iter().map(|cell| cell.clone().unwrap_or_else(|| "–".to_owned())).collect();
+        let ratio = row.ratio.text().replace('x', "×");
+        [vec![row.variant.clone(), row.label.clone()], cells, vec![ratio]].concat()
+    });
+    text.push_str(&table(&head, &format!("<<{}<", ">".repeat(load.columns.len())), rows));
     text.push('\n');
+}
+
+/// A table; `alignment` has a `<` or a `>` for each column.
+pub(super) fn table<S: AsRef<str>, R: AsRef<[String]>>(
+    head: &[S],
+    alignment: &str,
+    rows: impl Iterator<Item = R>,
+) -> String {
+    let line =
+        |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let sides = alignment.chars().map(|side| if side == '>' { "--:|" } else { "---|" }).collect::<String>();
+    let head = line(&mut head.iter().map(|cell| plain(cell.as_ref())));
+    let rows = rows.map(|row| line(&mut row.as_ref().iter().map(|cell| plain(cell))));
+    format!("{head}|{sides}\n{}", rows.collect::<String>())
 }
 
 /// The reasons with their advice, and the open questions.
@@ -89,13 +103,10 @@ fn request_times(text: &mut String, view: &View) {
             let _ = writeln!(text, "- **{}**: {}.", plain(&time.variant), plain(&time.sentence));
         }
         text.push_str("\n<details><summary>Each part with its interval</summary>\n\n");
-        text.push_str("| variant | per request | what requests do |\n|---|--:|---|\n");
-        for time in &load.request_times {
-            for part in &time.parts {
-                let cells = [&time.variant, &part.time, &part.what].map(|cell| plain(cell));
-                let _ = writeln!(text, "| {} |", cells.join(" | "));
-            }
-        }
+        let parts = load.request_times.iter().flat_map(|time| {
+            time.parts.iter().map(|part| [time.variant.clone(), part.time.clone(), part.what.clone()])
+        });
+        text.push_str(&table(&["variant", "per request", "what requests do"], "<><", parts));
         text.push_str("</details>\n\n");
     }
 }
@@ -132,22 +143,19 @@ fn all_ratios(text: &mut String, document: &ResultDocument, view: &View) {
 }
 
 fn ratios(text: &mut String, comparison: &Comparison) {
-    let (variant, baseline) = (plain(&comparison.variant), plain(&comparison.baseline));
-    let _ = writeln!(text, "| | {variant} | {baseline} | ratio | interval | |\n|---|--:|--:|--:|--:|---|");
-    for metric in Metric::IN_TABLES {
-        if let Some(ratio) = comparison.ratio(metric) {
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {} | {} | {} |",
-                metric.label(),
-                figures::figure(metric, ratio.variant_value),
-                figures::figure(metric, ratio.baseline_value),
-                figures::ratio(ratio.ratio),
-                plain(&figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned())),
-                ratio_words(ratio),
-            );
-        }
-    }
+    let rows = Metric::IN_TABLES.into_iter().filter_map(|metric| {
+        let ratio = comparison.ratio(metric)?;
+        Some([
+            metric.label().to_owned(),
+            figures::figure(metric, ratio.variant_value),
+            figures::figure(metric, ratio.baseline_value),
+            figures::ratio(ratio.ratio),
+            figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
+            ratio_words(ratio),
+        ])
+    });
+    let head = ["", &comparison.variant, &comparison.baseline, "ratio", "interval", ""];
+    text.push_str(&table(&head, "<>>>><", rows));
     text.push('\n');
 }
 
@@ -161,21 +169,20 @@ fn study(text: &mut String, document: &ResultDocument) {
     let all: Vec<&PublishedRow> = measured.iter().collect();
     let rest = if missing.is_empty() { String::new() } else { format!("; not measured: {}", missing.len()) };
     let _ = writeln!(text, "<details><summary>{}{rest}</summary>\n", published::tally(&all));
-    text.push_str("| variant | load | figure | published | measured | measured / published | verdict |\n|---|---|---|--:|--:|--:|---|\n");
-    for row in measured {
+    let rows = measured.iter().map(|row| {
         let load = document.experiment.load(&row.load);
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            plain(&row.variant),
-            plain(&load.map_or_else(|| row.load.clone(), load_words)),
-            row.metric.label(),
+        [
+            row.variant.clone(),
+            load.map_or_else(|| row.load.clone(), load_words),
+            row.metric.label().to_owned(),
             figures::figure(row.metric, row.published),
             row.measured.map_or_else(String::new, |value| figures::figure(row.metric, value)),
             row.ratio().map_or_else(|| "–".to_owned(), figures::ratio),
-            row.reproduced().words(),
-        );
-    }
+            row.reproduced().words().to_owned(),
+        ]
+    });
+    let head = ["variant", "load", "figure", "published", "measured", "measured / published", "verdict"];
+    text.push_str(&table(&head, "<<<>>><", rows));
     text.push_str("\n</details>\n\n");
 }
 
@@ -183,12 +190,11 @@ fn claims(text: &mut String, view: &View) {
     if view.study.claims.is_empty() {
         return;
     }
-    text.push_str("| claim | verdict | |\n|---|---|---|\n");
-    for claim in &view.study.claims {
-        let says = claim.says.as_ref().map_or_else(String::new, |says| format!("{}: ", plain(says)));
-        let (words, figures) = (plain(&claim.claim), plain(&claim.figures));
-        let _ = writeln!(text, "| {says}{words} | {} | {figures} |", claim.verdict);
-    }
+    let rows = view.study.claims.iter().map(|claim| {
+        let says = claim.says.as_ref().map_or_else(String::new, |says| format!("{says}: "));
+        [format!("{says}{}", claim.claim), claim.verdict.to_string(), claim.figures.clone()]
+    });
+    text.push_str(&table(&["claim", "verdict", ""], "<<<", rows));
     text.push('\n');
 }
 

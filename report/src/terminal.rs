@@ -1,33 +1,21 @@
 //! The terminal summary: question, setting, answer, a table per load, reasons, open questions, trust, study, report path.
 
+pub mod crossover;
 pub mod details;
 mod page;
+mod style;
 mod table;
 
-use crate::crossover;
+pub use style::{MOST_LINES, PLAIN, TerminalStyle};
+
+use crate::layout::display_width;
 use crate::view::study::StudyView;
 use crate::view::{View, WhyLine, capital, view};
-use crate::wrapped::folded;
-use page::{LABEL, Page, Piece, Tone};
+use page::{LABEL, Page, Tone};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::TrustGrade;
 use threadcount_model::printable::printable;
-
-/// The style in which a summary is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TerminalStyle {
-    /// Columns into which lines are broken, at least 40.
-    pub width: usize,
-    /// Whether to use ANSI colours and bold type.
-    pub colour: bool,
-}
-
-/// The style for a file or a README: no colours, and lines that fit into a code block.
-pub const PLAIN: TerminalStyle = TerminalStyle { width: 100, colour: false };
-
-/// Maximum lines of the whole summary at the width of [`PLAIN`].
-pub const MOST_LINES: usize = 22;
 
 /// Maximum lines of the sections around the tables; `--details` shows everything.
 #[derive(Clone, Copy)]
@@ -57,11 +45,7 @@ const SHOWN: [Shown; 6] = [
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     if let Some(alone) = document.crossover_alone() {
-        let text: String = crossover::lines(alone, &document.experiment.question)
-            .into_iter()
-            .map(|line| printable(&line).into_owned() + "\n")
-            .collect();
-        return folded(&text, style.width);
+        return crossover::crossover(alone, &document.experiment.question, style);
     }
     let view = view(document);
     // An empty line precedes the tables.
@@ -159,13 +143,12 @@ fn study(study: &StudyView) -> String {
 fn report_line(page: &mut Page, path: &str) {
     let folder = path.trim_end_matches("/report.html");
     let more = format!("All figures: threadcount report {folder} --details");
-    let pieces = |text: &str, tone| vec![Piece::new(text, tone)];
-    if LABEL + path.chars().count() + 4 + more.chars().count() <= page.width() {
-        let both = vec![Piece::new(path, Tone::Strong), Piece::new(&format!("    {more}"), Tone::Dim)];
+    let both = page.painted(path, Tone::Strong) + "    " + &page.painted(&more, Tone::Dim);
+    if LABEL + display_width(&both) <= page.width() {
         page.labelled("Report", both);
     } else {
-        page.labelled("Report", pieces(path, Tone::Strong));
-        page.labelled("Report", pieces(&more, Tone::Dim));
+        page.sentence("Report", path, Tone::Strong);
+        page.sentence("Report", &more, Tone::Dim);
     }
 }
 

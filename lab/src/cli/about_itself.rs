@@ -9,6 +9,7 @@ use threadcount_load::kernel_stamps_receives;
 use threadcount_machine::bundle::Embedded;
 use threadcount_machine::stored;
 use threadcount_machine::stored::{Origin, StoredFolder};
+use threadcount_report::layout;
 use threadcount_servers::jetty::distribution::JETTY;
 use threadcount_servers::tomcat::distribution::TOMCAT;
 
@@ -93,19 +94,19 @@ fn folders(stored: &[StoredFolder]) -> String {
     if stored.is_empty() {
         return "stored    nothing\n".to_owned();
     }
-    let mut text = String::new();
-    for (position, folder) in stored.iter().enumerate() {
-        let label = if position == 0 { "stored" } else { "" };
+    let labels = ["stored"].into_iter().chain(std::iter::repeat(""));
+    let row = |(folder, label): (&StoredFolder, &str)| {
         let origin = match folder.origin {
             Origin::OwnParts => "parts of this program",
             Origin::OtherParts => "parts of another version or build",
             Origin::Download => "downloaded",
             Origin::Launcher => "the program, unpacked by its jar",
         };
-        let size = megabytes(folder.bytes);
-        let _ = writeln!(text, "{label:<9} {size:>9}  {} ({origin})", folder.path.display());
-    }
-    text
+        let label = layout::padded(label, "program ".len());
+        vec![label, megabytes(folder.bytes), format!("{} ({origin})", folder.path.display())]
+    };
+    let rows: Vec<Vec<String>> = stored.iter().zip(labels).map(row).collect();
+    layout::table(&rows, "<><").iter().map(|line| format!("{line}\n")).collect()
 }
 
 fn remove(stored: &[StoredFolder]) -> ExitCode {
@@ -143,8 +144,8 @@ mod tests {
         ]);
         assert_eq!(
             text,
-            "stored      12.3 MB  /c/parts/0.1.0-ab (parts of this program)\n\
-             \u{20}            0.9 MB  /c/tomcat/x (downloaded)\n"
+            "stored    12.3 MB  /c/parts/0.1.0-ab (parts of this program)\n\
+             \u{20}          0.9 MB  /c/tomcat/x (downloaded)\n"
         );
         assert_eq!(folders(&[]), "stored    nothing\n");
     }

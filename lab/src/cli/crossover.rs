@@ -26,6 +26,7 @@ use threadcount_model::record::Record;
 use threadcount_report as report;
 use threadcount_report::Format;
 use threadcount_report::crossover as words;
+use threadcount_report::terminal::crossover::crossover as summary;
 use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -295,12 +296,11 @@ fn finish(
     options: &CrossoverOptions,
     fail_above: f64,
 ) -> miette::Result<ExitCode> {
-    let text = if options.json {
-        serde_json::to_string_pretty(document).into_diagnostic()?
+    if options.json {
+        stdout::show(&(serde_json::to_string_pretty(document).into_diagnostic()? + "\n"), true)?;
     } else {
-        words::lines(document, question).join("\n")
-    };
-    stdout::show(&(text + "\n"), options.json)?;
+        stdout::print(&summary(document, question, stdout::style()))?;
+    }
     Ok(exit_code(document, fail_above))
 }
 

@@ -7,6 +7,7 @@ use miette::miette;
 use std::process::ExitCode;
 use threadcount_config::find::{About, Listed, Places, Size};
 use threadcount_machine::bundle;
+use threadcount_report::layout;
 
 /// Where the lines below a name begin.
 const INDENT: &str = "    ";
@@ -67,22 +68,14 @@ fn table(all: &[Listed], width: usize) -> String {
     let row = |listed: &Listed| match &listed.about {
         Ok(about) => {
             let time = about.quick.estimate_s.map_or_else(|| "unknown".to_owned(), in_minutes);
-            [listed.name.clone(), time, about.question.clone()]
+            let question = about.question.lines().next().unwrap_or_default();
+            vec![listed.name.clone(), time, question.to_owned()]
         }
-        Err(error) => [listed.name.clone(), String::new(), format!("cannot be read: {error}")],
+        Err(error) => vec![listed.name.clone(), String::new(), format!("cannot be read: {error}")],
     };
-    let head = ["experiment", "--quick", "question"].map(str::to_owned);
-    let rows: Vec<[String; 3]> = std::iter::once(head).chain(all.iter().map(row)).collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let (names, times) = (widest(0), widest(1));
-    let lines = rows.iter().map(|[name, time, question]| {
-        let line = format!("{name:<names$}  {time:>times$}  {}", question.lines().next().unwrap_or_default());
-        if line.chars().count() <= width {
-            return line + "\n";
-        }
-        line.chars().take(width.saturating_sub(1)).chain("…\n".chars()).collect()
-    });
-    lines.collect()
+    let head = ["experiment", "--quick", "question"].map(str::to_owned).to_vec();
+    let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
+    layout::table(&rows, "<><").iter().map(|line| layout::cut(line, width) + "\n").collect()
 }
 
 fn words(about: &About) -> String {

@@ -3,8 +3,8 @@
 use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
 use threadcount_model::printable::printable_lines;
+use threadcount_report::layout::folded;
 use threadcount_report::terminal::TerminalStyle;
-use threadcount_report::wrapped::folded;
 
 /// For pipes and files.
 const DEFAULT_WIDTH: usize = 100;

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_report::layout;
 use threadcount_report::view::ratios::ratio_words;
 
 /// The figures that a history compares with the result before.
@@ -74,29 +75,21 @@ fn differences(text: &mut String, change: &Change) {
 }
 
 fn table(changed: &Changed) -> String {
-    let rows: Vec<[String; 5]> =
-        Metric::IN_TABLES.into_iter().filter_map(|metric| row(metric, changed.ratio(metric)?)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let [label, a, b, ratio, interval] = [0, 1, 2, 3, 4].map(width);
-    let line = |(row, verdict): (&[String; 5], String)| {
-        format!(
-            "  {:<label$}  {:>a$} -> {:>b$}  {:>ratio$}  {:<interval$}  {verdict}",
-            row[0], row[1], row[2], row[3], row[4]
-        )
-    };
-    let verdicts = Metric::IN_TABLES.into_iter().filter_map(|metric| changed.ratio(metric)).map(ratio_words);
-    let lines: Vec<String> = rows.iter().zip(verdicts).map(line).collect();
-    lines.iter().fold(String::new(), |text, line| text + line.trim_end() + "\n")
+    let ratios = Metric::IN_TABLES.into_iter().filter_map(|metric| Some((metric, changed.ratio(metric)?)));
+    let rows: Vec<Vec<String>> = ratios.map(|(metric, ratio)| row(metric, ratio)).collect();
+    layout::table(&rows, "<>>>><<").iter().map(|line| format!("{line}\n")).collect()
 }
 
-fn row(metric: Metric, ratio: &Ratio) -> Option<[String; 5]> {
-    Some([
-        metric.label().to_owned(),
+fn row(metric: Metric, ratio: &Ratio) -> Vec<String> {
+    vec![
+        format!("  {}", metric.label()),
         figures::figure(metric, ratio.baseline_value),
+        "->".to_owned(),
         figures::figure(metric, ratio.variant_value),
         format!("{}x", figures::ratio(ratio.ratio)),
         figures::interval_of(ratio).unwrap_or_default(),
-    ])
+        ratio_words(ratio),
+    ]
 }
 
 /// All results below a folder.

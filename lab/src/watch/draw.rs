@@ -11,9 +11,9 @@ use ratatui::widgets::Paragraph;
 use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{bytes, count, milliseconds as time};
 use threadcount_model::printable::printable;
+use threadcount_report::layout;
 use threadcount_report::live;
 use threadcount_report::live::LimitWords;
-use threadcount_report::wrapped::wrapped;
 
 /// Columns of a spark line.
 const SPARK: usize = 20;
@@ -84,12 +84,11 @@ fn limits(screen: &Screen, width: usize) -> Vec<Line<'static>> {
 
 /// Texts beside a label; a long text takes several lines.
 fn labelled(label: &str, texts: &[String], width: usize) -> Vec<Line<'static>> {
-    let parts = texts.iter().flat_map(|text| wrapped(text, width.saturating_sub(LABEL + 1)));
-    let line = |(at, part): (usize, String)| {
-        let label = if at == 0 { label } else { "" };
-        Line::from(vec![format!("{label:<LABEL$} ").dim(), part.into()])
+    let line = |line: String| {
+        let (label, text) = line.split_at(LABEL + 1);
+        Line::from(vec![label.to_owned().dim(), text.to_owned().into()])
     };
-    parts.enumerate().map(line).collect()
+    layout::labelled(label, LABEL + 1, texts, width).into_iter().map(line).collect()
 }
 
 fn title(screen: &Screen) -> Line<'static> {

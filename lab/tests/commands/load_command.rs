@@ -230,7 +230,7 @@ fn the_time_to_the_first_byte_stands_beside_the_others() {
     let server = TinyServer::start();
     let output = load(&[&server.url("/"), "-n", "20", "--quiet"]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.contains("response time   service time     first byte"), "{text}");
+    assert!(text.contains("response time  service time  first byte"), "{text}");
     let document = json(&[&server.url("/"), "-n", "20"]);
     let p50 = |key: &str| document[key]["p50"].as_f64().unwrap();
     assert!(0.0 < p50("first_byte_time_ms") && p50("first_byte_time_ms") <= p50("service_time_ms"));

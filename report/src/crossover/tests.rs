@@ -1,7 +1,13 @@
 use super::*;
 use crate::sample::crossover as document;
+use crate::terminal::crossover::crossover;
+use crate::terminal::{MOST_LINES, PLAIN, TerminalStyle};
 use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
 use threadcount_model::interval::Interval;
+
+fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
+    crossover(document, question, PLAIN).lines().map(str::to_owned).collect()
+}
 
 const QUESTION: &str = "What do virtual threads change for app.jar?";
 
@@ -18,14 +24,14 @@ fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
             "Answer  A trade. virtual has 1.11x the throughput of own, 3.40x [3.400, 3.400] the median response",
             "        time and the same p99 within 1 %.",
             "",
-            "                                    throughput  vs own                  p50       p99  CPU/request",
+            "                          throughput  vs own                  p50     p99  CPU/request",
         ]
     );
     assert_eq!(
         lines[6],
-        "own             pool of 200            3,000/s  baseline            10.0 ms    124 ms       400 µs"
+        "own      pool of 200         3,000/s  baseline            10.0 ms  124 ms       400 µs"
     );
-    assert!(lines[7].starts_with("virtual         virtual threads        3,330/s  1.11x [1.1"), "{lines:#?}");
+    assert!(lines[7].starts_with("virtual  virtual threads     3,330/s  1.11x [1.1"), "{lines:#?}");
     let why = "Why     own: its 200 threads are enough for 100 clients.";
     for line in [why, "Trust   175,130 requests, none failed."] {
         assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
@@ -57,8 +63,15 @@ fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
         lines(&document(0, 0.0), QUESTION),
     ] {
         assert!(text.len() <= MOST_LINES, "{} lines: {text:#?}", text.len());
-        assert!(text.iter().all(|it| it.chars().count() <= WIDTH), "{text:#?}");
+        assert!(text.iter().all(|it| it.chars().count() <= PLAIN.width), "{text:#?}");
     }
+}
+
+#[test]
+fn a_narrow_terminal_has_fewer_columns_and_no_line_beyond_its_width() {
+    let text = crossover(&document(10, 0.01), QUESTION, TerminalStyle { width: 80, colour: false });
+    assert!(text.lines().all(|line| line.chars().count() <= 80) && text.contains("p99"), "{text}");
+    assert!(!text.contains("CPU/request") && text.lines().count() <= MOST_LINES, "{text}");
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Pages of styled text, broken to a width.
 
-use super::TerminalStyle;
-use crate::wrapped::wrapped;
+use super::style::TerminalStyle;
+use crate::layout::{cut, labelled, widest, wrapped};
 use owo_colors::{OwoColorize, Style};
-use std::fmt::Write as _;
 use threadcount_model::printable::printable;
 
 /// The style of a piece of text.
@@ -13,33 +12,6 @@ pub(super) enum Tone {
     Strong,
     Dim,
     Bad,
-}
-
-/// Text in one tone, without control characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    text: String,
-    tone: Tone,
-}
-
-impl Piece {
-    pub(super) fn new(text: &str, tone: Tone) -> Self {
-        Self { text: printable(text).into_owned(), tone }
-    }
-}
-
-/// The width of a text in columns, one per character.
-pub(super) fn width_of(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// The escaped text, cut to at most `most` columns and ending with `…` if it was longer.
-pub(super) fn cut(text: &str, most: usize) -> String {
-    let text = printable(text);
-    if width_of(&text) <= most {
-        return text.into_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// A cut text without its cut last sentence or clause; `None` if nothing was cut or too much would be lost.
@@ -65,14 +37,15 @@ pub(super) const LABEL: usize = 8;
 /// A page that grows line by line.
 pub(super) struct Page {
     style: TerminalStyle,
-    text: String,
+    lines: Vec<String>,
+    /// The label of the last text.
     label: &'static str,
 }
 
 impl Page {
     pub(super) fn new(style: TerminalStyle) -> Self {
         let style = TerminalStyle { width: style.width.max(40), ..style };
-        Self { style, text: String::new(), label: "" }
+        Self { style, lines: Vec::new(), label: "" }
     }
 
     pub(super) fn width(&self) -> usize {
@@ -81,43 +54,43 @@ impl Page {
 
     /// Adds an empty line unless there is one already.
     pub(super) fn blank(&mut self) {
-        if !self.text.ends_with("\n\n") {
-            self.text.push('\n');
+        if self.lines.last().is_none_or(|line| !line.is_empty()) {
+            self.lines.push(String::new());
         }
         self.label = "";
     }
 
     /// Adds one line without breaking it.
-    pub(super) fn line(&mut self, indent: usize, pieces: Vec<Piece>) {
-        let _ = write!(self.text, "{:indent$}", "");
-        for piece in &pieces {
-            self.put(&piece.text, piece.tone);
-        }
-        self.end_line();
+    pub(super) fn line(&mut self, line: &str) {
+        self.lines.push(line.trim_end_matches(' ').to_owned());
     }
 
     /// Adds text broken to the width, all lines indented.
-    pub(super) fn indented(&mut self, indent: usize, pieces: Vec<Piece>) {
-        self.text.push_str(&" ".repeat(indent));
-        self.flow(indent, pieces);
+    pub(super) fn indented(&mut self, indent: usize, text: String) {
+        self.lines.extend(labelled("", indent, &[text], self.style.width));
     }
 
     /// Adds one line, cut at the width.
     pub(super) fn clipped(&mut self, text: &str, tone: Tone) {
-        self.line(0, vec![Piece::new(&cut(text, self.style.width), tone)]);
+        self.line(&self.cut(text, self.style.width, tone));
     }
 
     /// The number of lines so far.
     pub(super) fn lines(&self) -> usize {
-        self.text.lines().count()
+        self.lines.len()
     }
 
     /// Adds text beside a label, which appears only before the first of several texts with the same label.
-    pub(super) fn labelled(&mut self, label: &'static str, pieces: Vec<Piece>) {
+    pub(super) fn labelled(&mut self, label: &'static str, text: String) {
         let shown = if self.label == label { "" } else { label };
         self.label = label;
-        self.put(&format!("{shown:<width$}", width = LABEL), Tone::Dim);
-        self.flow(LABEL, pieces);
+        let shown = self.painted(shown, Tone::Dim);
+        self.lines.extend(labelled(&shown, LABEL, &[text], self.style.width));
+    }
+
+    /// Adds text in one tone beside a label.
+    pub(super) fn sentence(&mut self, label: &'static str, text: &str, tone: Tone) {
+        self.labelled(label, self.painted(text, tone));
     }
 
     /// The same in at most `most_lines` lines (at least one); the last line ends with `…` if there was more.
@@ -128,24 +101,21 @@ impl Page {
         most_lines: usize,
     ) {
         let room = self.style.width - LABEL;
-        let mut shown: Vec<Piece> = pieces.iter().map(|(text, tone)| Piece::new(text, *tone)).collect();
-        let whole = |pieces: &[Piece]| pieces.iter().map(|piece| piece.text.as_str()).collect::<String>();
-        let lines = wrapped(whole(&shown).trim_end(), room);
+        let whole: String = pieces.iter().map(|(text, _)| printable(text)).collect();
+        let lines = wrapped(whole.trim_end(), room);
         let most_lines = most_lines.max(1);
         // A word that is longer than a line is cut too.
-        let is_too_much = lines.len() > most_lines || lines.iter().any(|line| width_of(line) > room);
-        if is_too_much {
-            let tone = shown.first().map_or(Tone::Plain, |piece| piece.tone);
-            let mut kept: Vec<String> =
-                lines.into_iter().take(most_lines).map(|line| cut(&line, room)).collect();
-            if let Some(last) = kept.last_mut().filter(|last| !last.ends_with('…')) {
-                *last = cut(&format!("{last} …"), room);
-            }
-            let kept = kept.join(" ");
-            let kept = whole_part(&kept).map_or_else(|| kept.clone(), |whole| format!("{whole} …"));
-            shown = vec![Piece::new(&kept, tone)];
+        if lines.len() <= most_lines && widest(&lines) <= room {
+            let text = pieces.iter().map(|(text, tone)| self.painted(text, *tone)).collect();
+            return self.labelled(label, text);
         }
-        self.labelled(label, shown);
+        let mut kept: Vec<String> = lines.iter().take(most_lines).map(|line| cut(line, room)).collect();
+        if let Some(last) = kept.last_mut().filter(|last| !last.ends_with('…')) {
+            *last = cut(&format!("{last} …"), room);
+        }
+        let kept = kept.join(" ");
+        let kept = whole_part(&kept).map_or_else(|| kept.clone(), |whole| format!("{whole} …"));
+        self.sentence(label, &kept, pieces.first().map_or(Tone::Plain, |piece| piece.1));
     }
 
     /// The number of lines that a labelled text takes.
@@ -153,49 +123,32 @@ impl Page {
         wrapped(text, self.style.width - LABEL).len()
     }
 
-    /// Writes words from `column` on, and starts a new line at `column` at the width.
-    fn flow(&mut self, column: usize, pieces: Vec<Piece>) {
-        let words = |piece: &Piece| {
-            let words = piece.text.split_inclusive(' ');
-            words.map(|word| self.styled(word, piece.tone)).collect::<String>()
-        };
-        let text: String = pieces.iter().map(words).collect();
-        let lines = wrapped(&text, self.style.width - column);
-        self.text.push_str(&lines.join(&format!("\n{:column$}", "")));
-        self.end_line();
-    }
-
-    fn put(&mut self, text: &str, tone: Tone) {
-        let styled = self.styled(text, tone);
-        self.text.push_str(&styled);
-    }
-
-    fn styled(&self, text: &str, tone: Tone) -> String {
+    /// The text in a tone, without control characters. Each word has its own escape codes, so that lines can be broken anywhere.
+    pub(super) fn painted(&self, text: &str, tone: Tone) -> String {
         let style = match tone {
-            Tone::Plain => None,
-            Tone::Strong => Some(Style::new().bold()),
-            Tone::Dim => Some(Style::new().dimmed()),
-            Tone::Bad => Some(Style::new().red().bold()),
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Dim => Style::new().dimmed(),
+            Tone::Bad => Style::new().red().bold(),
         };
-        match style.filter(|_| self.style.colour && !text.trim().is_empty()) {
-            Some(style) => {
-                // Spaces at the end of a line are trimmed later, which an escape code behind them would prevent.
-                let word = text.trim_end_matches(' ');
-                format!("{}{}", word.style(style), &text[word.len()..])
-            }
-            None => text.to_owned(),
+        let text = printable(text);
+        if tone == Tone::Plain || !self.style.colour {
+            return text.into_owned();
         }
+        let paint = |word: &str| match word.trim_end_matches(' ') {
+            "" => word.to_owned(),
+            letters => format!("{}{}", letters.style(style), &word[letters.len()..]),
+        };
+        text.split_inclusive(' ').map(paint).collect()
     }
 
-    fn end_line(&mut self) {
-        while self.text.ends_with(' ') {
-            self.text.pop();
-        }
-        self.text.push('\n');
+    /// The text in a tone, cut to at most `most` characters.
+    pub(super) fn cut(&self, text: &str, most: usize, tone: Tone) -> String {
+        self.painted(&cut(&printable(text), most), tone)
     }
 
     pub(super) fn text(self) -> String {
-        self.text
+        self.lines.join("\n") + "\n"
     }
 }
 

@@ -1,13 +1,12 @@
-//! The tables of all loads. Columns are as wide as their texts, and loads of one kind share the widths.
+//! The tables of all loads, of which those with the same columns are one table.
 
-use super::page::{Page, Piece, Tone, cut, width_of};
+use super::page::{Page, Tone};
+use crate::layout::{cut, table, widest};
 use crate::view::table::{LoadTable, RatioCell, Row};
 use std::collections::BTreeSet;
 use threadcount_model::experiment::LONGEST_LABEL;
 use threadcount_model::metric::Metric;
 
-/// Spaces between two columns.
-const GAP: usize = 2;
 /// Characters of a variant's name, where longer ones are cut.
 const LONGEST_NAME: usize = 28;
 const SHORTEST_LABEL: usize = 11;
@@ -27,21 +26,13 @@ const DISPENSABLE: [Option<Metric>; 9] = [
 /// Prints the tables in at most `most_lines` lines. If there are more rows, it prints the most telling ones and counts the rest.
 pub(super) fn print(page: &mut Page, tables: &[LoadTable], most_lines: usize) {
     let chosen = chosen(tables, most_lines);
-    let grid = Grid::fitting(tables, page.width());
-    let mut head = None;
-    for (place, table) in tables.iter().enumerate() {
-        let rows: Vec<&Row> = rows_of(table, place, &chosen).collect();
-        if rows.is_empty() && !table.rows.is_empty() {
-            continue;
-        }
-        let own_head = Some((&table.columns, &table.baseline));
-        grid.title(page, table, head != own_head && !table.rows.is_empty());
-        head = own_head.or(head);
-        rows.iter().for_each(|row| grid.row(page, table, row));
-    }
+    let shown = tables.iter().enumerate().map(|(place, table)| (table, rows_of(table, place, &chosen)));
+    let shown: Vec<Shown<'_>> =
+        shown.filter(|(table, rows)| !rows.is_empty() || table.rows.is_empty()).collect();
+    fitting(page, &shown).iter().for_each(|line| page.line(line));
     let all: usize = tables.iter().map(|table| table.rows.len()).sum();
     if let more @ 1.. = all - chosen.len() {
-        page.indented(0, vec![Piece::new(&format!("{more} more rows with --details"), Tone::Dim)]);
+        page.clipped(&format!("{more} more rows with --details"), Tone::Dim);
     }
 }
 
@@ -50,14 +41,12 @@ pub(super) fn lines(tables: &[LoadTable]) -> usize {
     tables.iter().map(|table| 1 + table.rows.len()).sum()
 }
 
-fn rows_of<'a>(
-    table: &'a LoadTable,
-    place: usize,
-    chosen: &BTreeSet<(usize, usize)>,
-) -> impl Iterator<Item = &'a Row> {
-    let is_chosen = move |row: usize| chosen.contains(&(place, row));
-    let rows = table.rows.iter().enumerate().filter(move |(row, _)| is_chosen(*row));
-    rows.map(|(_, row)| row).collect::<Vec<_>>().into_iter()
+/// A load's table with the rows that are shown of it.
+type Shown<'a> = (&'a LoadTable, Vec<&'a Row>);
+
+fn rows_of<'a>(table: &'a LoadTable, place: usize, chosen: &BTreeSet<(usize, usize)>) -> Vec<&'a Row> {
+    let rows = table.rows.iter().enumerate().filter(|(row, _)| chosen.contains(&(place, *row)));
+    rows.map(|(_, row)| row).collect()
 }
 
 /// The rows to print, as (table, row). The first and the last load go before those between; within a load the baseline comes
@@ -99,133 +88,103 @@ fn chosen(tables: &[LoadTable], most_lines: usize) -> BTreeSet<(usize, usize)> {
     chosen
 }
 
-/// The columns that fit into the terminal, each with its width.
-struct Grid {
-    name: usize,
-    /// Width of the label; 0 if it is left out.
-    label: usize,
-    ratio: usize,
-    columns: Vec<(Metric, usize)>,
+/// The lines of the tables, without as many dispensable columns as the page's width requires.
+fn fitting(page: &Page, shown: &[Shown<'_>]) -> Vec<String> {
+    let mut layout = Layout { without: Vec::new(), label: LONGEST_LABEL, words: 0 };
+    let too_wide = |layout: &Layout| widest(&layout.lines(page, shown)).saturating_sub(page.width());
+    for metric in DISPENSABLE {
+        match (too_wide(&layout), metric) {
+            (0, _) => break,
+            (_, Some(metric)) => layout.without.push(metric),
+            (excess, None) => {
+                let label =
+                    shown.iter().flat_map(|(_, rows)| rows).map(|row| row.label.chars().count()).max();
+                let left = label.unwrap_or(0).saturating_sub(excess);
+                layout.label = if left >= SHORTEST_LABEL { left } else { 0 };
+            }
+        }
+    }
+    // The loads' words may have what is left of the width.
+    let left = page.width().saturating_sub(widest(&layout.lines(page, shown)));
+    layout.words = widest(&layout.names(page, shown)) + left;
+    layout.lines(page, shown)
 }
 
-impl Grid {
-    fn fitting(tables: &[LoadTable], most: usize) -> Self {
-        let rows = || tables.iter().flat_map(|table| &table.rows);
-        let widest = |text: fn(&Row) -> &str, most: usize| {
-            rows().map(|row| width_of(text(row)).min(most)).max().unwrap_or(0)
-        };
-        let label = match widest(|row| &row.label, LONGEST_LABEL) {
-            0 => 0,
-            width => width + GAP,
-        };
-        let titles = tables.iter().map(|table| width_of(&ratio_title(table)));
-        let ratio = rows().map(|row| width_of(&row.ratio.text())).chain(titles).max().unwrap_or(0);
-        let mut columns: Vec<(Metric, usize)> = Vec::new();
-        for table in tables {
-            for (place, column) in table.columns.iter().enumerate() {
-                let cells = table.rows.iter().map(|row| row.cells[place].as_deref().map_or(1, width_of));
-                let width = cells.max().unwrap_or(0).max(width_of(column.title));
-                match columns.iter_mut().find(|(metric, _)| *metric == column.metric) {
-                    Some((_, known)) => *known = width.max(*known),
-                    None => columns.push((column.metric, width)),
-                }
+/// How much of the tables is shown.
+struct Layout {
+    /// The columns that are left out.
+    without: Vec<Metric>,
+    /// Characters of a label, where longer ones are cut; 0 leaves the labels out.
+    label: usize,
+    /// Characters of a load's words beside the names of columns.
+    words: usize,
+}
+
+impl Layout {
+    fn lines(&self, page: &Page, shown: &[Shown<'_>]) -> Vec<String> {
+        let mut names = self.names(page, shown).into_iter();
+        let head = |table: &LoadTable| (table.columns.clone(), table.baseline.clone());
+        let groups = shown.chunk_by(|(one, _), (other, _)| head(one) == head(other));
+        let lines = groups.flat_map(|group| {
+            let has_ratio = group.iter().flat_map(|(_, rows)| rows).any(|row| row.ratio != RatioCell::None);
+            let mut rows = Vec::new();
+            for (place, (table, of_table)) in group.iter().enumerate() {
+                rows.push(self.title(page, table, place == 0, has_ratio));
+                let names = names.by_ref().take(of_table.len());
+                rows.extend(
+                    of_table.iter().zip(names).map(|(row, name)| self.row(page, table, row, name, has_ratio)),
+                );
             }
-        }
-        let mut grid = Self { name: widest(|row| &row.variant, LONGEST_NAME), label, ratio, columns };
-        for metric in DISPENSABLE {
-            if tables.iter().all(|table| grid.width(table) <= most) {
-                break;
-            }
-            match metric {
-                Some(metric) => grid.columns.retain(|(other, _)| *other != metric),
-                None => grid.label = grid.narrower_label(tables, most),
-            }
-        }
-        grid.name += grid.room_for_loads(tables, most);
-        grid
-    }
-
-    /// Extra width of the first column for loads whose words are longer than the variants' names, if the line has room.
-    fn room_for_loads(&self, tables: &[LoadTable], most: usize) -> usize {
-        let words = tables.iter().map(|table| width_of(&table.words)).max().unwrap_or(0);
-        let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
-        words.saturating_sub(self.name + self.label).min(most.saturating_sub(used))
-    }
-
-    /// The label's width cut to what fits; 0 if too little would be left to be useful.
-    fn narrower_label(&self, tables: &[LoadTable], most: usize) -> usize {
-        let used = tables.iter().map(|table| self.width(table)).max().unwrap_or(0);
-        let left = self.label.saturating_sub(used.saturating_sub(most));
-        if left >= SHORTEST_LABEL + GAP { left } else { 0 }
-    }
-
-    fn width(&self, table: &LoadTable) -> usize {
-        let ratio = if self.ratio > 0 { GAP + self.ratio } else { 0 };
-        self.name + self.label + ratio + self.columns(table).map(|(_, width)| GAP + width).sum::<usize>()
-    }
-
-    /// The columns of a table that are shown: their index in the table and their width.
-    fn columns(&self, table: &LoadTable) -> impl Iterator<Item = (usize, usize)> {
-        let shown = table.columns.iter().enumerate().filter_map(|(place, column)| {
-            let (_, width) = self.columns.iter().find(|(metric, _)| *metric == column.metric)?;
-            Some((place, *width))
+            let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+            let side = |column: usize| if column == 0 || (has_ratio && column == 2) { '<' } else { '>' };
+            table(&rows, &(0..columns).map(side).collect::<String>())
         });
-        shown.collect::<Vec<_>>().into_iter()
+        lines.collect()
     }
 
-    /// Prints the load as a title, with the names of the columns if `with_columns`.
-    fn title(&self, page: &mut Page, table: &LoadTable, with_columns: bool) {
-        let room = self.name + self.label;
-        let is_long = width_of(&table.words) > room;
-        if table.rows.is_empty() {
-            page.clipped(&format!("{}: no complete run", table.words), Tone::Dim);
-            return;
-        }
-        if !with_columns {
-            page.clipped(&table.words, Tone::Strong);
-            return;
-        }
-        let words = if is_long { cut(&table.words, room) } else { table.words.clone() };
-        let titles = self.columns(table).map(|(place, width)| {
-            let column = &table.columns[place];
-            let ratio = if place == 0 && self.ratio > 0 {
-                format!("  {:<width$}", ratio_title(table), width = self.ratio)
-            } else {
-                String::new()
-            };
-            format!("{:>width$}{ratio}", column.title, width = width + GAP)
-        });
-        page.line(
-            0,
-            vec![
-                Piece::new(&format!("{words:<room$}"), Tone::Strong),
-                Piece::new(&titles.collect::<String>(), Tone::Dim),
-            ],
-        );
+    /// Each row's variant and label.
+    fn names(&self, page: &Page, shown: &[Shown<'_>]) -> Vec<String> {
+        let name = |row: &&Row| {
+            let variant = page.cut(&row.variant, LONGEST_NAME, Tone::Strong);
+            let label = page.cut(&row.label, self.label, Tone::Dim);
+            if self.label > 0 { vec![variant, label] } else { vec![variant] }
+        };
+        let rows: Vec<Vec<String>> = shown.iter().flat_map(|(_, rows)| rows).map(name).collect();
+        table(&rows, if self.label > 0 { "<<" } else { "<" })
     }
 
-    fn row(&self, page: &mut Page, table: &LoadTable, row: &Row) {
-        let mut pieces = vec![Piece::new(
-            &format!("{:<width$}", cut(&row.variant, LONGEST_NAME), width = self.name),
-            Tone::Strong,
-        )];
-        if self.label > 0 {
-            let label = cut(&row.label, self.label - GAP);
-            pieces.push(Piece::new(&format!("  {label:<width$}", width = self.label - GAP), Tone::Dim));
+    /// The load, with the names of the columns if `with_columns`.
+    fn title(&self, page: &Page, table: &LoadTable, with_columns: bool, has_ratio: bool) -> Vec<String> {
+        if table.rows.is_empty() || !with_columns {
+            let (end, tone) =
+                if table.rows.is_empty() { (": no complete run", Tone::Dim) } else { ("", Tone::Strong) };
+            return vec![page.cut(&format!("{}{end}", table.words), page.width(), tone)];
         }
+        let titles = table.columns.iter().map(|column| column.title.to_owned()).collect();
+        let titles = self.cells(table, titles, has_ratio.then(|| ratio_title(table)));
+        let words = page.cut(&table.words, self.words, Tone::Strong);
+        std::iter::once(words).chain(titles.iter().map(|title| page.painted(title, Tone::Dim))).collect()
+    }
+
+    fn row(&self, page: &Page, table: &LoadTable, row: &Row, name: String, has_ratio: bool) -> Vec<String> {
         let tone = match &row.ratio {
             RatioCell::Ratio { inconclusive: false, .. } => Tone::Strong,
             _ => Tone::Dim,
         };
-        for (place, width) in self.columns(table) {
-            let text = row.cells[place].as_deref().unwrap_or("–");
-            pieces.push(Piece::new(&format!("{text:>width$}", width = width + GAP), Tone::Plain));
-            if place == 0 && self.ratio > 0 {
-                let ratio = format!("  {:<width$}", row.ratio.text(), width = self.ratio);
-                pieces.push(Piece::new(&ratio, tone));
-            }
+        let cells = row.cells.iter().map(|cell| cell.clone().unwrap_or_else(|| "–".to_owned())).collect();
+        let cells = self.cells(table, cells, has_ratio.then(|| page.painted(&row.ratio.text(), tone)));
+        std::iter::once(name).chain(cells).collect()
+    }
+
+    /// The cells of the columns that are shown, with the ratio behind the first.
+    fn cells(&self, table: &LoadTable, all: Vec<String>, ratio: Option<String>) -> Vec<String> {
+        let shown =
+            table.columns.iter().zip(all).filter(|(column, _)| !self.without.contains(&column.metric));
+        let mut cells: Vec<String> = shown.map(|(_, cell)| cell).collect();
+        if let Some(ratio) = ratio {
+            cells.insert(cells.len().min(1), ratio);
         }
-        page.line(0, pieces);
+        cells
     }
 }
 

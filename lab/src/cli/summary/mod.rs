@@ -11,10 +11,12 @@ use threadcount_load::health::cores::FULL;
 use threadcount_load::outcome::LoadOutcome;
 use threadcount_load::report::LoadReport;
 use threadcount_model::figures;
+use threadcount_report::layout;
 
 /// How many causes of failure are listed one by one.
 const MOST_CAUSES: usize = 8;
-const LABEL_WIDTH: usize = 10;
+/// The column where the text beside a label begins.
+const LABEL: usize = 10;
 /// Sentences are broken here, or at the width of a narrower terminal.
 const LINE_WIDTH: usize = 100;
 
@@ -44,8 +46,8 @@ fn warnings(report: &LoadReport) -> Vec<String> {
         )
     });
     let texts = report.own_warnings().chain(cut_short.as_deref());
-    let line = |text: &str| format!("{} {}", "!".red().bold(), wrapped(text, 2).yellow());
-    texts.map(line).collect()
+    let mark = "!".red().bold().to_string();
+    texts.map(|text| beside(&mark, 2, &text.yellow().to_string())).collect()
 }
 
 fn head(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
@@ -207,11 +209,10 @@ fn generator(report: &LoadReport, outcome: &LoadOutcome) -> Vec<String> {
         lines.push(labelled("", &text));
     }
     if let Some(text) = cores(&report.cores_busy) {
-        lines.push(labelled("machine", &wrapped(&text, LABEL_WIDTH)));
+        lines.push(labelled("machine", &text));
     }
     if report.is_closed() {
-        let note = wrapped(&Warning::ClosedLoop.sentence(flag), LABEL_WIDTH);
-        lines.push(labelled("note", &note).dimmed().to_string());
+        lines.push(labelled("note", &Warning::ClosedLoop.sentence(flag)).dimmed().to_string());
     }
     lines
 }
@@ -230,15 +231,14 @@ fn cores(busy: &[f64]) -> Option<String> {
     (!busy.is_empty()).then(|| format!("{named}core utilization {}", shares.join(", ")))
 }
 
-/// Breaks a text into lines that fit behind an indent.
-fn wrapped(text: &str, indent: usize) -> String {
-    let width = crate::cli::stdout::style().width.min(LINE_WIDTH);
-    threadcount_report::wrapped::wrapped(text, width.saturating_sub(indent))
-        .join(&format!("\n{}", " ".repeat(indent)))
+fn labelled(label: &str, text: &str) -> String {
+    beside(label, LABEL, text)
 }
 
-fn labelled(label: &str, text: &str) -> String {
-    format!("{label:<LABEL_WIDTH$}{text}")
+/// A text that begins at a column beside its label, in lines that fit the terminal.
+fn beside(label: &str, column: usize, text: &str) -> String {
+    let width = crate::cli::stdout::style().width.min(LINE_WIDTH);
+    layout::labelled(label, column, &[text.to_owned()], width).join("\n")
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! The processes that sent a load together, one line each.
 
-use super::LABEL_WIDTH;
+use super::LABEL;
 use owo_colors::OwoColorize;
 use threadcount_load::pods::PodReport;
+use threadcount_load::times::TimesSummary;
 use threadcount_model::figures;
+use threadcount_report::layout;
 
 /// Lines of processes; the rest is in the JSON.
 const MOST_LINES: usize = 16;
@@ -20,17 +22,16 @@ pub fn lines(pods: &[PodReport]) -> Vec<String> {
     if pods.len() > MOST_LINES {
         sorted.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
     }
-    let head = format!(
-        "{:<LABEL_WIDTH$}{:<NAME_WIDTH$}{:>10}{:>10}{:>8}{:>10}{:>10}{:>6}{:>9}",
-        "pods", "", "sent", "ok", "failed", "p50", "p99", "CPU", "began"
-    );
-    let mut lines = vec![head.dimmed().to_string()];
-    lines.extend(sorted.iter().take(MOST_LINES).map(|pod| line(pod)));
+    let label = layout::padded("pods", LABEL - layout::GAP).dimmed().to_string();
+    let head =
+        ["", "sent", "ok", "failed", "p50", "p99", "CPU", "began", ""].map(|it| it.dimmed().to_string());
+    let mut rows = vec![[vec![label], head.to_vec()].concat()];
+    rows.extend(sorted.iter().take(MOST_LINES).map(|pod| row(pod)));
     if pods.len() > MOST_LINES {
         let more = figures::plural((pods.len() - MOST_LINES) as u64, "pod");
-        lines.push(format!("{:<LABEL_WIDTH$}{more} more (all are in --json)", ""));
+        rows.push(vec![String::new(), format!("{more} more (all are in --json)")]);
     }
-    lines
+    layout::table(&rows, "<<>>>>>>><")
 }
 
 /// What is to be seen first.
@@ -40,30 +41,29 @@ fn weight(pod: &PodReport) -> f64 {
     p99_ms + if pod.complete { 0.0 } else { 1e12 } + if is_bottleneck { 1e9 } else { 0.0 }
 }
 
-fn line(pod: &PodReport) -> String {
+fn row(pod: &PodReport) -> Vec<String> {
     let requests = pod.requests;
-    let time = |of: fn(&threadcount_load::times::TimesSummary) -> f64| {
-        pod.response_time_ms.as_ref().map_or_else(|| "-".to_owned(), |times| figures::milliseconds(of(times)))
+    let unknown = || "-".to_owned();
+    let time = |of: fn(&TimesSummary) -> f64| {
+        pod.response_time_ms.as_ref().map_or_else(unknown, |times| figures::milliseconds(of(times)))
     };
-    let cpu =
-        pod.generator.as_ref().map_or_else(|| "-".to_owned(), |it| format!("{:.0} %", it.cpu_share * 100.0));
-    let began = pod.started_ms.map_or_else(|| "-".to_owned(), |ms| format!("+{ms:.1} ms"));
-    let text = format!(
-        "{:<LABEL_WIDTH$}{:<NAME_WIDTH$}{:>10}{:>10}{:>8}{:>10}{:>10}{cpu:>6}{began:>9}",
-        "",
+    let is_bottleneck = pod.generator.as_ref().is_some_and(|generator| generator.bottleneck);
+    vec![
+        String::new(),
         name(pod),
         figures::count(requests.sent),
         figures::count(requests.ok),
         figures::count(requests.failed),
         time(|times| times.p50),
         time(|times| times.p99),
-    );
-    let is_bottleneck = pod.generator.as_ref().is_some_and(|generator| generator.bottleneck);
-    match (pod.complete, is_bottleneck) {
-        (false, _) => format!("{text}  {}", "incomplete".red()),
-        (_, true) => format!("{text}  {}", "bottleneck".yellow()),
-        _ => text,
-    }
+        pod.generator.as_ref().map_or_else(unknown, |it| format!("{:.0} %", it.cpu_share * 100.0)),
+        pod.started_ms.map_or_else(unknown, |ms| format!("+{ms:.1} ms")),
+        match (pod.complete, is_bottleneck) {
+            (false, _) => "incomplete".red().to_string(),
+            (_, true) => "bottleneck".yellow().to_string(),
+            _ => String::new(),
+        },
+    ]
 }
 
 fn name(pod: &PodReport) -> String {

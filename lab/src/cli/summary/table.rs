@@ -1,7 +1,9 @@
 //! Response time, service time and time to the first byte side by side.
 
+use super::LABEL;
 use threadcount_load::times::TimesSummary;
 use threadcount_model::figures;
+use threadcount_report::layout;
 
 /// A column: its two lines of head, and its times.
 pub type Times<'a> = (&'static str, &'static str, &'a TimesSummary);
@@ -9,14 +11,8 @@ pub type Times<'a> = (&'static str, &'static str, &'a TimesSummary);
 /// The lines of the table. A percentile that equals the maximum because of too few responses is marked.
 #[must_use]
 pub fn lines(columns: &[Times<'_>], answers: u64) -> Vec<String> {
-    let line = |name: &str, cells: Vec<String>| {
-        let cells: String = cells.iter().map(|cell| format!("{cell:>15}")).collect();
-        format!("{name:<10}{cells}")
-    };
-    let head = [
-        line("", columns.iter().map(|column| column.0.to_owned()).collect()),
-        line("", columns.iter().map(|column| column.1.to_owned()).collect()),
-    ];
+    let line =
+        |name: &str, cells: Vec<String>| [vec![layout::padded(name, LABEL - layout::GAP)], cells].concat();
     let row = |name: &str, above: f64, figure: &dyn Fn(&TimesSummary) -> f64| {
         let shown = |times: &TimesSummary| {
             // The shares are no binary fractions.
@@ -32,10 +28,13 @@ pub fn lines(columns: &[Times<'_>], answers: u64) -> Vec<String> {
         let figure = |times: &TimesSummary| times.percentile(name).unwrap_or(times.max);
         row(&name.replace('_', "."), 1.0 - quantile, &figure)
     };
-    let mut lines = head.to_vec();
-    lines.push(row("min", 1.0, &|times| times.min));
-    lines.extend(TimesSummary::PERCENTILES.iter().map(percentile));
-    lines.push(row("max", 1.0, &|times| times.max));
-    lines.push(row("mean", 1.0, &|times| times.mean));
-    lines
+    let mut rows = vec![
+        line("", columns.iter().map(|column| column.0.to_owned()).collect()),
+        line("", columns.iter().map(|column| column.1.to_owned()).collect()),
+        row("min", 1.0, &|times| times.min),
+    ];
+    rows.extend(TimesSummary::PERCENTILES.iter().map(percentile));
+    rows.push(row("max", 1.0, &|times| times.max));
+    rows.push(row("mean", 1.0, &|times| times.mean));
+    layout::table(&rows, &("<".to_owned() + &">".repeat(columns.len())))
 }
