@@ -1,9 +1,8 @@
 //! Applies every rule to the runs of an experiment, to a window of a running JVM, or to both.
 
-mod attached;
+pub mod attached;
 mod window;
 
-pub use attached::{AttachedFindings, explain_attached};
 pub use window::explain_window;
 
 use crate::evidence::variant_runs::VariantRuns;

@@ -3,14 +3,16 @@
 
 pub(super) mod certainty;
 pub(super) mod rounds;
+mod value;
 
 use super::trust::{doubt_about, doubt_about_cpu};
 use certainty::{Certainty, certainty};
 use rounds::ClaimRounds;
 use threadcount_model::claim_result::{ClaimResult, NotTried};
-use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
+use threadcount_model::experiment::claim::{Claim, Comparison, Figure, Test};
 use threadcount_model::experiment::{Experiment, StatedClaim};
 use threadcount_model::record::Record;
+use value::{Look, value};
 
 /// Tests every claim of the experiment. The result of a claim that cannot be tested (its load was left out, for example) gives the reason.
 #[must_use]
@@ -70,9 +72,6 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     }
 }
 
-/// Looks a figure up: in the records, or in what was published.
-type Look<'a> = &'a dyn Fn(&Figure) -> Result<f64, NotTried>;
-
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {
     let (left, right) = (value(&comparison.left, look)?, value(&comparison.right, look)?);
     Ok(match comparison.test {
@@ -84,24 +83,6 @@ fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {
         Test::Equal => left == right,
         Test::Within(fraction) => (left - right).abs() <= fraction * right.abs(),
     })
-}
-
-fn value(expr: &Expr, look: Look<'_>) -> Result<f64, NotTried> {
-    let value = match expr {
-        Expr::Number(number) => *number,
-        Expr::Figure(figure) => look(figure)?,
-        Expr::Negative(inner) => -value(inner, look)?,
-        Expr::Binary(left, operator, right) => {
-            let (left, right) = (value(left, look)?, value(right, look)?);
-            match operator {
-                Operator::Plus => left + right,
-                Operator::Minus => left - right,
-                Operator::Times => left * right,
-                Operator::By => left / right,
-            }
-        }
-    };
-    if value.is_finite() { Ok(value) } else { Err(NotTried::DividesByZero) }
 }
 
 fn measured(figure: &Figure, experiment: &Experiment, rounds: &ClaimRounds<'_>) -> Result<f64, NotTried> {

@@ -15,11 +15,11 @@ pub mod decision;
 mod jackknife;
 pub mod lost_cpu;
 mod quantile;
+mod quotient;
 pub mod warm_up;
 
 use super::ratio::{CONFIDENCE, verdict};
 use super::student::{mean_and_variance, t_quantile, two_sided_tail};
-use jackknife::jackknife;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::comparison::Verdict;
@@ -63,31 +63,6 @@ impl CrossoverRatio {
         let interval = self.interval.map(wider);
         Self { interval, verdict: interval.map_or(Verdict::NotEnoughRuns, verdict), ..self }
     }
-}
-
-/// A figure of a treatment in a block as a quotient, such as responses by seconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quotient {
-    pub of: f64,
-    pub by: f64,
-}
-
-impl Quotient {
-    /// The quotient of all blocks together without block `left_out`; `None` leaves no block out.
-    #[must_use]
-    pub fn pooled(all: &[Self], left_out: Option<usize>) -> f64 {
-        let kept = all.iter().enumerate().filter(|(at, _)| Some(*at) != left_out);
-        let (of, by) = kept.fold((0.0, 0.0), |(of, by), (_, it)| (of + it.of, by + it.by));
-        of / by
-    }
-}
-
-/// The ratio of a figure under two treatments, one value of each per block; `None` if nothing is above zero, or there is no block.
-#[must_use]
-pub fn ratio(treatment: &[Quotient], baseline: &[Quotient]) -> Option<CrossoverRatio> {
-    jackknife(treatment.len().min(baseline.len()), |left_out| {
-        Some((Quotient::pooled(treatment, left_out) / Quotient::pooled(baseline, left_out)).ln())
-    })
 }
 
 /// The ratio with this logarithm, and with an interval from the spread of `differences`, one value per block.
@@ -198,6 +173,7 @@ mod simulation;
 
 #[cfg(test)]
 mod tests {
+    use super::quotient::{Quotient, ratio};
     use super::*;
     use crate::random::SplitMix64;
 

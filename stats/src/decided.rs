@@ -5,16 +5,13 @@ use super::claim::rounds::ClaimRounds;
 use super::comparison::under;
 use super::lost_on_purpose::LostOnPurpose;
 use super::page::chance_of_a_headline;
-use super::ratio::MARGIN;
+use super::ratio::{MARGIN, NARROW};
 use super::runs::complete;
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::experiment::claim::Claim;
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsEnd;
-
-/// A ratio, or each side of a claim, that is known this precisely in both directions is known well enough for everybody.
-pub(crate) const NARROW: f64 = 0.02;
 
 /// The reason why this load needs no more runs; `None` if it needs more.
 ///

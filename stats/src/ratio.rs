@@ -23,6 +23,7 @@ mod side;
 
 use super::student::{MeanDifference, PAIRED_FROM, t_quantile};
 use interval::{interval, p_value, p_value_above};
+pub(super) use side::RELATIVE_STEP;
 use side::{Side, rounding_variance};
 use threadcount_model::comparison::{Ratio, Verdict};
 use threadcount_model::interval::Interval;
@@ -33,8 +34,8 @@ pub const CONFIDENCE: f64 = 0.95;
 pub const MARGIN: f64 = 0.02;
 /// The largest difference that the verdict "no difference larger than" may leave open; a wider interval tells too little for a verdict.
 pub const WIDEST: f64 = 0.10;
-/// Relative precision of a figure: the histogram keeps three digits of a time, and no other figure is known better.
-pub(super) const RELATIVE_STEP: f64 = 0.001;
+/// A ratio, or each side of a claim, that is known this precisely in both directions is known well enough for everybody.
+pub(super) const NARROW: f64 = 0.02;
 /// More runs than this are never advised.
 const MOST_RUNS: u32 = 1_000;
 

@@ -4,11 +4,11 @@
 mod observed;
 mod series;
 
-use super::hung_requests::HungRequests;
 use super::resampled::Samples;
 use super::runs::complete;
 use observed::Observed;
-use series::Series;
+pub use observed::{NoParts, OtherTraffic};
+use series::{Series, time_share};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::ThreadRole;
@@ -18,25 +18,6 @@ use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 const KNOWN_SERVER: f64 = 0.5;
 /// A single look at the threads shows one moment, in which 400 requests that began together all sleep, or none does.
 pub const FEWEST_SAMPLES: u32 = 3;
-
-/// More threads have a request than the load has requests in flight: the JVM served others too, or requests that the load gave up on go
-/// on. Nobody knows which threads belong to which.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OtherTraffic {
-    /// Mean number of threads with a request.
-    pub request_threads: f64,
-    /// Mean number of the load's requests in flight.
-    pub in_flight: f64,
-}
-
-/// The reason why a run whose threads were sampled has no parts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NoParts {
-    /// The parts would attribute what hung requests did to the completed ones.
-    HungRequests(HungRequests),
-    /// The threads of other requests would be counted as those of the load.
-    OtherTraffic(OtherTraffic),
-}
 
 /// Would threads of other requests than those with known times make the parts of this run false? If so, the reason.
 #[must_use]
@@ -134,10 +115,6 @@ fn without_thread(windows: &[Observed<'_>], series: &[Series], samples: &Samples
         windows.iter().flat_map(|window| std::iter::repeat_n(window.service_time_ms, window.samples()));
     let left: Vec<f64> = service_time_ms.enumerate().map(|(at, ms)| ms - on_threads(at)).collect();
     time_share(&left, samples)
-}
-
-fn time_share(ms: &[f64], samples: &Samples) -> TimeShare {
-    TimeShare { ms: samples.mean(ms), interval: samples.interval(ms) }
 }
 
 #[cfg(test)]

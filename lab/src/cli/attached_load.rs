@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 use std::thread;
 use threadcount_judge::conclude::times_of_requests;
-use threadcount_judge::explain::explain_attached;
+use threadcount_judge::explain::attached::explain_attached;
 use threadcount_judge::finding::Rule;
 use threadcount_load::limits;
 use threadcount_load::outcome::{LoadOutcome, Second};

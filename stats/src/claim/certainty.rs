@@ -8,9 +8,8 @@
 //! paired t. Fewer than four rounds are no blocks: then single runs are left out, and the interval is Welch's.
 
 use super::rounds::{ClaimRounds, LeftOut, LoadRounds};
-use super::value;
-use crate::decided::NARROW;
-use crate::ratio::alpha;
+use super::value::value;
+use crate::ratio::{NARROW, alpha};
 use crate::runs::mean;
 use crate::student::t_quantile;
 use threadcount_model::claim_result::NotTried;

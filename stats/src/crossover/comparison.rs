@@ -1,7 +1,8 @@
 //! Compares the treatments of a crossover by their periods.
 
 use super::quantile::{BlockTimes, SortedTimes, quantile_ratio};
-use super::{CrossoverRatio, LEAST_BLOCKS, Quotient, carry_over, ratio, trend};
+use super::quotient::{Quotient, ratio};
+use super::{CrossoverRatio, LEAST_BLOCKS, carry_over, trend};
 use crate::holm::{WeightedTest, with_word};
 use crate::ratio::{CONFIDENCE, WIDEST};
 use schemars::JsonSchema;

@@ -2,7 +2,8 @@
 
 use super::comparison::{LEAST_TO_END, is_precise};
 use super::quantile::{SortedTimes, quantile_ratio};
-use super::{CrossoverRatio, Quotient, block_order, carry_over, trend};
+use super::quotient::Quotient;
+use super::{CrossoverRatio, block_order, carry_over, trend};
 use crate::noise::Noise;
 use crate::random::SplitMix64;
 use threadcount_model::comparison::Verdict;
@@ -11,7 +12,7 @@ use threadcount_model::crossover::ResponseTimes;
 /// The ratio of rates measured over one second each.
 pub(super) fn ratio(treatment: &[f64], baseline: &[f64]) -> Option<CrossoverRatio> {
     let rates = |values: &[f64]| values.iter().map(|&of| Quotient { of, by: 1.0 }).collect::<Vec<_>>();
-    super::ratio(&rates(treatment), &rates(baseline))
+    super::quotient::ratio(&rates(treatment), &rates(baseline))
 }
 
 pub(super) const SESSIONS: u32 = 2_000;

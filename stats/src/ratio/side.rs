@@ -1,6 +1,7 @@
 //! One side of an unpaired ratio: its figures on the logarithmic scale.
 
-use super::RELATIVE_STEP;
+/// Relative precision of a figure: the histogram keeps three digits of a time, and no other figure is known better.
+pub(in super::super) const RELATIVE_STEP: f64 = 0.001;
 
 /// One side's figures on the logarithmic scale.
 #[derive(Clone, Debug)]

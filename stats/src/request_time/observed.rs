@@ -1,7 +1,6 @@
 //! A run whose threads were sampled.
 
 use super::series::Series;
-use super::{NoParts, OtherTraffic};
 use crate::hung_requests::{HungRequests, TimeInFlight};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState, WaitProfile};
@@ -12,6 +11,25 @@ const MOST_FAILED: f64 = 0.01;
 /// With more request threads than this multiple of the load's requests in flight, plus half a thread, some threads serve somebody else.
 const OTHERS_TOO: f64 = 1.3;
 const NOISE_THREADS: f64 = 0.5;
+
+/// More threads have a request than the load has requests in flight: the JVM served others too, or requests that the load gave up on go
+/// on. Nobody knows which threads belong to which.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OtherTraffic {
+    /// Mean number of threads with a request.
+    pub request_threads: f64,
+    /// Mean number of the load's requests in flight.
+    pub in_flight: f64,
+}
+
+/// The reason why a run whose threads were sampled has no parts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NoParts {
+    /// The parts would attribute what hung requests did to the completed ones.
+    HungRequests(HungRequests),
+    /// The threads of other requests would be counted as those of the load.
+    OtherTraffic(OtherTraffic),
+}
 
 /// A run whose threads were sampled.
 pub(super) struct Observed<'a> {

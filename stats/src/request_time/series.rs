@@ -1,10 +1,9 @@
 //! An activity of threads, sample by sample.
 
-use super::time_share;
 use crate::resampled::Samples;
 use threadcount_model::interval::Interval;
 use threadcount_model::record::wait_profile::ThreadActivity;
-use threadcount_model::request_time::RequestTimePart;
+use threadcount_model::request_time::{RequestTimePart, TimeShare};
 
 /// An activity of threads: the number of threads and the milliseconds per request in each sample.
 pub(super) struct Series {
@@ -45,4 +44,9 @@ impl Series {
         time.interval = time.interval.map(|it| Interval { low: it.low.max(0.0), ..it });
         RequestTimePart { activity: self.activity.clone(), threads: samples.mean(&self.threads), time }
     }
+}
+
+/// The mean and its interval of a figure that has a value in each sample.
+pub(super) fn time_share(ms: &[f64], samples: &Samples) -> TimeShare {
+    TimeShare { ms: samples.mean(ms), interval: samples.interval(ms) }
 }
