@@ -13,10 +13,11 @@ use threadcount_model::comparison::Comparison;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
+use threadcount_model::metric::Metric;
 use threadcount_model::request_time::RequestTime;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd, Skipped};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
-use threadcount_stats::runs::is_complete;
+use threadcount_stats::runs::{self, is_complete};
 
 /// The name and version of the document.
 pub const SCHEMA: &str = "threadcount/result/3";
@@ -173,6 +174,24 @@ impl ResultDocument {
             cause: most_frequent_failure(runs),
         });
         all.filter(|it| it.failed as f64 > allowed_share * it.of as f64).collect()
+    }
+
+    /// The runs of a variant under a load on which its figures rest.
+    #[must_use]
+    pub fn counted_runs(&self, variant: &str, load: &str) -> Vec<&Record> {
+        runs::complete(&self.records, variant, load)
+    }
+
+    /// The figure of each of these runs that has one.
+    #[must_use]
+    pub fn figures(&self, variant: &str, load: &str, metric: Metric) -> Vec<f64> {
+        runs::figures(&self.counted_runs(variant, load), metric)
+    }
+
+    /// The mean of these figures; `None` if there are none.
+    #[must_use]
+    pub fn mean(&self, variant: &str, load: &str, metric: Metric) -> Option<f64> {
+        runs::mean(&self.figures(variant, load, metric))
     }
 
     /// All runs of a variant under a load, including failed ones.

@@ -10,7 +10,7 @@ use threadcount_model::record::Record;
 use threadcount_model::record::capacity::{
     CapacitySearch, CapacityStep, SearchEnd, StepFailure, StepVerdict,
 };
-use threadcount_stats::runs::{complete, figures, mean};
+use threadcount_stats::runs::mean;
 
 /// One sentence per variant that was searched, in the experiment's order; empty unless the load is a capacity search.
 #[must_use]
@@ -22,7 +22,7 @@ pub fn sentences(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
         let searched: Vec<&Record> =
             document.runs_of(name, &load.name).filter(|record| record.capacity.is_some()).collect();
         let last = searched.last()?.capacity.as_ref()?;
-        let found = figures(&complete(&document.records, name, &load.name), Metric::Capacity);
+        let found = document.figures(name, &load.name, Metric::Capacity);
         Some(match mean(&found) {
             Some(mean) => sustained(name, mean, &found, &capacity, last),
             None => not_found(name, &searched, &capacity),

@@ -2,11 +2,11 @@
 
 use crate::layout;
 use crate::markdown;
-use crate::published;
-use crate::published::Reproduced;
-use crate::view::distinct;
+use crate::sentences::distinct;
 use crate::view::study::{UNAVAILABLE, claim_words};
 use std::fmt::Write as _;
+use threadcount_judge::published;
+use threadcount_judge::published::Reproduced;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons::{doubt_in_short, not_tried};
 use threadcount_model::claim_result::ClaimResult;

@@ -1,11 +1,11 @@
 //! A crossover in words: setting, answer, the figures of each kind of thread, reasons, open questions, trust, coverage.
 
-mod answer;
+pub(crate) mod answer;
 #[cfg(test)]
 mod tests;
 
 use crate::request_time;
-use crate::view::capital;
+use crate::sentences::capital;
 use crate::view::label::{self, RequestThreads};
 use std::collections::BTreeSet;
 use threadcount_judge::crossover::crossover_reasons;
@@ -21,8 +21,6 @@ use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentCompa
 use threadcount_stats::crossover::lost_cpu::uneven_blocks;
 use threadcount_stats::disturbance;
 use threadcount_stats::ratio::WIDEST;
-
-pub(crate) use answer::{answers, has_verdict};
 
 /// The reasons cover at most this many kinds of thread; the table shows all.
 pub(crate) const MOST_KINDS: usize = 3;

@@ -2,14 +2,14 @@
 
 mod advice;
 mod evidence;
+mod phrases;
 
 use super::figures::{bytes, count, percent, plural};
 use advice::advice;
 use evidence::evidence;
+use phrases::{address, busy, carriers, stand, stood_at, waits};
 use std::fmt::Write;
-use threadcount_diagnose::verdict::{
-    BusyChild, DeadEnd, LostOwner, Missing, StandingGroup, ThreadAt, Verdict,
-};
+use threadcount_diagnose::verdict::{DeadEnd, LostOwner, Missing, Verdict};
 use threadcount_diagnose::{MissingSource, Source};
 use threadcount_model::printable::printable;
 
@@ -227,74 +227,11 @@ fn headline(verdict: &Verdict) -> String {
     }
 }
 
-fn address(peer: Option<&str>) -> String {
-    peer.map(|peer| format!(" ({peer})")).unwrap_or_default()
-}
-
-/// `sh (4711) is busy (1.0 cores)`
-fn busy(child: &BusyChild) -> String {
-    let all = format!("{} ({})", child.name, child.pid);
-    match child.others {
-        0 => format!("{all} is busy ({:.1} cores)", child.cores),
-        others => format!("{all} and {others} more are busy ({:.1} cores)", child.cores),
-    }
-}
-
-fn waits(waiters: usize) -> String {
-    if waiters == 1 { "1 thread waits".to_owned() } else { format!("{} threads wait", count(waiters as u64)) }
-}
-
-fn carriers(number: usize) -> String {
-    if number == 1 { "the only carrier".to_owned() } else { format!("all {number} carriers") }
-}
-
-fn has(number: usize, noun: &str) -> String {
-    format!("{} {}", plural(number as u64, noun), if number == 1 { "has" } else { "have" })
-}
-
-fn more(number: usize, noun: &str) -> String {
-    format!("{} more {noun}{}", number, if number == 1 { "" } else { "s" })
-}
-
-fn stand(threads: usize) -> String {
-    if threads == 1 {
-        "1 thread stands still".to_owned()
-    } else {
-        format!("{} threads stand still", count(threads as u64))
-    }
-}
-
-fn stood_at(groups: &[StandingGroup]) -> String {
-    let computes = groups.iter().all(|it| it.computes);
-    let verb = if computes { "computed" } else { "stood" };
-    match groups {
-        [only] => format!("{verb} at {}", only.at),
-        [first, ..] => format!("{verb} at {} and {}", first.at, more(groups.len() - 1, "place")),
-        [] => verb.to_owned(),
-    }
-}
-
-/// A name may be as long as the request that it was made of.
-fn name(name: &str) -> String {
-    const LONGEST: usize = 100;
-    match name.char_indices().nth(LONGEST) {
-        _ if name.is_empty() => "unnamed".to_owned(),
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_owned(),
-    }
-}
-
-fn place(at: &ThreadAt) -> String {
-    let kind = if at.thread.is_virtual { "virtual thread" } else { "thread" };
-    let line = at.at.as_ref().map(|frame| format!(" at {frame}")).unwrap_or_default();
-    format!("{kind} {} (#{}){line}", name(&at.thread.name), at.thread.id)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use threadcount_diagnose::frame::Frame;
-    use threadcount_diagnose::verdict::{Bond, Link, ThreadName};
+    use threadcount_diagnose::verdict::{Bond, BusyChild, Link, StandingGroup, ThreadAt, ThreadName};
 
     fn text(verdicts: &[Verdict]) -> String {
         super::text(verdicts, &[])

@@ -16,11 +16,11 @@ pub mod markdown;
 pub mod observing;
 pub mod pause_ledger;
 pub mod phrase;
-pub mod published;
 pub mod request_time;
 pub mod run_delays;
 #[cfg(any(test, feature = "sample"))]
 pub mod sample;
+pub mod sentences;
 pub mod series;
 pub mod shares;
 pub mod so_far;

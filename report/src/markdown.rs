@@ -1,12 +1,13 @@
 //! The result as GitHub-flavoured Markdown: for a pull request or `GITHUB_STEP_SUMMARY`.
 
 use crate::load_words::load_words;
-use crate::published;
-use crate::published::PublishedRow;
+use crate::sentences::capital;
 use crate::view::ratios::ratio_words;
 use crate::view::table::LoadTable;
-use crate::view::{NoVerdict, View, capital, view};
+use crate::view::{NoVerdict, View, view};
 use std::fmt::Write as _;
+use threadcount_judge::published;
+use threadcount_judge::published::PublishedRow;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Comparison;

@@ -13,12 +13,14 @@ use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart, TimeShare};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
+use threadcount_stats::trust::trust;
 
 /// A result; `variants` and `loads` are YAML as in an experiment file: `{a: {}, b: {}}`, `[{clients: 4, duration: 1s}]`.
 pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocument {
     let text =
         format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {variants}\nloads: {loads}\n");
     let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+    let (_, why_not) = trust(&experiment, records);
     ResultDocument {
         schema: SCHEMA.to_owned(),
         threadcount: "0".to_owned(),
@@ -35,7 +37,7 @@ pub fn document(variants: &str, loads: &str, records: &[Record]) -> ResultDocume
         claims: Vec::new(),
         skipped: Vec::new(),
         trusted: true,
-        why_not: Vec::new(),
+        why_not,
     }
 }
 

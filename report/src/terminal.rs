@@ -9,8 +9,9 @@ mod table;
 pub use style::{MOST_LINES, PLAIN, TerminalStyle};
 
 use crate::layout::display_width;
+use crate::sentences::capital;
 use crate::view::study::StudyView;
-use crate::view::{View, WhyLine, capital, view};
+use crate::view::{View, WhyLine, view};
 use page::{LABEL, Page, Tone};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;

@@ -11,7 +11,6 @@ pub mod difference;
 pub mod dispersion;
 pub mod disturbance;
 mod doubt_groups;
-pub mod grade;
 pub mod holm;
 pub mod hung_requests;
 pub mod limit;

@@ -121,6 +121,7 @@ fn without_thread(windows: &[Observed<'_>], series: &[Series], samples: &Samples
 mod tests {
     use super::super::random::SplitMix64;
     use super::*;
+    use crate::hung_requests::HungRequests;
     use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
     use threadcount_model::sample::{run, times, with_load};

@@ -14,6 +14,7 @@ use threadcount_model::printable::printable;
 use threadcount_report::layout;
 use threadcount_report::live;
 use threadcount_report::live::LimitWords;
+use threadcount_report::sentences::capital;
 
 /// Columns of a spark line.
 const SPARK: usize = 20;
@@ -42,7 +43,7 @@ fn lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
 }
 
 fn raw_lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
-    let model = Line::from(sentence(&screen.thread_model()));
+    let model = Line::from(capital(&screen.thread_model()));
     let held = if screen.carriers_held() { HELD } else { "" };
     let mut lines = vec![title(screen), model, Line::from(held).red().bold()];
     lines.extend(limits(screen, width));
@@ -96,11 +97,6 @@ fn title(screen: &Screen) -> Line<'static> {
     let (minutes, seconds) = (screen.seconds() / 60, screen.seconds() % 60);
     let rest = format!(" · Java {java} · {processors} cores · level {level} · {minutes}:{seconds:02}");
     Line::from(vec![format!("process {pid}").bold(), rest.into()])
-}
-
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn foot_line(screen: &Screen) -> Line<'static> {

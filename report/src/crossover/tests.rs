@@ -1,3 +1,4 @@
+use super::answer::answers;
 use super::*;
 use crate::sample::crossover as document;
 use crate::terminal::crossover::crossover;

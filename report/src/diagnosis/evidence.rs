@@ -1,6 +1,6 @@
 //! What a verdict rests on, a line for each.
 
-use super::{address, busy, has, more, name, place, waits};
+use super::phrases::{address, busy, has, more, name, place, waits};
 use crate::figures::{count, plural};
 use threadcount_diagnose::frame::Frame;
 use threadcount_diagnose::verdict::{

@@ -1,6 +1,6 @@
 //! A load's table on the first screen: each variant's figures as bars from zero, and its ratio to the baseline.
 
-use crate::html::colour;
+use crate::html::colour::colour;
 use crate::html::method::ran;
 use crate::view::table::{Column, LoadTable, RatioCell, first_columns, table};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_stats::runs::{complete, figures as figures_of, mean};
+use threadcount_stats::runs::mean;
 
 /// The bars of one load.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
     let row = |row: crate::view::table::Row| {
         let other = baseline.as_ref().filter(|baseline| **baseline != row.variant);
         let cell = |(place, &Column { metric, .. }): (usize, &Column)| {
-            let other = other.and_then(|baseline| mean(&runs(document, baseline, load, metric)));
+            let other = other.and_then(|baseline| document.mean(baseline, &load.name, metric));
             let has_bar = place == 0 || metric == Metric::P99;
             cell(metric, &runs(document, &row.variant, load, metric), other, scales[place], has_bar)
         };
@@ -75,7 +75,7 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
 }
 
 fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metric) -> Vec<f64> {
-    figures_of(&complete(&document.records, variant, &load.name), metric)
+    document.figures(variant, &load.name, metric)
 }
 
 /// The highest figure of any run, over all loads whose bars show this metric.

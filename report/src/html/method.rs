@@ -2,7 +2,7 @@
 
 use crate::load_words::load_words;
 use crate::observing::observations;
-use crate::view::distinct;
+use crate::sentences::distinct;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;

@@ -1,6 +1,7 @@
 //! The report as one self-contained page: no network, no build step, one template, one style sheet, two scripts.
 
 mod board;
+mod colour;
 mod method;
 mod pictures;
 mod request_bars;
@@ -45,19 +46,6 @@ const SCRIPT: &str = concat!(
     include_str!("../../assets/report/start.js"),
     "})();\n"
 );
-
-/// The number of colours that the style sheet has for variants.
-const COLOURS: usize = 6;
-
-/// The colour of a variant, from 1; sentences, bars and pictures all use it.
-fn colour(document: &ResultDocument, variant: &str) -> usize {
-    place(document, variant) % COLOURS + 1
-}
-
-/// The position of a variant in its experiment, from 0. It does not depend on which variants ran, so neither do the colours.
-fn place(document: &ResultDocument, variant: &str) -> usize {
-    document.experiment.variants.iter().position(|it| it.name == variant).unwrap_or(0)
-}
 
 /// The page as text.
 ///

@@ -1,7 +1,7 @@
 //! The time of a request as a bar of parts per variant; all bars of a load have one scale.
 
 use super::request_flames::{RequestFlame, flame};
-use crate::html::colour;
+use crate::html::colour::colour;
 use crate::load_words::load_words;
 use crate::request_time::{PartKind, PartWords, not_sampled, on_one_scale, words};
 use serde::Serialize;

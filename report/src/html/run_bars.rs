@@ -1,16 +1,16 @@
 //! The figures of each run as bars, to show rounds that differ from the others.
 
-use crate::html::colour;
+use crate::html::colour::colour;
 use crate::html::method::ran;
 use crate::load_words::load_words;
-use crate::published;
 use serde::Serialize;
+use threadcount_judge::published;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
-use threadcount_stats::runs;
+use threadcount_stats::runs::{figures as figures_of, mean};
 
 /// The metrics that get a picture.
 const SHOWN: [Metric; 4] = [Metric::Mean, Metric::RssPeak, Metric::CpuPeak, Metric::OsThreads];
@@ -97,7 +97,10 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> Option<RunBars> {
         document.records.iter().filter(mine).collect()
     };
     let variants: Vec<Variant> = ran(document)
-        .map(|name| Variant { name, colour: colour(document, name), runs: wanted(name) })
+        .map(|name| {
+            let counted = document.counted_runs(name, &load.name);
+            Variant { name, colour: colour(document, name), runs: wanted(name), counted }
+        })
         .filter(|variant| !variant.runs.is_empty())
         .collect();
     let published = published::rows(document);
@@ -118,6 +121,8 @@ struct Variant<'a> {
     name: &'a str,
     colour: usize,
     runs: Vec<&'a Record>,
+    /// The runs on which its figures rest.
+    counted: Vec<&'a Record>,
 }
 
 fn picture(
@@ -151,7 +156,7 @@ fn picture(
         groups.push(Group {
             variant: variant.name.to_owned(),
             colour: variant.colour,
-            mean: mean(metric, variant),
+            mean: mean_of_runs(metric, &variant.counted),
             published: published(variant.name).map(mark),
         });
         x += GROUP_GAP;
@@ -162,12 +167,9 @@ fn picture(
     (measured > 0.0).then(|| Picture { title, most: figures::figure(metric, measured), width, bars, groups })
 }
 
-/// The mean of the runs that count, as everywhere else on the page.
-fn mean(metric: Metric, variant: &Variant) -> String {
-    let records: Vec<Record> = variant.runs.iter().map(|&run| run.clone()).collect();
-    let Some(load) = records.first().map(|run| run.load.clone()) else { return String::new() };
-    let counted = runs::figures(&runs::complete(&records, variant.name, &load), metric);
-    runs::mean(&counted).map_or_else(|| "nothing".to_owned(), |mean| figures::figure(metric, mean))
+fn mean_of_runs(metric: Metric, counted: &[&Record]) -> String {
+    let mean = mean(&figures_of(counted, metric));
+    mean.map_or_else(|| "nothing".to_owned(), |mean| figures::figure(metric, mean))
 }
 
 #[cfg(test)]
@@ -176,7 +178,8 @@ mod tests {
     use threadcount_model::sample::{run, with_cost};
 
     fn variant<'a>(name: &'a str, colour: usize, runs: &'a [Record]) -> Variant<'a> {
-        Variant { name, colour, runs: runs.iter().collect() }
+        let counted = runs.iter().filter(|run| !run.dropped).collect();
+        Variant { name, colour, runs: runs.iter().collect(), counted }
     }
 
     #[test]

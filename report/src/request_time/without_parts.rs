@@ -6,7 +6,6 @@ use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_stats::hung_requests::HungRequests;
 use threadcount_stats::request_time::{FEWEST_SAMPLES, NoParts, OtherTraffic, no_parts};
-use threadcount_stats::runs::complete;
 
 /// A sentence per variant (without a full stop) that tells why its threads were not sampled to the end or do not describe requests.
 #[must_use]
@@ -26,7 +25,7 @@ pub fn not_sampled(document: &ResultDocument, load: &LoadSpec) -> Vec<String> {
 
 /// The reason why a variant has no parts, with the figures of the first such run.
 fn without_parts_of(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<String> {
-    let runs = complete(&document.records, variant, &load.name);
+    let runs = document.counted_runs(variant, &load.name);
     let reasons: Vec<String> = runs.iter().filter_map(|run| without_parts(run)).collect();
     let Some(first) = reasons.first() else { return too_few(variant, &runs) };
     let which = match reasons.len() {

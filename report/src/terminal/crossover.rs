@@ -2,8 +2,9 @@
 
 use super::page::{Page, Tone};
 use super::style::{MOST_LINES, TerminalStyle};
+use crate::crossover::answer::answers;
 use crate::crossover::{
-    COVERS, MOST_KINDS, answers, baseline, cautions, cells, name, of_all_kinds, setting, trust, why,
+    COVERS, MOST_KINDS, baseline, cautions, cells, name, of_all_kinds, setting, trust, why,
 };
 use crate::layout::{table, widest};
 use threadcount_stats::crossover::comparison::CrossoverDocument;

@@ -2,13 +2,14 @@
 
 use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_load, under};
 use crate::load_words::load_words;
+use crate::sentences::capital;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::noun;
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::rounds::RoundsEnd;
-use threadcount_stats::runs::{complete, is_complete};
+use threadcount_stats::runs::is_complete;
 
 /// Maximum number of loads contradicting the answer that are named; more are only counted.
 const MOST_CONTRADICTIONS: usize = 2;
@@ -122,7 +123,7 @@ fn os_threads(it: &Headline<'_>) -> Option<String> {
 /// `With 400 clients, platform-sized has as much (2.00x), with 424 OS threads; virtual has 28`.
 fn as_well(document: &ResultDocument, best: &Headline<'_>) -> Option<String> {
     let equals = best.equals(document);
-    let under = super::capital(&under(best.load));
+    let under = capital(&under(best.load));
     let as_good = as_good(best.load.workload);
     let ratio = |it: &Headline<'_>| figures::ratio(it.ratio.ratio);
     let other_threads = |it: &Headline<'_>| os_threads(it).filter(|it| Some(it) != os_threads(best).as_ref());
@@ -181,7 +182,7 @@ fn nothing_to_compare(document: &ResultDocument) -> String {
     let loads = || document.experiment.loads.iter();
     let measured = |load: &LoadSpec| {
         let variants = document.experiment.variants.iter().filter(|variant| variant.runs_under(load));
-        variants.filter(|variant| !complete(&document.records, &variant.name, &load.name).is_empty()).count()
+        variants.filter(|variant| !document.counted_runs(&variant.name, &load.name).is_empty()).count()
     };
     let most = loads().map(measured).max().unwrap_or(0);
     let without_capacity = loads().any(|load| load.workload.capacity().is_some() && measured(load) > 1);

@@ -1,7 +1,8 @@
 //! The crossover inside one JVM before the runs: its answer, with the variants' names, and whether fresh JVMs confirm it.
 
 use super::label::{RequestThreads, request_threads};
-use crate::crossover::{answers, baseline, cautions, has_verdict, of_all_kinds, periods, times, trust, why};
+use crate::crossover::answer::{answers, has_verdict};
+use crate::crossover::{baseline, cautions, of_all_kinds, periods, times, trust, why};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::Ratio;

@@ -1,10 +1,10 @@
 //! The comparison that a load's answer is about, and its parts in words.
 
 use super::ratios::needed;
-use super::unreadable::unreadable;
 use crate::load_words::{load_words, metric_words};
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::unreadable::unreadable;
 use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::metric::{bound, noun};
 use threadcount_judge::words::reasons;

@@ -4,6 +4,7 @@ pub mod answer;
 pub mod crossover;
 mod headline;
 pub mod label;
+mod load;
 mod open;
 pub mod ratios;
 mod remarks;
@@ -11,31 +12,22 @@ mod setting;
 pub mod study;
 pub mod table;
 mod trust;
-mod unreadable;
 mod why;
 
-use crate::load_words::load_words;
-use crate::pause_ledger::PauseWords;
-use crate::request_time::RequestTimeWords;
-use crate::{capacity, pause_ledger, request_time, run_delays};
+use crate::sentences::distinct;
 use crossover::CrossoverView;
-use ratios::ComparisonWords;
+use load::{finding_lines, load_view};
 use serde::Serialize;
 use study::StudyView;
 use table::LoadTable;
-use threadcount_judge::finding::Finding;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::finding::FindingWords;
-use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::reasons;
-use threadcount_model::comparison::Comparison;
 use threadcount_model::doubt::{Doubt, DoubtReason};
-use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
-use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::Skipped;
 
+pub use load::{FindingLine, LoadView};
 pub use remarks::Remark;
 pub use trust::Trust;
 pub use why::{Reason, WhyLine};
@@ -81,37 +73,6 @@ pub struct NoVerdict {
     pub why: String,
     /// Whether the reason itself is the answer, because a variant does not work; it is then shown in full.
     pub is_answer: bool,
-}
-
-/// The results under one load.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LoadView {
-    /// The load in words, e.g. `400 clients`.
-    pub words: String,
-    /// Each variant's capacity in sentences; empty for other loads.
-    pub capacity: Vec<String>,
-    /// One entry per comparison.
-    pub comparisons: Vec<ComparisonWords>,
-    /// The parts of a request's time, for each variant whose threads were sampled.
-    pub request_times: Vec<RequestTimeWords>,
-    /// Sentences that tell why threads of a variant were not sampled.
-    pub not_sampled: Vec<String>,
-    /// Run delays (how long runnable threads waited) in sentences without a full stop.
-    pub run_delays: Vec<String>,
-    /// The causes that delayed the slowest requests, a line per variant.
-    pub pauses: Vec<PauseWords>,
-    pub findings: Vec<FindingLine>,
-}
-
-/// A finding, as a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FindingLine {
-    /// The variant; empty for all variants.
-    pub variant: String,
-    pub sentence: String,
-    pub advice: Option<String>,
-    /// The finding's figures, e.g. `pool threads 200`.
-    pub evidence: Vec<String>,
 }
 
 #[must_use]
@@ -192,47 +153,4 @@ fn does_not_work(document: &ResultDocument) -> Option<NoVerdict> {
     let failure = first.failure.as_ref().map(|failure| failure.why.trim_end_matches('.').to_owned());
     let reason = failure.or_else(requests_failed)?;
     Some(NoVerdict { head, why: root + &reason, is_answer: true })
-}
-
-fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView {
-    // Unless both variants have a capacity there is no ratio.
-    let has_ratio = |comparison: &&Comparison| {
-        load.workload.capacity().is_none() || comparison.ratio(Metric::Capacity).is_some()
-    };
-    let comparisons = document.comparisons_under(&load.name).filter(has_ratio);
-    LoadView {
-        words: load_words(load),
-        capacity: capacity::sentences(document, load),
-        comparisons: comparisons.map(|it| ratios::in_words(it, load.workload)).collect(),
-        request_times: request_time::under(document, load),
-        not_sampled: request_time::not_sampled(document, load),
-        run_delays: run_delays::sentences(document, load),
-        pauses: pause_ledger::under(document, load),
-        findings: finding_lines(document, |finding| finding.load.as_ref() == Some(&load.name)),
-    }
-}
-
-fn finding_lines(document: &ResultDocument, wanted: impl Fn(&Finding) -> bool) -> Vec<FindingLine> {
-    let line = |finding: &Finding| {
-        let FindingWords { sentence, advice, evidence, .. } = finding_words(finding);
-        FindingLine { variant: finding.variant.clone().unwrap_or_default(), sentence, advice, evidence }
-    };
-    document.findings.iter().filter(|finding| wanted(finding)).map(line).collect()
-}
-
-/// Each text once, in the order of its first appearance.
-pub(crate) fn distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut seen = Vec::new();
-    texts.for_each(|text| {
-        if !seen.contains(&text) {
-            seen.push(text);
-        }
-    });
-    seen
-}
-
-/// The text with its first letter capitalised.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

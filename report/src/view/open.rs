@@ -1,7 +1,7 @@
 //! Open questions: ratios without a verdict, and comparisons in which two things differ at once.
 
-use super::distinct;
 use super::headline::{Headline, asked_for, headline, of_load};
+use crate::sentences::distinct;
 use threadcount_judge::result::ResultDocument;
 
 /// The open questions, a line each without a full stop; the one that limits the answer most comes first.

@@ -1,13 +1,12 @@
 //! Remarks on problems of runs, one per kind of problem.
 
-use super::distinct;
 use crate::load_words::runs_words;
+use crate::sentences::distinct;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::figures;
-use threadcount_stats::trust::doubts;
 
 /// Maximum number of runs that a remark names; the rest are counted.
 const FEW: usize = 2;
@@ -26,20 +25,16 @@ pub struct Remark {
 /// One remark per kind of doubt, the most important first; then one that counts the runs' warnings.
 #[must_use]
 pub fn remarks(document: &ResultDocument) -> Vec<Remark> {
-    let mut kinds: Vec<Vec<Doubt>> = Vec::new();
-    for doubt in doubts(&document.experiment, &document.records) {
-        match kinds.iter_mut().find(|kind| kind[0].reason.rank() == doubt.reason.rank()) {
-            Some(kind) => kind.push(doubt),
-            None => kinds.push(vec![doubt]),
-        }
-    }
-    let doubts = kinds.iter().map(|kind| remark(document, kind));
+    let kinds = document.why_not.chunk_by(|a, b| a.reason.rank() == b.reason.rank());
+    let doubts = kinds.map(|kind| remark(document, &kind.iter().collect::<Vec<_>>()));
     doubts.chain(warnings(document)).collect()
 }
 
-fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
-    let first = &kind[0];
-    let differ = kind.iter().any(|doubt| doubt.reason != first.reason);
+fn remark(document: &ResultDocument, kind: &[&Doubt]) -> Remark {
+    let first = kind[0];
+    // A doubt about several runs has the figures of the worst.
+    let has_worst = runs_with(kind) > 1 && first.reason.severity() > 0.0;
+    let differ = has_worst || kind.iter().any(|doubt| doubt.reason != first.reason);
     let which = if differ { " (figures of the worst)" } else { "" };
     Remark {
         runs: format!("{}{which}", who(document, kind)),
@@ -48,13 +43,18 @@ fn remark(document: &ResultDocument, kind: &[Doubt]) -> Remark {
     }
 }
 
+/// The number of runs that these doubts are about; a doubt about all runs of a variant counts once.
+pub(super) fn runs_with(doubts: &[&Doubt]) -> usize {
+    doubts.iter().map(|it| if it.reason.is_about_a_run() { it.runs as usize } else { 1 }).sum()
+}
+
 /// The runs that a kind of doubt concerns: `every run`, `7 of 9 runs`, `platform, 400 clients`.
-fn who(document: &ResultDocument, kind: &[Doubt]) -> String {
+fn who(document: &ResultDocument, kind: &[&Doubt]) -> String {
     let places =
         distinct(kind.iter().map(|doubt| runs_words(&document.experiment, &doubt.variant, &doubt.load)));
     let ran = document.records.iter().map(|it| runs_words(&document.experiment, &it.variant, &it.load));
     let ran = distinct(ran);
-    let (count, all) = (kind.len(), document.records.len());
+    let (count, all) = (runs_with(kind), document.records.len());
     match places.as_slice() {
         _ if places.len() <= FEW && count < all => places.join("; "),
         _ if !kind[0].reason.is_about_a_run() && places.len() == ran.len() => "every variant".to_owned(),

@@ -1,7 +1,7 @@
 //! The setting of the measurement: `Java 25.0.3+9`, `Tomcat 11.0.24`, `2 cores`, `9 runs in 3 min 20 s`.
 
-use super::distinct;
 use crate::crossover::periods;
+use crate::sentences::distinct;
 use jiff::Timestamp;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::figures;

@@ -1,10 +1,10 @@
 //! Published figures beside measured ones, the claims, and the variants that did not run.
 
-use super::distinct;
 use crate::load_words::load_words;
-use crate::published;
-use crate::published::{PublishedRow, Reproduced, TOLERANCE};
+use crate::sentences::distinct;
 use serde::Serialize;
+use threadcount_judge::published;
+use threadcount_judge::published::{PublishedRow, Reproduced, TOLERANCE};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};

@@ -2,17 +2,15 @@
 
 use super::headline::headline;
 use super::label::label;
-use super::unreadable::unreadable;
 use crate::load_words::load_words;
-use crate::published::mean;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::unreadable::unreadable;
 use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_stats::no_overload::BEHIND_MS;
-use threadcount_stats::runs::complete;
 use threadcount_stats::tail::largest_percentile;
 
 /// The table of one load.
@@ -150,7 +148,7 @@ pub fn table(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) 
         cells: columns
             .iter()
             .map(|column| {
-                Some(figures::figure(column.metric, mean(document, name, &load.name, column.metric)?))
+                Some(figures::figure(column.metric, document.mean(name, &load.name, column.metric)?))
             })
             .collect(),
         ratio: ratio_cell(document, load, name),
@@ -165,7 +163,7 @@ pub fn table(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) 
 /// The variants that have a complete run under a load.
 fn ran<'a>(document: &'a ResultDocument, load: &LoadSpec) -> Vec<&'a str> {
     let variants = document.experiment.variants.iter().map(|variant| variant.name.as_str());
-    variants.filter(|name| !complete(&document.records, name, &load.name).is_empty()).collect()
+    variants.filter(|name| !document.counted_runs(name, &load.name).is_empty()).collect()
 }
 
 fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: ColumnsOf) -> Vec<Column> {
@@ -175,7 +173,7 @@ fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: Columns
     let runs: Vec<(&LoadSpec, &str)> =
         alike.iter().flat_map(|it| ran(document, it).into_iter().map(|name| (*it, name))).collect();
     let with = |metric: Metric| {
-        runs.iter().filter(|(it, name)| mean(document, name, &it.name, metric).is_some()).count()
+        runs.iter().filter(|(it, name)| document.mean(name, &it.name, metric).is_some()).count()
     };
     let all_know_need = with(Metric::MemoryNeeded) == runs.len();
     let compiled = alike.iter().flat_map(|it| document.comparisons_under(&it.name)).any(|comparison| {
@@ -184,7 +182,7 @@ fn shown_columns(document: &ResultDocument, load: &LoadSpec, columns_of: Columns
     let is_tail =
         |metric| alike.iter().any(|it| largest_percentile(&document.records, &it.name) == Some(metric));
     let is_behind = || {
-        let behind = |(it, name): &(&LoadSpec, &str)| mean(document, name, &it.name, Metric::TimeBehind);
+        let behind = |(it, name): &(&LoadSpec, &str)| document.mean(name, &it.name, Metric::TimeBehind);
         runs.iter().any(|run| behind(run) >= Some(BEHIND_MS))
     };
     let is_shown = |column: &Column| match column.metric {

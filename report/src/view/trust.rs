@@ -1,6 +1,6 @@
 //! Trust in a result: its grade and what lowers it, requests, the generator's health, the spread of rounds, problems of runs.
 
-use super::remarks::{Remark, remarks};
+use super::remarks::{Remark, remarks, runs_with};
 use crate::crossover;
 use crate::load_words::{load_words, runs_words};
 use crate::observing::observations;
@@ -17,9 +17,7 @@ use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
-use threadcount_stats::grade::{grade, limiting};
 use threadcount_stats::spread::spreads;
-use threadcount_stats::trust::doubts;
 
 /// How far the figures can be trusted, and why not further.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,7 +54,7 @@ pub fn trust(document: &ResultDocument) -> Trust {
 
 fn of_crossover(alone: &CrossoverDocument) -> Trust {
     let mut compared = alone.comparisons.iter();
-    let has_verdict = compared.any(|it| crossover::has_verdict(alone, it.treatment));
+    let has_verdict = compared.any(|it| crossover::answer::has_verdict(alone, it.treatment));
     let (grade, lowered_by) = match has_verdict {
         true => (TrustGrade::Good, None),
         false => (TrustGrade::Poor, Some("the crossover has no verdict".to_owned())),
@@ -73,14 +71,12 @@ fn of_crossover(alone: &CrossoverDocument) -> Trust {
 }
 
 fn of_runs(document: &ResultDocument) -> Trust {
-    let doubts = doubts(&document.experiment, &document.records);
-    let grade = if document.trusted { grade(&doubts) } else { TrustGrade::Poor };
     let sent = Sent::from_runs(&document.records);
     let divided = divided_by(&document.records);
     let basis = [health(document)].into_iter().chain(sent.in_flight()).chain(divided);
     Trust {
-        grade,
-        lowered_by: lowered_by(document, grade, &doubts),
+        grade: document.grade(),
+        lowered_by: lowered_by(document),
         requests: sent.sentence(&document.records),
         basis: basis.chain(rounds(document)).chain(shares(document)).collect(),
         remarks: remarks(document),
@@ -89,21 +85,17 @@ fn of_runs(document: &ResultDocument) -> Trust {
     }
 }
 
-/// The gravest doubt with its runs, and what follows from it.
-fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) -> Option<String> {
-    let first = match grade {
-        TrustGrade::Good => None,
-        TrustGrade::Fair => limiting(doubts).and_then(|it| doubts.iter().find(|doubt| doubt.reason == *it)),
-        TrustGrade::Poor => document.why_not.first(),
-    };
-    let first = first?;
-    let alike = || doubts.iter().filter(|it| it.reason.rank() == first.reason.rank());
-    let who = match alike().count() {
+/// The doubt that lowers the grade with its runs, and what follows from it.
+fn lowered_by(document: &ResultDocument) -> Option<String> {
+    let first = document.lowered_by()?;
+    let is_alike = |it: &&Doubt| it.reason.rank() == first.reason.rank();
+    let alike: Vec<&Doubt> = document.why_not.iter().filter(is_alike).collect();
+    let who = match runs_with(&alike) {
         0 | 1 => runs_words(&document.experiment, &first.variant, &first.load),
         all if all >= document.records.len() => "every run".to_owned(),
         all if first.reason.is_about_a_run() => format!("{all} of {} runs", document.records.len()),
         _ => {
-            let variants: BTreeSet<&str> = alike().map(|it| it.variant.as_str()).collect();
+            let variants: BTreeSet<&str> = alike.iter().map(|it| it.variant.as_str()).collect();
             match variants.len() {
                 ..=MOST_NAMED => variants.into_iter().collect::<Vec<_>>().join(" and "),
                 many => format!("{many} variants"),
@@ -111,7 +103,7 @@ fn lowered_by(document: &ResultDocument, grade: TrustGrade, doubts: &[Doubt]) ->
         }
     };
     let what = format!("{} ({who})", reasons::in_short(&first.reason));
-    Some(match grade {
+    Some(match document.grade() {
         TrustGrade::Fair => format!("{what}; {}", reasons::allows(&first.reason)),
         _ => what,
     })

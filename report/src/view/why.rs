@@ -1,7 +1,7 @@
 //! The reasons for the figures, merging findings of one kind about one variant over all loads, and what to try next.
 
-use super::LoadView;
 use super::headline::of_load;
+use super::load::LoadView;
 use crate::load_words::load_words;
 use crate::request_time::RequestTimeWords;
 use serde::Serialize;

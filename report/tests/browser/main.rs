@@ -385,8 +385,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
             .map(row => row.querySelector('.fill').getBoundingClientRect().width))",
     );
     let rate = |load: &str, variant: &str| {
-        threadcount_report::published::mean(&document, variant, load, threadcount_model::metric::Metric::Rate)
-            .unwrap()
+        document.mean(variant, load, threadcount_model::metric::Metric::Rate).unwrap()
     };
     let expected = rate("c400", "platform") / rate("c1000", "virtual");
     let drawn = widths[0].as_f64().unwrap() / widths[5].as_f64().unwrap();

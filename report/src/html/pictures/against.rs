@@ -2,7 +2,6 @@
 
 use super::lines::rounded;
 use crate::load_words::load_words;
-use crate::published::mean;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::{LoadSpec, Workload};
@@ -62,7 +61,7 @@ fn point(
     x: f64,
     load: &LoadSpec,
 ) -> Option<AgainstPoint> {
-    let figure = |metric| mean(document, &variants[variant], &load.name, metric).map(rounded);
+    let figure = |metric| document.mean(&variants[variant], &load.name, metric).map(rounded);
     let rate_per_s = figure(Metric::Rate);
     rate_per_s?;
     Some(AgainstPoint {

@@ -6,8 +6,8 @@ mod events;
 mod lines;
 mod sweep;
 
+use crate::html::colour::place;
 use crate::html::method::ran;
-use crate::html::place;
 use crate::load_words::load_words;
 use crate::series::{self, Reading, pool_readings};
 use against::{Against, against};
@@ -15,10 +15,10 @@ use events::Events;
 use lines::{Fold, LONGEST_S, Lines, Steps, rounded};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use sweep::SweepPoint;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{JvmReadings, Pool};
-use threadcount_stats::runs::complete;
 
 /// Everything the page's script draws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -77,20 +77,6 @@ pub struct VariantPictures {
     pub events: Events,
 }
 
-/// One variant under one load (means over the runs), or one step of a capacity search.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct SweepPoint {
-    pub variant: usize,
-    /// The load or the step in words.
-    pub load: String,
-    /// Requests per second: completed ones under a load, requested ones at a step.
-    pub rate_per_s: f64,
-    /// Median response time, ms.
-    pub p50_ms: f64,
-    /// 99th percentile, ms.
-    pub p99_ms: f64,
-}
-
 /// Computes the pictures' data from a result.
 #[must_use]
 pub fn pictures(document: &ResultDocument) -> Pictures {
@@ -99,7 +85,7 @@ pub fn pictures(document: &ResultDocument) -> Pictures {
     let loads = document.experiment.loads.iter();
     let loads = loads.filter_map(|load| {
         // Pictures show only the runs that count; the table of runs lists the others.
-        let runs = |variant: &String| complete(&document.records, variant, &load.name);
+        let runs = |variant: &String| document.counted_runs(variant, &load.name);
         let groups: Vec<Vec<&Record>> = variants.iter().map(runs).collect();
         let nines = curve::grid(groups.iter().flatten().map(|record| curve::answers(record)).max()?);
         let steps =

@@ -1,14 +1,27 @@
 //! Response time against throughput over the loads of an experiment, and against the rate over the steps of a capacity search.
 
-use super::SweepPoint;
 use super::lines::{median, rounded};
 use crate::load_words::load_words;
-use crate::published::mean;
+use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_model::record::capacity::{CapacityStep, StepVerdict};
+
+/// One variant under one load (means over the runs), or one step of a capacity search.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepPoint {
+    pub variant: usize,
+    /// The load or the step in words.
+    pub load: String,
+    /// Requests per second: completed ones under a load, requested ones at a step.
+    pub rate_per_s: f64,
+    /// Median response time, ms.
+    pub p50_ms: f64,
+    /// 99th percentile, ms.
+    pub p99_ms: f64,
+}
 
 /// One point per variant and load, except for capacity searches, whose rate nobody chose.
 pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> {
@@ -16,7 +29,7 @@ pub fn loads(document: &ResultDocument, variants: &[String]) -> Vec<SweepPoint> 
     let chosen = document.experiment.loads.iter().filter(|load| load.workload.capacity().is_none());
     for load in chosen {
         for (index, variant) in variants.iter().enumerate() {
-            let figure = |metric| mean(document, variant, &load.name, metric).map(rounded);
+            let figure = |metric| document.mean(variant, &load.name, metric).map(rounded);
             let figures = (figure(Metric::Rate), figure(Metric::P50), figure(Metric::P99));
             if let (Some(rate_per_s), Some(p50_ms), Some(p99_ms)) = figures {
                 points.push(SweepPoint {

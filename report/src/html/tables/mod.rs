@@ -8,11 +8,11 @@ pub mod variants;
 
 use crate::crossover as words;
 use crate::load_words::{load_words, metric_words};
-use crate::published;
-use crate::view::capital;
+use crate::sentences::capital;
 use crate::view::crossover::name_of;
 use crate::view::study;
 use serde::Serialize;
+use threadcount_judge::published;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::ClaimResult;

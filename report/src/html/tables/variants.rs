@@ -2,7 +2,7 @@
 
 use super::Table;
 use crate::html::method::ran;
-use crate::view::distinct;
+use crate::sentences::distinct;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::figures;
 use threadcount_model::record::{Record, ServerFacts};

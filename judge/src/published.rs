@@ -1,10 +1,9 @@
 //! Comparison of published figures with the measured ones.
 
-use threadcount_judge::result::ResultDocument;
+use crate::result::ResultDocument;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::figures::{percent, plural};
 use threadcount_model::metric::Metric;
-use threadcount_stats::runs;
 use threadcount_stats::trust::{doubt_about, doubt_about_cpu};
 
 /// One published figure and what was measured here.
@@ -133,8 +132,8 @@ pub fn rows(document: &ResultDocument) -> Vec<PublishedRow> {
                     load: load.to_owned(),
                     metric,
                     published: figure,
-                    measured: mean(document, &published.variant, load, metric),
-                    runs: runs_with(document, &published.variant, load, metric),
+                    measured: document.mean(&published.variant, load, metric),
+                    runs: document.figures(&published.variant, load, metric).len(),
                     trusted: is_trusted(document, &published.variant, load, metric),
                     source: published.source.clone(),
                 });
@@ -148,10 +147,6 @@ fn first_load(experiment: &Experiment) -> &str {
     experiment.loads.first().map_or("", |load| load.name.as_str())
 }
 
-fn runs_with(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> usize {
-    runs::figures(&runs::complete(&document.records, variant, load), metric).len()
-}
-
 fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> bool {
     let of_cpu = || metric.is_server_cpu().then(|| doubt_about_cpu(variant, load, &document.records));
     doubt_about(&document.experiment, (variant, load), metric, &document.records)
@@ -159,17 +154,12 @@ fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metr
         .is_none()
 }
 
-/// The mean of a metric over the complete runs of a variant under a load.
-#[must_use]
-pub fn mean(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> Option<f64> {
-    runs::mean(&runs::figures(&runs::complete(&document.records, variant, load), metric))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    use crate::sample::document;
+    use crate::conclude::{Origin, conclude};
+    use threadcount_config::parse;
     use threadcount_model::sample::{run, with_load};
 
     fn row(published: f64, measured: Option<f64>) -> PublishedRow {
@@ -192,7 +182,9 @@ mod tests {
     #[test]
     fn one_run_is_indicative_and_runs_that_are_not_trusted_have_no_verdict() {
         let verdicts = |records: &[threadcount_model::record::Record]| {
-            let mut document = document("{a: {}}", "[{clients: 4, duration: 1s}]", records);
+            let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 4, duration: 1s}]\n";
+            let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
+            let mut document = conclude(&experiment, records.to_vec(), Vec::new(), Origin::default());
             document.experiment.published = serde_json::from_value(serde_json::json!([
                 {"variant": "a", "load": "c4", "figures": {"rate_per_s": 100.0, "p50_ms": 9.0}}
             ]))

@@ -1,15 +1,12 @@
 //! Ratios that are not shown because nobody should act on them.
 
-use threadcount_judge::result::ResultDocument;
+use crate::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Ratio};
 use threadcount_stats::warmth::was_warm;
 
 /// The reason why a ratio is not shown; `None` if it is shown.
-pub(super) fn unreadable(
-    document: &ResultDocument,
-    comparison: &Comparison,
-    ratio: &Ratio,
-) -> Option<&'static str> {
+#[must_use]
+pub fn unreadable(document: &ResultDocument, comparison: &Comparison, ratio: &Ratio) -> Option<&'static str> {
     let is_cold = |name: &str| {
         let mut runs = document.runs_of(name, &comparison.load);
         runs.any(|run| was_warm(run) == Some(false))
