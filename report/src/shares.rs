@@ -1,5 +1,6 @@
 //! CPU use of the server, the servers behind it and the load generator, which share the cores of a small machine.
 
+use crate::sentences::distinct;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::RoleCores;
 use threadcount_model::experiment::role_cores::{LOAD, SERVER};
@@ -37,7 +38,7 @@ pub fn shares(document: &ResultDocument) -> Option<String> {
 
 /// The highest number of threads and connections of each server behind the server.
 fn sizes(runs: &[&Record]) -> Vec<String> {
-    let of_one = |name: &str| {
+    let of_one = |name: String| {
         let seen: Vec<&BackendFigures> =
             runs.iter().flat_map(|run| &run.backends).filter(|it| it.name == name).collect();
         let threads = seen.iter().map(|it| it.os_threads_peak).max().unwrap_or_default();
@@ -52,14 +53,8 @@ fn sizes(runs: &[&Record]) -> Vec<String> {
     names(runs).into_iter().map(of_one).collect()
 }
 
-fn names<'a>(runs: &[&'a Record]) -> Vec<&'a str> {
-    let mut names: Vec<&str> = Vec::new();
-    for backend in runs.iter().flat_map(|run| &run.backends) {
-        if !names.contains(&backend.name.as_str()) {
-            names.push(&backend.name);
-        }
-    }
-    names
+fn names(runs: &[&Record]) -> Vec<String> {
+    distinct(runs.iter().flat_map(|run| &run.backends).map(|it| it.name.clone()))
 }
 
 fn words(role: &str) -> &str {
@@ -77,7 +72,7 @@ fn used(runs: &[&Record]) -> Option<Vec<(String, f64)>> {
     ];
     for name in names(runs) {
         let cores = |run: &Record| Some(run.backends.iter().find(|it| it.name == name)?.cpu_cores);
-        used.extend(mean_cores(&cores).map(|cores| (name.to_owned(), cores)));
+        used.extend(mean_cores(&cores).map(|cores| (name.clone(), cores)));
     }
     Some(used)
 }

@@ -37,17 +37,19 @@ pub struct Line {
 /// A comparison in words. Response times come first under an open load, because its rate is given.
 #[must_use]
 pub fn in_words(comparison: &Comparison, load: Workload) -> ComparisonWords {
-    if let Some(score) = score_line(comparison) {
+    let behind = || part(comparison, Metric::TimeBehind, "time behind");
+    let cpu = || part(comparison, Metric::CpuPerRequest, "CPU per request");
+    if let Some(score) = whole(comparison, Metric::Score, "time per operation") {
         return from_lines(comparison, [Some(score), memory_line(comparison)].into_iter());
     }
-    if let Some(capacity) = capacity_line(comparison) {
+    if let Some(capacity) = whole(comparison, Metric::Capacity, "capacity") {
         // Rates and response times were measured at each variant's own capacity, so they cannot be compared.
-        let rest = [memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
+        let rest = [memory_line(comparison), threads_line(comparison), cpu()];
         return from_lines(comparison, std::iter::once(Some(capacity)).chain(rest));
     }
     if load.is_overload() {
         // Response times cover only the requests that did not fail.
-        let first = [rate_line(comparison, load), behind_line(comparison)];
+        let first = [rate_line(comparison, load), behind()];
         return from_lines(
             comparison,
             first.into_iter().chain([memory_line(comparison), threads_line(comparison)]),
@@ -57,14 +59,13 @@ pub fn in_words(comparison: &Comparison, load: Workload) -> ComparisonWords {
         // If many requests got no response, the response times of the others have no interval.
         let of_all = |line: &Line| line.interval.is_some();
         let times = [times_line(comparison, load), tail_line(comparison)].map(|it| it.filter(of_all));
-        let first = [rate_line(comparison, load), behind_line(comparison)];
+        let first = [rate_line(comparison, load), behind()];
         let rest = [memory_line(comparison), threads_line(comparison)];
         return from_lines(comparison, first.into_iter().chain(times).chain(rest));
     }
     let (rate, times) = (rate_line(comparison, load), times_line(comparison, load));
     let first = if load.answer() == Metric::P50 { [times, rate] } else { [rate, times] };
-    let rest =
-        [tail_line(comparison), memory_line(comparison), threads_line(comparison), cpu_line(comparison)];
+    let rest = [tail_line(comparison), memory_line(comparison), threads_line(comparison), cpu()];
     from_lines(comparison, first.into_iter().chain(rest))
 }
 
@@ -75,11 +76,6 @@ fn from_lines(comparison: &Comparison, lines: impl Iterator<Item = Option<Line>>
         load: comparison.load.clone(),
         lines: lines.flatten().collect(),
     }
-}
-
-fn capacity_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = comparison.ratio(Metric::Capacity)?;
-    Some(line(whole_sentence(comparison, ratio, "capacity"), Metric::Capacity, ratio))
 }
 
 /// `virtual has 1.98x the throughput of platform`, for the first figure of an answer.
@@ -126,14 +122,23 @@ fn line(phrase: Phrase, metric: Metric, ratio: &Ratio) -> Line {
     }
 }
 
+/// The line of a metric that an answer is about.
+fn whole(comparison: &Comparison, metric: Metric, noun: &str) -> Option<Line> {
+    let ratio = comparison.ratio(metric)?;
+    Some(line(whole_sentence(comparison, ratio, noun), metric, ratio))
+}
+
+/// The line of a metric that follows those of the answer.
+fn part(comparison: &Comparison, metric: Metric, noun: &str) -> Option<Line> {
+    let ratio = comparison.ratio(metric)?;
+    Some(line(part_of_sentence(ratio, noun), metric, ratio))
+}
+
 fn rate_line(comparison: &Comparison, load: Workload) -> Option<Line> {
-    let ratio = comparison.ratio(Metric::Rate)?;
-    let phrase = if load.answer() == Metric::Rate {
-        whole_sentence(comparison, ratio, noun(load))
-    } else {
-        part_of_sentence(ratio, "throughput")
-    };
-    Some(line(phrase, Metric::Rate, ratio))
+    match load.answer() {
+        Metric::Rate => whole(comparison, Metric::Rate, noun(load)),
+        _ => part(comparison, Metric::Rate, "throughput"),
+    }
 }
 
 fn at_most(ratio: &Ratio) -> String {
@@ -153,19 +158,10 @@ pub(super) fn needed(ratio: &Ratio) -> String {
         .map_or_else(String::new, |runs| format!("; about {} per variant needed", figures::more_runs(runs)))
 }
 
-fn score_line(comparison: &Comparison) -> Option<Line> {
-    let ratio = comparison.ratio(Metric::Score)?;
-    Some(line(whole_sentence(comparison, ratio, "time per operation"), Metric::Score, ratio))
-}
-
 /// The line on response times: its phrase is about the median, its figures show the median and the p99.
 fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
-    const NOUN: &str = "median response time";
-    let median = comparison.ratio(Metric::P50)?;
-    let is_answer = load.answer() == Metric::P50;
-    let phrase =
-        if is_answer { whole_sentence(comparison, median, NOUN) } else { part_of_sentence(median, NOUN) };
-    let mut line = line(phrase, Metric::P50, median);
+    let of_metric = if load.answer() == Metric::P50 { whole } else { part };
+    let mut line = of_metric(comparison, Metric::P50, "median response time")?;
     line.figures.insert_str(0, "p50 ");
     // A tail that allows no conclusion because requests were lost is not put beside the median.
     let tail = comparison.ratio(Metric::P99);
@@ -176,26 +172,17 @@ fn times_line(comparison: &Comparison, load: Workload) -> Option<Line> {
     Some(line)
 }
 
-fn behind_line(comparison: &Comparison) -> Option<Line> {
-    let behind = comparison.ratio(Metric::TimeBehind)?;
-    Some(line(part_of_sentence(behind, "time behind"), Metric::TimeBehind, behind))
-}
-
 /// The line on the 99th percentile, if its verdict is decided and differs from the median's.
 fn tail_line(comparison: &Comparison) -> Option<Line> {
     let tail = comparison.ratio(Metric::P99)?;
     let is_decided = matches!(tail.verdict, Verdict::Higher | Verdict::Lower);
     let differs = comparison.ratio(Metric::P50).is_none_or(|median| median.verdict != tail.verdict);
-    (is_decided && differs)
-        .then(|| line(part_of_sentence(tail, "99th percentile response time"), Metric::P99, tail))
+    part(comparison, Metric::P99, "99th percentile response time").filter(|_| is_decided && differs)
 }
 
 fn memory_line(comparison: &Comparison) -> Option<Line> {
-    if let Some(needed) = comparison.ratio(Metric::MemoryNeeded) {
-        return Some(line(part_of_sentence(needed, "memory needed"), Metric::MemoryNeeded, needed));
-    }
-    let resident = comparison.ratio(Metric::RssPeak)?;
-    Some(line(part_of_sentence(resident, "resident memory"), Metric::RssPeak, resident))
+    part(comparison, Metric::MemoryNeeded, "memory needed")
+        .or_else(|| part(comparison, Metric::RssPeak, "resident memory"))
 }
 
 /// The line on OS threads: a difference and not a ratio, so it has no interval.
@@ -215,11 +202,6 @@ pub(super) fn more_threads(threads: &Ratio) -> Option<String> {
         d if d <= -1.0 => Some(format!("{number} fewer OS threads")),
         _ => None,
     }
-}
-
-fn cpu_line(comparison: &Comparison) -> Option<Line> {
-    let cpu = comparison.ratio(Metric::CpuPerRequest)?;
-    Some(line(part_of_sentence(cpu, "CPU per request"), Metric::CpuPerRequest, cpu))
 }
 
 /// A ratio's verdict in words, or the bound on a difference that was not found.
@@ -423,7 +405,10 @@ mod tests {
         assert_eq!(ratio_words(&cpu), "inconclusive: may be chance among all figures");
         cpu.basis = Basis { compiler_share: Some(0.23), ..Basis::default() };
         assert_eq!(ratio_words(&cpu), "no verdict: the JVM's compiler took 23 % of the CPU");
-        let line = cpu_line(&comparison("c400", vec![cpu])).expect("a line").phrase.text("x");
+        let line = part(&comparison("c400", vec![cpu]), Metric::CpuPerRequest, "CPU per request")
+            .expect("a line")
+            .phrase
+            .text("x");
         assert_eq!(line, "1.50x the CPU per request (the compiler was busy)");
     }
 
