@@ -364,7 +364,7 @@ mod tests {
             "{capture:}",
         ];
         for text in malformed {
-            let error = parse(&format!("{{}}/{text}"), Place::Path).unwrap_err().to_string();
+            let error = parse(&format!("{{}}/{text}"), Place::Body).unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("`{text}` is not a placeholder. Write {{rand:1:1000}}")),
                 "{error}"
