@@ -86,7 +86,8 @@ impl Commands {
         let name = format!("locks-{number}.jsonl");
         // The JVM has time to load the probe before, and to write the next dump after.
         let limit_ms = (self.left() / 2).min(LONGEST_LOCKS).as_millis();
-        let argument = format!("out=file:{},level=locks,limit_ms={limit_ms}", encoded(&self.inside.join(&name)));
+        let argument =
+            format!("out=file:{},level=locks,limit_ms={limit_ms}", encoded(&self.inside.join(&name)));
         probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left())
             .map_err(|error| error.to_string())?;
         locks::parse(&self.read(&name)?)

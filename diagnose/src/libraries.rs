@@ -54,7 +54,8 @@ mod tests {
 
     #[test]
     fn each_line_of_the_file_is_the_name_of_a_package() {
-        let all: Vec<&str> = ["jdk", "servers", "libraries", "samples"].into_iter().flat_map(section).collect();
+        let all: Vec<&str> =
+            ["jdk", "servers", "libraries", "samples"].into_iter().flat_map(section).collect();
         for prefix in &all {
             assert!(prefix.ends_with('.') && !prefix.contains([' ', '[', ']']), "{prefix}");
             let is_sample = section("samples").any(|sample| prefix.starts_with(sample));

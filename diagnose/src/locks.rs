@@ -153,6 +153,9 @@ mod tests {
         assert_eq!(all.pools["java.util.concurrent.ThreadPoolExecutor@1f"].threads, [7, 8]);
         assert!(parse(wait).is_err());
         let refused = r#"{"type":"refused","t_ns":1,"why":"java.io.IOException: the locks were not read within 8000 ms"}"#;
-        assert_eq!(parse(&format!("{wait}\n{refused}\n")).unwrap_err(), "java.io.IOException: the locks were not read within 8000 ms");
+        assert_eq!(
+            parse(&format!("{wait}\n{refused}\n")).unwrap_err(),
+            "java.io.IOException: the locks were not read within 8000 ms"
+        );
     }
 }

@@ -10,8 +10,7 @@ const LONGEST: usize = 400;
 const LEVELS: [&str; 3] = ["error", "severe", "fatal"];
 
 /// The words that introduce an exception in the first line of its trace.
-const INTRODUCTIONS: [&str; 5] =
-    ["Caused by: ", "[cause]: ", "Uncaught ", "Exception in thread ", "panic: "];
+const INTRODUCTIONS: [&str; 5] = ["Caused by: ", "[cause]: ", "Uncaught ", "Exception in thread ", "panic: "];
 
 /// The line between two Python tracebacks, the first of which is the cause of the second.
 const PYTHON_CAUSE: &str = "The above exception was the direct cause of the following exception:";

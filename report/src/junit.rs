@@ -123,10 +123,7 @@ fn test_case(
     match verdict.element() {
         None => case.write_empty()?,
         Some((element, message)) => case.write_inner_content(|writer| {
-            writer
-                .create_element(element)
-                .with_attribute(("message", message.as_str()))
-                .write_empty()?;
+            writer.create_element(element).with_attribute(("message", message.as_str())).write_empty()?;
             Ok(())
         })?,
     };

@@ -166,8 +166,8 @@ mod tests {
         }
         for name in
             ["http-nio-8081-exec-1", "http-nio-8080-Poller", "qtp12-34", "tomcat-handler-7", "my-8080-exec-1"]
-            .into_iter()
-            .chain(["a\"\n\"http-nio-8080-exec-1\" #7 [7] daemon prio=5 tid=0x7 nid=7 waiting\n\"b"])
+                .into_iter()
+                .chain(["a\"\n\"http-nio-8080-exec-1\" #7 [7] daemon prio=5 tid=0x7 nid=7 waiting\n\"b"])
         {
             assert_eq!(found(name), None, "{name}");
         }

@@ -81,11 +81,15 @@ fn a_hostile_name_opens_no_cell_no_code_and_no_formula() {
         assert!(columns.is_none() || found.is_none() || columns == found, "{line}");
         columns = found;
     }
-    for table in [render(&documents::hostile(), Format::Csv), threadcount_report::csv::series(&documents::hostile())] {
+    for table in
+        [render(&documents::hostile(), Format::Csv), threadcount_report::csv::series(&documents::hostile())]
+    {
         let table = table.unwrap();
         let mut reader = csv::Reader::from_reader(table.as_bytes());
-        let cells: Vec<String> =
-            reader.records().flat_map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>()).collect();
+        let cells: Vec<String> = reader
+            .records()
+            .flat_map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
         assert!(cells.iter().any(|cell| cell.starts_with("'=cmd()")), "{table}");
         assert!(!cells.iter().any(|cell| cell.starts_with(['=', '+', '@'])), "{table}");
     }

@@ -76,7 +76,12 @@ mod tests {
     #[test]
     fn tests_remember_their_sessions_in_a_folder_of_their_own() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target/test-state");
-        assert!(file().starts_with(&own), "{}: `.cargo/config.toml` names {}", file().display(), own.display());
+        assert!(
+            file().starts_with(&own),
+            "{}: `.cargo/config.toml` names {}",
+            file().display(),
+            own.display()
+        );
     }
 
     #[test]
