@@ -18,6 +18,8 @@ const JAR: &str = "probe.jar";
 const THREAD_PRINT: &str = "Thread.print";
 /// Java code writes the dump of all threads, and may stand still itself: there is time left for what the JVM prints without Java code.
 const LONGEST_DUMP: Duration = Duration::from_secs(5);
+/// On a full CPU the code of the application takes the probe several seconds.
+const LONGEST_LOCKS: Duration = Duration::from_secs(8);
 
 /// A running JVM that takes commands, and a folder in its /tmp for what it can only write to a file.
 pub(super) struct Commands {
@@ -82,10 +84,13 @@ impl Commands {
         self.folder.as_ref().map_err(Clone::clone)?;
         let jar = self.jar.as_ref().map_err(Clone::clone)?;
         let name = format!("locks-{number}.jsonl");
-        let argument = format!("out=file:{},level=locks", encoded(&self.inside.join(&name)));
+        // The JVM has time to load the probe before, and to write the next dump after.
+        let limit_ms = (self.left() / 2).min(LONGEST_LOCKS).as_millis();
+        let argument =
+            format!("out=file:{},level=locks,limit_ms={limit_ms}", encoded(&self.inside.join(&name)));
         probe::load_agent(&self.jvm, jar, &argument, &Need::LOCKS, self.left())
             .map_err(|error| error.to_string())?;
-        locks::parse(&self.read(&name)?).ok_or_else(|| "the probe did not complete its snapshot".to_owned())
+        locks::parse(&self.read(&name)?)
     }
 
     fn read(&self, name: &str) -> Result<String, String> {

@@ -234,7 +234,7 @@ fn find_targets(all: &Gathered, threads: &mut [Thread]) {
         thread.peer = task.and_then(|task| file_locks::target(all.pid, task)).or(thread.peer.take());
     }
     let is_timed =
-        |it: &&mut Thread| !it.is_virtual && it.stood_still && it.application().is_some() && is_timed(it);
+        |it: &&mut Thread| !it.is_virtual && it.stood_still && is_timed(it) && it.application().is_some();
     for thread in threads.iter_mut().filter(is_timed) {
         thread.left = task_of(thread).and_then(|task| time_left::of(all.pid, task));
     }

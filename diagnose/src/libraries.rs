@@ -5,10 +5,12 @@ use std::sync::LazyLock;
 /// The file of the probe, so that it and the diagnosis name the same line of a stack.
 const FILE: &str = include_str!("libraries.txt");
 
-static JDK: LazyLock<Vec<&str>> = LazyLock::new(|| section("jdk"));
-static SERVERS: LazyLock<Vec<&str>> = LazyLock::new(|| section("servers"));
-static LIBRARIES: LazyLock<Vec<&str>> = LazyLock::new(|| section("libraries"));
-static SAMPLES: LazyLock<Vec<&str>> = LazyLock::new(|| section("samples"));
+static JDK: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk"]));
+static SERVERS: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["servers"]));
+static LIBRARIES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk", "servers", "libraries"]));
+/// The probe's packages, which are not in the file: the probe's own tests are applications in them.
+const PROBE: [&str; 2] = ["dev.threadcount.agent.", "dev.threadcount.probe."];
+static SAMPLES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["samples"]));
 
 /// Whether it is the JDK's.
 pub(crate) fn is_jdk(method: &str) -> bool {
@@ -17,9 +19,9 @@ pub(crate) fn is_jdk(method: &str) -> bool {
 
 /// Whether a method, with its class, is neither the JDK's nor a library's.
 pub(crate) fn is_application(method: &str) -> bool {
-    let is_library = [&JDK, &SERVERS, &LIBRARIES].into_iter().any(|it| begins_like(method, it));
     // What the JDK makes for an interface is the code of neither.
-    !is_library && !method.contains("$Proxy") || begins_like(method, &SAMPLES)
+    !begins_like(method, &LIBRARIES) && !begins_like(method, &PROBE) && !method.contains("$Proxy")
+        || begins_like(method, &SAMPLES)
 }
 
 /// Whether its class is of a server: below the application's frames it has called for a request.
@@ -27,14 +29,23 @@ pub(crate) fn is_server(method: &str) -> bool {
     begins_like(method, &SERVERS)
 }
 
+/// Sorted, and none begins like another, so that only the last one before the method can be its beginning.
 fn begins_like(method: &str, prefixes: &[&str]) -> bool {
-    prefixes.iter().any(|prefix| method.starts_with(prefix))
+    let behind = prefixes.partition_point(|prefix| *prefix <= method);
+    behind.checked_sub(1).is_some_and(|at| method.starts_with(prefixes[at]))
 }
 
-fn section(name: &str) -> Vec<&'static str> {
+fn prefixes(sections: &[&str]) -> Vec<&'static str> {
+    let mut all: Vec<&str> = sections.iter().flat_map(|name| section(name)).collect();
+    all.sort_unstable();
+    all.dedup_by(|longer, kept| longer.starts_with(*kept));
+    all
+}
+
+fn section(name: &str) -> impl Iterator<Item = &'static str> {
     let has_name = |text: &'static str| text.strip_prefix(name)?.strip_prefix("]\n");
     let lines = FILE.split('[').find_map(has_name).unwrap_or_default().lines();
-    lines.filter(|line| !line.is_empty() && !line.starts_with('#')).collect()
+    lines.filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]
@@ -43,14 +54,14 @@ mod tests {
 
     #[test]
     fn each_line_of_the_file_is_the_name_of_a_package() {
-        for prefixes in [&JDK, &SERVERS, &LIBRARIES, &SAMPLES] {
-            assert!(!prefixes.is_empty());
-            for prefix in prefixes.iter() {
-                assert!(prefix.ends_with('.') && !prefix.contains([' ', '[', ']']), "{prefix}");
-            }
+        let all: Vec<&str> =
+            ["jdk", "servers", "libraries", "samples"].into_iter().flat_map(section).collect();
+        for prefix in &all {
+            assert!(prefix.ends_with('.') && !prefix.contains([' ', '[', ']']), "{prefix}");
+            let is_sample = section("samples").any(|sample| prefix.starts_with(sample));
+            assert_eq!(is_application(&format!("{prefix}X.y")), is_sample, "{prefix}");
         }
-        let all = JDK.len() + SERVERS.len() + LIBRARIES.len() + SAMPLES.len();
-        assert_eq!(FILE.lines().filter(|it| it.ends_with('.') && !it.starts_with('#')).count(), all);
+        assert_eq!(FILE.lines().filter(|it| it.ends_with('.') && !it.starts_with('#')).count(), all.len());
     }
 
     #[test]
@@ -61,5 +72,8 @@ mod tests {
         assert!(!is_application("org.springframework.kafka.listener.Container.run"));
         assert!(is_application("org.springframework.samples.petclinic.Owner.find"));
         assert!(is_application("org.springframeworkish.Owner.find"));
+        assert!(!is_application("dev.threadcount.probe.Probe.snapshotLocks"));
+        assert!(!is_application("dev.threadcount.agent.Agent.agentmain"));
+        assert!(is_application("dev.threadcount.servlets.Sleep.blockThisThread"));
     }
 }

@@ -80,6 +80,10 @@ enum Line {
         #[serde(flatten)]
         pool: ThreadPool,
     },
+    /// The probe has no snapshot.
+    Refused {
+        why: String,
+    },
     End {},
 }
 
@@ -108,12 +112,15 @@ pub struct LockSnapshot {
     pub pools: BTreeMap<String, ThreadPool>,
 }
 
-/// `None`: the snapshot was not completed.
-#[must_use]
-pub fn parse(text: &str) -> Option<LockSnapshot> {
+/// Reads the lines of the probe.
+///
+/// # Errors
+/// The reason why the snapshot was not completed.
+pub fn parse(text: &str) -> Result<LockSnapshot, String> {
+    let not_completed = || "the probe did not complete its snapshot".to_owned();
     let mut snapshot = LockSnapshot::default();
     for line in text.lines() {
-        match serde_json::from_str(line).ok()? {
+        match serde_json::from_str(line).map_err(|_| not_completed())? {
             Line::Waits(mut wait) => {
                 wait.owner_name = wait.owner_name.as_deref().map(without_secrets);
                 snapshot.waits.push(*wait);
@@ -121,10 +128,11 @@ pub fn parse(text: &str) -> Option<LockSnapshot> {
             Line::Carriers { threads } => snapshot.carriers = threads,
             Line::Peer { tid, peer } => drop(snapshot.peers.insert(tid, peer)),
             Line::Pool { name, pool } => drop(snapshot.pools.insert(name, pool)),
-            Line::End {} => return Some(snapshot),
+            Line::Refused { why } => return Err(why),
+            Line::End {} => return Ok(snapshot),
         }
     }
-    None
+    Err(not_completed())
 }
 
 #[cfg(test)]
@@ -143,6 +151,11 @@ mod tests {
         assert_eq!(all.peers[&16], "127.0.0.1:5432");
         assert_eq!(all.carriers, BTreeSet::from([31, 32]));
         assert_eq!(all.pools["java.util.concurrent.ThreadPoolExecutor@1f"].threads, [7, 8]);
-        assert_eq!(parse(wait), None);
+        assert!(parse(wait).is_err());
+        let refused = r#"{"type":"refused","t_ns":1,"why":"java.io.IOException: the locks were not read within 8000 ms"}"#;
+        assert_eq!(
+            parse(&format!("{wait}\n{refused}\n")).unwrap_err(),
+            "java.io.IOException: the locks were not read within 8000 ms"
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use super::frame::Frame;
 use super::thread_dump::DumpedThread;
-use std::collections::HashSet;
+use threadcount_machine::thread_print::{ThreadText, threads};
 
 const CLASS_TO_BEGIN: &str = "- waiting on the Class initialization monitor for ";
 
@@ -103,55 +103,27 @@ fn link_of<'a>(
     Some((waiter, owner, behind.trim_start_matches('\n')))
 }
 
-/// The Java threads of it. The JVM first lists the addresses of its threads, before the first name. Only a header with one of these is a
-/// thread's: names are printed as they are, and may contain lines that look like headers, but no address that the list has.
+/// The Java threads of it.
 #[must_use]
 pub fn parse(text: &str) -> Vec<PrintedThread> {
-    let mut threads: Vec<PrintedThread> = Vec::new();
-    let Some((mut addresses, text)) = addresses(text) else { return threads };
-    let mut header_at = None;
-    let mut is_of_carried = false;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let line_at = at;
-        at += line.len();
-        let begun_at = header_at.or_else(|| line.starts_with('"').then_some(line_at));
-        if let Some(begun_at) = begun_at {
-            let address = line.rsplit_once(" tid=").and_then(|(_, it)| it.split_whitespace().next());
-            let is_whole = address.is_some_and(|it| addresses.remove(it));
-            header_at = (!is_whole).then_some(begun_at);
-            if is_whole {
-                is_of_carried = false;
-                threads.extend(header(&text[begun_at..at]));
-            }
-            continue;
-        }
-        // Below a carrier's own stack.
-        is_of_carried |= line.trim_start().starts_with("Mounted virtual thread ");
-        if let Some(thread) = threads.last_mut().filter(|_| !is_of_carried) {
-            detail(thread, line.trim());
-        }
-    }
-    threads
+    threads(text).filter_map(printed_thread).collect()
 }
 
-/// The addresses of all Java threads, and the text behind them.
-fn addresses(text: &str) -> Option<(HashSet<&str>, &str)> {
-    let (_, list) = text.split_once("\n_java_thread_list=")?;
-    let (addresses, rest) = list.split_once("elements={")?.1.split_once('}')?;
-    let all = addresses.split(|c: char| c == ',' || c.is_whitespace()).filter(|it| !it.is_empty());
-    Some((all.collect(), rest))
-}
-
-/// `"name" #14 [4159] daemon prio=5 ... tid=0x7f..`; the JVM's own threads have no `#`.
-fn header(text: &str) -> Option<PrintedThread> {
-    let (name, rest) = text.strip_prefix('"')?.rsplit_once("\" #")?;
-    let tid = rest.split_whitespace().next()?.parse().ok()?;
-    let os_id = rest.split_once('[').and_then(|(_, it)| it.split_once(']')?.0.parse().ok());
-    Some(PrintedThread { tid, name: name.to_owned(), os_id, ..PrintedThread::default() })
+fn printed_thread(text: ThreadText<'_>) -> Option<PrintedThread> {
+    let tid = text.header.split_whitespace().next()?.parse().ok()?;
+    let os_id = text.header.split_once('[').and_then(|(_, it)| it.split_once(']')?.0.parse().ok());
+    let mut thread = PrintedThread { tid, name: text.name.to_owned(), os_id, ..PrintedThread::default() };
+    // Below a carrier's own stack is that of the thread it carries.
+    let body = text.body.split("Mounted virtual thread ").next().unwrap_or_default();
+    body.lines().for_each(|line| detail(&mut thread, line.trim()));
+    Some(thread)
 }
 
 fn detail(thread: &mut PrintedThread, line: &str) {
+    // Most lines are frames, and a hostile JVM answers with millions of others.
+    if !line.starts_with(['a', 'C', 'j', '-']) {
+        return;
+    }
     let object = |rest: &str| {
         let address = rest.split_once('<')?.1.split_once('>')?.0;
         let class = rest.split_once("(a ").map_or("", |(_, it)| it.trim_end_matches(')'));

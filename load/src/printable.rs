@@ -10,6 +10,12 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |_| 0)
 }
 
+/// A finished document or a text of several lines, whose line ends and tabs stay.
+#[must_use]
+pub fn printable_text(text: &str) -> Cow<'_, str> {
+    escaped(text, |rest| usize::from(rest.starts_with(['\n', '\t'])))
+}
+
 /// Finished text for a terminal: its line ends, tabs and colours stay.
 #[must_use]
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
@@ -48,11 +54,11 @@ fn escape(c: char, to: &mut String) {
     }
 }
 
-/// Control characters, and characters of Unicode that are not seen or set the direction of what follows.
+/// Control characters, and characters of Unicode that are none, are not seen or set the direction of what follows.
 fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
-        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The length of the command for a colour or a weight at the beginning of a text, `ESC [ 1 ; 31 m`; else 0.

@@ -65,6 +65,7 @@ mod sock_diag;
 pub mod spring_boot;
 pub mod stored;
 pub mod tcp_counters;
+pub mod thread_print;
 pub mod thread_times;
 pub mod trusted;
 

@@ -15,6 +15,8 @@ const MAGIC: [u8; 4] = [0xca, 0xfe, 0xc0, 0xc0];
 const LITTLE_ENDIAN: u8 = 1;
 /// An entry says that it is no shorter than the numbers at its beginning, unless somebody else than a JVM wrote it.
 const ENTRY_HEADER_BYTES: usize = 20;
+/// The numbers of collectors: G1 has three, the others fewer.
+const COLLECTORS: std::ops::Range<u32> = 0..4;
 /// The most entries of /tmp that are searched.
 const MOST_ENTRIES: usize = 10_000;
 
@@ -51,6 +53,12 @@ impl PerfData {
     #[must_use]
     pub fn number(&self, name: &str) -> Option<u64> {
         self.value(name)?.first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// The number of collections so far, of all collectors.
+    #[must_use]
+    pub fn collections(&self) -> u64 {
+        COLLECTORS.filter_map(|at| self.number(&format!("sun.gc.collector.{at}.invocations"))).sum()
     }
 
     /// A zero-terminated text.

@@ -42,8 +42,7 @@ pub fn printable_name(name: &str) -> String {
 /// The beginning of another process's text, safe to print: lines without control characters.
 #[must_use]
 pub fn printable(text: &str) -> String {
-    let lines: Vec<_> = beginning(text).split('\n').map(printable::printable).collect();
-    lines.join("\n")
+    printable::printable_text(beginning(text)).into_owned()
 }
 
 fn beginning(text: &str) -> &str {

@@ -26,10 +26,12 @@ impl ReadLimit {
     pub const DUMP: Self = Self::new("the file that it wrote", 256 * MIB);
     /// A flight recording. The probe makes the JVM keep 256 MiB of it, and the last part may be longer.
     pub const RECORDING: Self = Self::new("the recording", 1024 * MIB);
-    /// A line of the probe. The longest ones are stacks of some hundred frames of 100 bytes. `watch` keeps up to 20,000 lines.
+    /// A line of the probe. The longest ones are stacks of some hundred frames of 100 bytes.
     pub const PROBE_LINE: Self = Self::new("a line of the probe", 64 * KIB);
     /// The lines of the probe for one load. The probe writes about 400 lines of 200 bytes per second, so this is more than an hour.
     pub const PROBE_LINES: Self = Self::new("the lines of the probe", 512 * MIB);
+    /// The probe's latest lines that `watch` keeps in memory, where they take up to ten times as much. Usual are 10 MiB.
+    pub const LATEST_PROBE_LINES: Self = Self::new("their text", 16 * MIB);
     /// The output of a program that we started: the table or JSON of a load tool, or the log of a server that has just begun.
     pub const PROGRAM_OUTPUT: Self = Self::new("the output of the program", 64 * MIB);
     /// Performance data: the largest value that `-XX:PerfDataMemorySize` accepts. 32 KiB is usual.

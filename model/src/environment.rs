@@ -2,6 +2,11 @@
 //! message contains a secret; values are filled in only when the text is sent or given to a process.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The variables of the process that gave us our load, which come before our own.
+static GIVEN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
 
 /// All but the unreserved characters of RFC 3986 section 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
@@ -24,22 +29,36 @@ pub fn has_names(text: &str) -> bool {
     names(text).next().is_some()
 }
 
+/// Takes over the variables of the process that gave us our load. Only the first call has an effect.
+pub fn take_over(variables: BTreeMap<String, String>) {
+    let _ = GIVEN.set(variables);
+}
+
+/// The variables that these texts name, with their values.
+pub fn named_in<'t>(texts: impl IntoIterator<Item = &'t str>) -> BTreeMap<String, String> {
+    texts.into_iter().flat_map(names).filter_map(|name| Some((name.to_owned(), value(name)?))).collect()
+}
+
+fn value(name: &str) -> Option<String> {
+    GIVEN.get().and_then(|given| given.get(name).cloned()).or_else(|| std::env::var(name).ok())
+}
+
 /// The first variable of a text that is not set, or whose value is not UTF-8.
 #[must_use]
 pub fn first_unset(text: &str) -> Option<&str> {
-    names(text).find(|name| std::env::var(name).is_err())
+    names(text).find(|name| value(name).is_none())
 }
 
 /// The text with the value of each variable. A variable that is not set stays as written; reading the file has already refused it.
 #[must_use]
 pub fn filled_in(text: &str) -> String {
-    filled_in_from(text, |name| std::env::var(name).ok())
+    filled_in_from(text, value)
 }
 
 /// Like [`filled_in`] for a path: each value is percent-encoded.
 #[must_use]
 pub fn filled_in_path(path: &str) -> String {
-    filled_in_from(path, |name| Some(utf8_percent_encode(&std::env::var(name).ok()?, RESERVED).to_string()))
+    filled_in_from(path, |name| Some(utf8_percent_encode(&value(name)?, RESERVED).to_string()))
 }
 
 fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String {
@@ -62,7 +81,7 @@ pub(crate) const SHORTEST_HIDDEN: usize = 4;
 /// a value is hidden.
 #[must_use]
 pub fn without_values<'a>(text: &str, naming: impl IntoIterator<Item = &'a str>) -> String {
-    without_values_from(text, naming, |name| std::env::var(name).ok())
+    without_values_from(text, naming, value)
 }
 
 fn without_values_from<'a>(

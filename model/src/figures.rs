@@ -6,6 +6,9 @@ use crate::interval::Interval;
 use crate::metric::{Metric, Unit};
 use threadcount_load::report::thousands;
 
+/// The largest number whose digits mean something: a float holds no more than sixteen.
+const MOST_WHOLE: f64 = 1e16;
+
 /// A number with three significant digits: `7,846`, `101`, `50.4`, `1.98`, `0.0812`.
 #[must_use]
 pub fn number(value: f64) -> String {
@@ -27,9 +30,13 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A number with this many decimals. A result that rounds to zero has no sign: an empty sum is -0.0.
+/// A number with this many decimals; one beyond [`MOST_WHOLE`] with an exponent, `1.00e308`. A result that rounds to zero has no sign:
+/// an empty sum is -0.0.
 #[must_use]
 pub fn fixed(value: f64, decimals: usize) -> String {
+    if value.abs() > MOST_WHOLE && value.is_finite() {
+        return format!("{value:.2e}");
+    }
     let text = format!("{value:.decimals$}");
     match text.strip_prefix('-') {
         Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.to_owned(),
@@ -131,7 +138,7 @@ pub fn memory(bytes: f64) -> String {
 /// `3,961`: rounded to a whole number.
 #[must_use]
 pub fn whole(value: f64) -> String {
-    thousands(&format!("{:.0}", value.max(0.0)))
+    thousands(&fixed(value.max(0.0), 0))
 }
 
 /// A rate: `7,846/s`, `12.5/s`.
@@ -255,6 +262,7 @@ mod tests {
             (0.08, "0.08"),
             (0.0, "0"),
             (-1_234.0, "-1,234"),
+            (1e308, "1.00e308"),
             (f64::NAN, "?"),
         ];
         for (value, text) in cases {

@@ -250,7 +250,10 @@ pub(crate) fn trust(crossover: &Crossover) -> String {
         0 => "none failed".to_owned(),
         failed => format!("{} failed", figures::count(failed)),
     };
-    let mut text = format!("{}, {lost}.", figures::plural(requests.ok + requests.failed, "request"));
+    let mut text = match requests.ok + requests.failed {
+        0 => "No request was sent.".to_owned(),
+        sent => format!("{}, {lost}.", figures::plural(sent, "request")),
+    };
     let left_out =
         |why: LeftOut| crossover.periods.iter().filter(|it| it.left_out == Some(why)).count() as u64;
     for (why, words) in [

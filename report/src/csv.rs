@@ -95,7 +95,7 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> Result<Str
 
 /// Marks text that a spreadsheet would take for a formula with an apostrophe (OWASP, CSV injection). Numbers stay numbers.
 fn no_formula(cell: &str) -> Cow<'_, str> {
-    let begins_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠']);
+    let begins_formula = cell.trim_start().starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     if begins_formula && !cell.parse::<f64>().is_ok_and(f64::is_finite) {
         Cow::Owned(format!("'{cell}"))
     } else {

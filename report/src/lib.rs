@@ -33,6 +33,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{self, ResultFile, is_without_room};
+use threadcount_model::printable::printable_text;
 
 /// A report format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -105,20 +106,22 @@ impl ReportError {
     }
 }
 
-/// The report as text, for standard output. [`Format::Csv`] is the table of runs.
+/// The report as text, for standard output. [`Format::Csv`] is the table of runs. Characters of others that are not printable become
+/// escapes here, for every format.
 ///
 /// # Errors
 /// When the text cannot be made, which is a bug and not a problem of the document.
 pub fn render(document: &ResultDocument, format: Format) -> Result<String, ReportError> {
-    match format {
-        Format::Html => html::html(document),
-        Format::Markdown => Ok(markdown::markdown(document)),
-        Format::Csv => csv::runs(document),
-        Format::Json => json::json(document),
-        Format::Junit => junit::junit(document),
-        Format::Text => Ok(terminal::paragraph(document)),
-        Format::Terminal => Ok(terminal::terminal(document, None, terminal::PLAIN)),
-    }
+    let text = match format {
+        Format::Html => html::html(document)?,
+        Format::Markdown => markdown::markdown(document),
+        Format::Csv => csv::runs(document)?,
+        Format::Json => json::json(document)?,
+        Format::Junit => junit::junit(document)?,
+        Format::Text => terminal::paragraph(document),
+        Format::Terminal => terminal::terminal(document, None, terminal::PLAIN),
+    };
+    Ok(printable_text(&text).into_owned())
 }
 
 /// Writes the report into a folder, which is created if missing, and returns the file's path. For [`Format::Csv`] that is
@@ -129,7 +132,7 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
 pub fn write(document: &ResultDocument, format: Format, dir: &Path) -> Result<PathBuf, ReportError> {
     let failed = |(path, source)| ReportError::Write { path, source };
     std::fs::create_dir_all(dir).map_err(|why| failed((dir.to_owned(), why)))?;
-    let put = |file, text: String| result_folder::write(dir, file, text.as_bytes()).map_err(failed);
+    let put = |file, text: String| result_folder::write(dir, file, &text).map_err(failed);
     if format == Format::Csv {
         put(ResultFile::SeriesTable, csv::series(document)?)?;
     }

@@ -86,6 +86,9 @@ pub fn get(base: &BaseUrl, path: &str, limit: Duration) -> io::Result<Answer> {
             Ok(Answer { status, body: body.unwrap_or_default() })
         }
         Err(ureq::Error::Protocol(_)) => Ok(Answer { status: None, body: String::new() }),
+        Err(ureq::Error::Timeout(_)) => {
+            Err(io::Error::new(io::ErrorKind::TimedOut, format!("no response within {limit:?}")))
+        }
         Err(error) => Err(error.into_io()),
     }
 }

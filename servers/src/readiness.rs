@@ -86,7 +86,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = BaseUrl::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
         assert!(ask(&base, TCP, Duration::from_secs(20)).is_ok());
-        assert!(ask(&base, "/", Duration::from_millis(200)).is_err());
+        let silent = ask(&base, "/", Duration::from_millis(200)).unwrap_err();
+        assert_eq!(silent.to_string(), "no response within 200ms");
         assert!(words(&base, TCP).ends_with(" (TCP)") && words(&base, "/ready").ends_with("/ready"));
         // The system never gives this port to a process that lets it choose.
         let gone = BaseUrl::parse("http://127.0.0.1:1").unwrap();

@@ -4,6 +4,7 @@ use super::http_get::{BaseUrl, get};
 use serde::Deserialize;
 use std::time::Duration;
 use threadcount_machine::attach;
+use threadcount_machine::thread_print::threads;
 use threadcount_model::experiment::{ThreadKind, Variant};
 use threadcount_model::record::RequestThread;
 
@@ -35,16 +36,15 @@ pub fn of_pool(jvm: u32, port: u16) -> Option<RequestThread> {
     in_thread_print(&attach::ask(jvm, "Thread.print")?, port)
 }
 
-/// Finds the pool thread in a line like `"http-nio-8080-exec-1" #34 [7] daemon prio=5 ...`. A Tomcat that listens on one address
-/// names it `http-nio-127.0.0.1-8080-exec-1`.
+/// Finds the pool thread by its name, e.g. `http-nio-8080-exec-1`. A Tomcat that listens on one address names it
+/// `http-nio-127.0.0.1-8080-exec-1`.
 fn in_thread_print(text: &str, port: u16) -> Option<RequestThread> {
     let of_pool = format!("-{port}-exec-");
-    let names = text.lines().filter_map(|line| line.strip_prefix('"')?.split('"').next());
-    let is_it = |name: &&str| {
+    let is_of_pool = |name: &&str| {
         let number = name.split_once(&of_pool).map(|(_, number)| number);
         name.starts_with("http") && number.is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let found = names.into_iter().find(is_it);
+    let found = threads(text).map(|thread| thread.name).find(is_of_pool);
     found.map(|name| RequestThread { name: name.to_owned(), is_virtual: false })
 }
 
@@ -155,7 +155,7 @@ mod tests {
     fn the_pool_of_a_tomcat_is_known_by_the_names_of_its_threads() {
         let dump = |name: &str| {
             format!(
-                "2026-11-22 21:00:00\n\n\"main\" #1 [1] prio=5\n\"{name}\" #34 [77] daemon prio=5 waiting\n"
+                "2026-11-22 21:00:00\n_java_thread_list=0x1, length=2, elements={{\n0x11, 0x12\n}}\n\n\"main\" #1 [1] prio=5 tid=0x11 nid=1\n\"{name}\" #34 [77] daemon prio=5 tid=0x12 nid=77 waiting\n"
             )
         };
         let found = |name: &str| in_thread_print(&dump(name), 8_080).map(|it| (it.name, it.is_virtual));
@@ -166,6 +166,8 @@ mod tests {
         }
         for name in
             ["http-nio-8081-exec-1", "http-nio-8080-Poller", "qtp12-34", "tomcat-handler-7", "my-8080-exec-1"]
+                .into_iter()
+                .chain(["a\"\n\"http-nio-8080-exec-1\" #7 [7] daemon prio=5 tid=0x7 nid=7 waiting\n\"b"])
         {
             assert_eq!(found(name), None, "{name}");
         }

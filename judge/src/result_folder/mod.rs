@@ -13,6 +13,7 @@ use file::Room;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use threadcount_load::printable::printable_text;
 use threadcount_load::whole_file::{self, ignore_missing, replace};
 
 const RESULT_FILE: &str = ResultFile::Result.name();
@@ -71,13 +72,14 @@ pub fn is_without_room(why: &io::Error) -> bool {
     )
 }
 
-/// Writes a file of a result or of its reports, as a whole or not at all.
+/// Writes a file of a result or of its reports, as a whole or not at all. It has only printable characters: JSON with escapes has the
+/// same values.
 ///
 /// # Errors
 /// The path of the file, and the system's error.
-pub fn write(folder: &Path, file: ResultFile, bytes: &[u8]) -> Result<PathBuf, (PathBuf, io::Error)> {
+pub fn write(folder: &Path, file: ResultFile, text: &str) -> Result<PathBuf, (PathBuf, io::Error)> {
     let path = folder.join(file.name());
-    match replace(&path, bytes) {
+    match replace(&path, printable_text(text).as_bytes()) {
         Ok(()) => Ok(path),
         Err(why) => Err((path, why)),
     }
@@ -167,7 +169,7 @@ impl ResultFolder {
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
-            _ => error.to_string(),
+            _ => error.to_string().replace("expected struct ", "expected the object "),
         };
         // The schema is checked first, because an error about a field of another version would mislead.
         let version: VersionOnly = serde_json::from_str(text).map_err(|error| wrong(json(error)))?;
@@ -183,6 +185,7 @@ impl ResultFolder {
 }
 
 #[derive(serde::Deserialize)]
+#[serde(expecting = "the object of a result, with its `schema`")]
 struct VersionOnly {
     schema: Option<String>,
 }
@@ -205,6 +208,20 @@ mod tests {
             machine: Machine::default(),
         };
         conclude(&Experiment::unplanned("x", Vec::new(), Vec::new()), Vec::new(), Vec::new(), origin)
+    }
+
+    #[test]
+    fn json_that_is_no_result_is_refused_without_names_of_our_code() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join(RESULT_FILE);
+        let refused = |text: &str| {
+            fs::write(&file, text).unwrap();
+            ResultFolder::read(&file).unwrap_err().to_string()
+        };
+        let number = refused("1");
+        assert!(number.contains("expected the object of a result, with its `schema`"), "{number}");
+        let machine = refused(&serde_json::json!({"schema": SCHEMA, "machine": 1}).to_string());
+        assert!(!machine.contains("struct"), "{machine}");
     }
 
     #[test]

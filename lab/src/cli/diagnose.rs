@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use threadcount_diagnose::verdict::Verdict;
 use threadcount_diagnose::{Gathered, MissingSource, Options, Record, gather, judge};
 use threadcount_load::whole_file::replace_private;
+use threadcount_model::printable::printable_text;
 use threadcount_report::diagnosis;
 
 /// Diagnose a JVM that hangs or crawls: deadlocks, lost locks and permits, held carriers, GC
@@ -88,7 +89,7 @@ fn write(file: &Path, pid: u32, verdicts: &[Verdict], gathered: &Gathered) -> mi
         record: gathered.record(),
     };
     let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
-    let written = replace_private(file, (text + "\n").as_bytes());
+    let written = replace_private(file, printable_text(&(text + "\n")).as_bytes());
     written
         .map_err(|error| Unwritten::new(format!("--out: {} cannot be written", file.display()), error).into())
 }

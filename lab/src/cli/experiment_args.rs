@@ -227,6 +227,7 @@ impl ExperimentArgs {
             launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
             goes_on_without: kind == SessionKind::Experiment,
+            may_all_fail: self.fail_above >= 1.0,
             folder: &folder,
             interrupted: &interrupted,
         };

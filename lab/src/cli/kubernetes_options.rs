@@ -1,6 +1,6 @@
 //! The flags of a load that pods of a cluster send, and the Job they make.
 
-use super::told_arguments::TOLD;
+use super::told_arguments::{TOLD, ToldArguments};
 use crate::run::pods::LONGEST_LOAD;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
@@ -110,7 +110,8 @@ impl KubernetesOptions {
         }
         let start = format!("{}.{:09}", start_at_unix_ns / 1_000_000_000, start_at_unix_ns % 1_000_000_000);
         let shown = ["load", TOLD, "--share", "auto", "--start-at", &start].map(str::to_owned);
-        let told = serde_json::to_string(arguments.get(1..).unwrap_or_default()).into_diagnostic()?;
+        let told = ToldArguments::new(arguments.get(1..).unwrap_or_default());
+        let told = serde_json::to_string(&told).into_diagnostic()?;
         let deadline_s = deadline_s(plan, self.start_after);
         Ok((ClusterLoad { deadline_s, ..self.job(shown.to_vec()) }, told))
     }

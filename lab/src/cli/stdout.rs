@@ -23,7 +23,7 @@ pub fn style() -> TerminalStyle {
 /// # Errors
 /// As [`print`].
 pub fn show(text: &str, is_json: bool) -> miette::Result<()> {
-    if is_json { print(&printable_lines(text)) } else { print(&fitting(text)) }
+    if is_json { print(text) } else { print(&fitting(text)) }
 }
 
 /// In lines that fit the terminal; where stdout is none, as it is.
@@ -50,7 +50,7 @@ pub fn fitting_messages(text: &str) -> String {
 /// Stdout cannot be written, a full disk for example.
 pub fn print(text: &str) -> miette::Result<()> {
     let mut out = anstream::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             let help = "make room, or name another file";
             Err(Unwritten::with_help("cannot write to stdout".to_owned(), help, error).into())

@@ -1,14 +1,31 @@
 //! Arguments that a process reads from its standard input: what a load sends may be secret, and whoever sees a list of processes or a Job of
 //! Kubernetes sees the arguments there.
 
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, BufRead};
+use threadcount_model::environment;
 
 /// In the place of arguments that come from standard input.
 pub(super) const TOLD: &str = "@-";
 
-/// These arguments, with those that `load @-` is told in their place: a line of standard input with a JSON array of texts. Other lines are
-/// passed over: the rest of one that broke off, and one that comes again.
+/// The line of standard input with the arguments and the variables of the environment that they name.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ToldArguments {
+    arguments: Vec<String>,
+    variables: BTreeMap<String, String>,
+}
+
+impl ToldArguments {
+    pub fn new(arguments: &[String]) -> Self {
+        let variables = environment::named_in(arguments.iter().map(String::as_str));
+        Self { arguments: arguments.to_vec(), variables }
+    }
+}
+
+/// These arguments, with those that `load @-` reads in their place. Other lines are passed over: the rest of one that broke off, and one
+/// that comes again.
 ///
 /// # Errors
 /// The input ended before such a line, or cannot be read.
@@ -17,8 +34,9 @@ pub(super) fn with_told(mut arguments: Vec<OsString>, input: impl BufRead) -> io
         return Ok(arguments);
     }
     for line in input.lines() {
-        if let Ok(told) = serde_json::from_str::<Vec<String>>(&line?) {
-            arguments.splice(2..3, told.into_iter().map(OsString::from));
+        if let Ok(told) = serde_json::from_str::<ToldArguments>(&line?) {
+            environment::take_over(told.variables);
+            arguments.splice(2..3, told.arguments.into_iter().map(OsString::from));
             return Ok(arguments);
         }
     }
@@ -43,9 +61,14 @@ mod tests {
 
     #[test]
     fn a_line_of_standard_input_stands_in_their_place_and_half_a_line_is_passed_over() {
-        let input = "\n[\"http://h/\",\"-H\n\n[\"http://h/\",\"-H\",\"A: b c\"]\n[\"http://other/\"]\n";
+        let line = |arguments: &[&str]| {
+            let arguments: Vec<String> = arguments.iter().map(|&it| it.to_owned()).collect();
+            serde_json::to_string(&ToldArguments::new(&arguments)).unwrap()
+        };
+        let whole = line(&["http://h/", "-H", "A: b c"]);
+        let input = format!("\n{}\n\n{whole}\n{}\n", &whole[..30], line(&["http://other/"]));
         let expected = ["threadcount", "load", "http://h/", "-H", "A: b c", "--share", "auto"];
-        assert_eq!(with("threadcount load @- --share auto", input).unwrap(), expected);
+        assert_eq!(with("threadcount load @- --share auto", &input).unwrap(), expected);
         assert!(
             with("threadcount load @-", "nothing\n")
                 .unwrap_err()

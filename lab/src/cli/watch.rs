@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_model::figures;
 
-use crate::run::probe_lines::{follow, parsed};
+use crate::run::probe_lines::{follow_latest, parsed};
 use crate::watch::json_line::LimitsLine;
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
@@ -119,7 +119,7 @@ impl WatchCommand {
 
     fn show(&self, attached: Attached, stop: &Arc<AtomicBool>) -> io::Result<WatchEnd> {
         let mut limit = TimeLimit::new(self.duration);
-        let lines = follow(attached);
+        let lines = follow_latest(attached);
         let mut judge = Judge::of_process(self.pid);
         if self.json {
             let end = print_json(&lines, &mut judge, stop, &mut limit)?;

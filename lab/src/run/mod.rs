@@ -80,6 +80,8 @@ pub struct Runner<'a> {
     pub sender: &'a dyn LoadSender,
     /// Whether the session goes on without a variant that does not work, as long as two others do.
     pub goes_on_without: bool,
+    /// Whether the user allows all requests to fail (`--fail-above 100%`).
+    pub may_all_fail: bool,
     /// The crossover inside one JVM that preceded the runs.
     pub crossover: Option<&'a CrossoverDocument>,
     /// The command line that began the session.

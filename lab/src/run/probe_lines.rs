@@ -1,10 +1,11 @@
 //! The probe's reports from a JVM that already ran, read beside a load until the load's last events have arrived.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
-use threadcount_load::clock::Nanos;
+use threadcount_load::clock::{Nanos, now_ns};
 use threadcount_machine::probe::Attached;
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::read_limit::ReadLimit;
@@ -15,6 +16,10 @@ const REACTION: Duration = Duration::from_millis(100);
 const EVENTS_LIMIT: Duration = Duration::from_secs(5);
 /// Enough for a load of ten minutes at about 400 lines per second.
 const MOST_LINES: usize = 250_000;
+/// The most lines that a reader keeps who needs the last seconds only.
+pub const MOST_LATEST: usize = 50_000;
+/// A line of this length is never left out.
+const SHORT_LINE_BYTES: usize = 400;
 /// Lines waiting to be read. If the reader is slower, the probe has to wait; it then drops lines and reports that.
 const MOST_WAITING: usize = 64;
 
@@ -24,15 +29,37 @@ pub const NOT_OVER: Nanos = Nanos::MAX;
 /// Receives lines as they are written, until the probe is detached or the JVM ends.
 #[must_use]
 pub fn follow(mut attached: Attached) -> Receiver<String> {
+    sent(std::iter::from_fn(move || attached.next_line()))
+}
+
+/// The same for a reader that keeps only the [`MOST_LATEST`] lines: long lines are left out while the latest lines are too long together.
+/// The first time, a `problem` line says so.
+#[must_use]
+pub fn follow_latest(mut attached: Attached) -> Receiver<String> {
+    sent(limited(std::iter::from_fn(move || attached.next_line())))
+}
+
+fn sent(mut from: impl Iterator<Item = String> + Send + 'static) -> Receiver<String> {
     let (sender, lines) = sync_channel(MOST_WAITING);
-    thread::spawn(move || {
-        while let Some(line) = attached.next_line() {
-            if sender.send(line).is_err() {
-                break;
-            }
-        }
-    });
+    thread::spawn(move || from.try_for_each(|line| sender.send(line)));
     lines
+}
+
+fn limited(from: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let (mut latest, mut bytes, mut is_said) = (VecDeque::new(), 0, false);
+    from.filter_map(move |line| {
+        let error = ReadLimit::LATEST_PROBE_LINES.check(bytes + line.len()).err();
+        if let Some(error) = error.filter(|_| line.len() > SHORT_LINE_BYTES) {
+            let problem = serde_json::json!({"type": "problem", "t_ns": now_ns(), "what": "all lines of the probe", "why": error.to_string()});
+            return (!std::mem::replace(&mut is_said, true)).then(|| problem.to_string());
+        }
+        if latest.len() >= MOST_LATEST {
+            bytes -= latest.pop_front().unwrap_or_default();
+        }
+        bytes += line.len();
+        latest.push_back(line.len());
+        Some(line)
+    })
 }
 
 /// The parsed lines; unknown lines are skipped.
@@ -144,6 +171,18 @@ mod tests {
         lines.add(parsed(&events_until(5)), 1 << 20);
         lines.add(parsed(&events_until(6)), 1 << 30);
         assert_eq!((lines.lines.len(), lines.whole().len()), (1, 0));
+    }
+
+    #[test]
+    fn a_jvm_that_sends_long_lines_without_end_fills_no_memory_and_it_is_said_once() {
+        let long = (0..2_000).map(|number| format!("{number}{}", "x".repeat(60_000)));
+        let short = (0..MOST_LATEST).map(|number| number.to_string());
+        let kept: Vec<String> = limited(long.chain(short)).collect();
+        let bytes: usize = kept.iter().map(String::len).sum();
+        assert!((16 << 20..18 << 20).contains(&bytes), "{bytes}");
+        assert!(kept.iter().filter(|line| line.len() <= 5).count() == MOST_LATEST, "short lines stay");
+        let said: Vec<&String> = kept.iter().filter(|line| line.contains("problem")).collect();
+        assert!(said.len() == 1 && said[0].contains("longer than 16 MiB"), "{said:?}");
     }
 
     #[test]

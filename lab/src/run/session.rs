@@ -177,7 +177,8 @@ impl Session<'_> {
 
     /// The indices of the variants that do not work, judging by their runs so far.
     fn hopeless(&self, load: usize) -> Vec<usize> {
-        hopeless::variants(&self.working, &self.runner.experiment.loads[load], &self.document.records)
+        let Runner { experiment, may_all_fail, .. } = self.runner;
+        hopeless::variants(&self.working, &experiment.loads[load], &self.document.records, *may_all_fail)
     }
 
     /// Whether the session ended because a variant never became ready. It will not become ready under another load either.

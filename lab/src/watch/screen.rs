@@ -58,6 +58,8 @@ pub struct Screen {
     pub problems: Problems,
     /// Virtual threads started and ended; only at level `full`.
     pub virtual_threads: (u64, u64),
+    /// The number of lines of the probe so far.
+    lines_read: usize,
     /// The first line's time.
     started_ns: Option<Nanos>,
     /// The newest line's time.
@@ -73,6 +75,7 @@ impl Screen {
     }
 
     pub fn read(&mut self, line: Line) {
+        self.lines_read += 1;
         match line {
             Line::Hello { t_ns, java, level, processors, .. } => {
                 (self.java, self.level, self.processors) = (java, level, processors);
@@ -96,9 +99,9 @@ impl Screen {
             Line::Pinned(tally) => self.pins.add(&tally),
             Line::Wait(tally) => self.waits.add(&tally),
             Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
-            Line::Stacks(ref sample) => self.work.read(sample.t_ns, line),
-            Line::StackGroup(ref group) => self.work.read(group.t_ns, line),
-            Line::StacksEnded { t_ns, .. } => self.work.read(t_ns, line),
+            Line::Stacks(ref sample) => self.work.read(self.lines_read, sample.t_ns, line),
+            Line::StackGroup(ref group) => self.work.read(self.lines_read, group.t_ns, line),
+            Line::StacksEnded { t_ns, .. } => self.work.read(self.lines_read, t_ns, line),
             Line::RunDelay(delay) => self.canary.read(delay),
             Line::Dropped { lines, .. } => self.dropped_lines += lines,
             Line::Problem { what, why, .. } => self.problems.add(what, why),
@@ -139,7 +142,9 @@ impl Screen {
 
     fn pool(&mut self, pool: Pool) {
         let key = (pool.kind, pool.name.clone());
-        self.pools.insert(key, pool);
+        if self.pools.len() < MOST_POOLS || self.pools.contains_key(&key) {
+            self.pools.insert(key, pool);
+        }
     }
 
     /// Seconds since the first line.
@@ -180,6 +185,9 @@ impl Screen {
         self.held_readings >= HELD_READINGS
     }
 }
+
+/// More pools than a program has, unless it makes them without end.
+const MOST_POOLS: usize = 1_000;
 
 /// The readings in a row that count as held; the probe takes two readings a second.
 const HELD_READINGS: u32 = 3;

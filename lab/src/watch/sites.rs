@@ -6,6 +6,8 @@ use threadcount_model::record::jvm::{SiteReason, Total};
 
 /// The largest number of places, because a program that generates classes has no end of them.
 const MOST: usize = 1_000;
+/// Longer than any frame.
+const LONGEST_BYTES: usize = 4_096;
 
 /// A place in the code, in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -32,7 +34,7 @@ impl Sites {
     /// Adds a line of the probe.
     pub fn add(&mut self, tally: &Tally) {
         let site = Site::from_tally(tally);
-        if self.0.len() >= MOST && !self.0.contains_key(&site) {
+        if (self.0.len() >= MOST || site.place.len() > LONGEST_BYTES) && !self.0.contains_key(&site) {
             return;
         }
         let total = self.0.entry(site).or_default();

@@ -1,6 +1,7 @@
 //! The last seconds of a running JVM as a record: the probe's lines, and readings of /proc. We send no load, so there are no figures of
 //! requests.
 
+use crate::run::probe_lines::MOST_LATEST;
 use std::collections::VecDeque;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_machine::other_processes::OtherProcesses;
@@ -20,8 +21,6 @@ pub const WINDOW_S: u64 = 10;
 const SHORTEST_S: u64 = 5;
 /// How long lines are kept, in seconds: the flight recorder's events arrive up to two seconds late, and later on a busy machine.
 const KEPT_S: u64 = WINDOW_S + 10;
-/// The limit for a window that nobody judges.
-const MOST_LINES: usize = 50_000;
 /// The quota's counters must go back as far as the window, with one reading a second.
 const MOST_LIMITS: usize = WINDOW_S as usize;
 
@@ -71,7 +70,7 @@ impl LiveWindow {
             _ => {}
         }
         let kept_from_ns = line.t_ns().saturating_sub(KEPT_S * NANOS_PER_S);
-        while self.lines.len() >= MOST_LINES || self.lines.front().is_some_and(|it| it.t_ns() < kept_from_ns)
+        while self.lines.len() >= MOST_LATEST || self.lines.front().is_some_and(|it| it.t_ns() < kept_from_ns)
         {
             self.lines.pop_front();
         }

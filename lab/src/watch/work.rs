@@ -1,6 +1,7 @@
 //! The activities of threads that had work in the last seconds, as seen in stack samples.
 
 use super::window::WINDOW_S;
+use crate::run::probe_lines::MOST_LATEST;
 use std::collections::VecDeque;
 use threadcount_judge::words::activity::what;
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
@@ -11,13 +12,12 @@ use threadcount_model::window::Window;
 
 /// The samples are kept as long as a window.
 pub(super) const REMEMBERED_S: u64 = WINDOW_S;
-/// The limit for a screen that nobody draws.
-const MOST_LINES: usize = 20_000;
 
 /// The samples of the last seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
-    lines: VecDeque<(Nanos, Line)>,
+    /// With the number of each among all lines of the probe.
+    lines: VecDeque<(usize, Nanos, Line)>,
 }
 
 /// An activity, and the mean number of threads in it.
@@ -30,24 +30,21 @@ pub struct Doing {
 }
 
 impl Work {
-    /// Adds a line of the sampler.
-    pub fn read(&mut self, t_ns: Nanos, line: Line) {
+    /// Adds a line of the sampler, which has this number among all lines of the probe.
+    pub fn read(&mut self, number: usize, t_ns: Nanos, line: Line) {
         let began_ns = t_ns.saturating_sub(REMEMBERED_S * NANOS_PER_S);
         // The line with the reason why sampling ended is kept.
-        while self
-            .lines
-            .front()
-            .is_some_and(|(at, it)| *at < began_ns && !matches!(it, Line::StacksEnded { .. }))
-            || self.lines.len() >= MOST_LINES
-        {
+        while self.lines.front().is_some_and(|(before, at, it)| {
+            (*at < began_ns && !matches!(it, Line::StacksEnded { .. })) || before + MOST_LATEST <= number
+        }) {
             self.lines.pop_front();
         }
-        self.lines.push_back((t_ns, line));
+        self.lines.push_back((number, t_ns, line));
     }
 
     fn profile(&self) -> Option<WaitProfile> {
-        let (first, last) = (self.lines.front()?.0, self.lines.back()?.0);
-        let lines = self.lines.iter().map(|(_, line)| line);
+        let (first, last) = (self.lines.front()?.1, self.lines.back()?.1);
+        let lines = self.lines.iter().map(|(_, _, line)| line);
         wait_profile(lines, Window { started_ns: first, ended_ns: last })
     }
 
@@ -90,14 +87,14 @@ mod tests {
 
     fn work(lines: &str) -> Work {
         let mut work = Work::default();
-        for line in parse(lines).0 {
+        for (number, line) in parse(lines).0.into_iter().enumerate() {
             let t_ns = match &line {
                 Line::Stacks(sample) => sample.t_ns,
                 Line::StackGroup(group) => group.t_ns,
                 Line::StacksEnded { t_ns, .. } => *t_ns,
                 _ => continue,
             };
-            work.read(t_ns, line);
+            work.read(number, t_ns, line);
         }
         work
     }

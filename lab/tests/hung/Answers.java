@@ -19,6 +19,8 @@ public class Answers {
             switch (words[0]) {
                 case "fill" -> fill(Long.parseLong(words[1]));
                 case "files" -> files();
+                case "litter" -> litter(Long.parseLong(words[1]));
+                case "collect" -> System.gc();
                 default -> { }
             }
             System.out.println("answer: " + line);
@@ -33,6 +35,13 @@ public class Answers {
             KEPT.add(new byte[64 << 10]);
         }
         System.gc();
+    }
+
+    /** Allocates so many bytes, and holds none of them. */
+    private static void litter(long bytes) {
+        for (long left = bytes; left > 0; left -= 64 << 10) {
+            KEPT.set(0, new byte[64 << 10]);
+        }
     }
 
     private static void files() {

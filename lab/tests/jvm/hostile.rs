@@ -11,6 +11,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+use threadcount_machine::attach::{JvmProcess, Need};
+use threadcount_machine::probe::attach::load_agent;
 use threadcount_machine::probe::jar;
 
 const HOSTILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hostile.java");
@@ -22,8 +24,12 @@ struct Jvm(Child);
 
 impl Jvm {
     /// Starts it, and waits for its line `up`.
-    fn start(mut command: Command) -> Self {
-        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    fn start(command: Command) -> Self {
+        Self::start_with_log(command, Stdio::null())
+    }
+
+    fn start_with_log(mut command: Command, log: Stdio) -> Self {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().unwrap();
         let mut up = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut up).unwrap();
@@ -127,6 +133,28 @@ fn a_hostile_name_is_escaped_and_masked_and_the_file_of_a_diagnosis_is_its_owner
     let document = fs::read_to_string(&out).unwrap();
     assert!(!document.contains("hunter2") && document.contains("Hostile.take"), "{document}");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "mine");
+}
+
+#[test]
+fn a_probe_that_fails_gives_its_reason_to_us_and_leaves_nothing_in_the_log_of_the_service() {
+    let classes = classes(HOSTILE);
+    for java in [21, 25] {
+        let folder = tempfile::tempdir().unwrap();
+        let (log, lines) = (folder.path().join("log"), folder.path().join("lines"));
+        let command = hostile(java, "deadlock", classes.path());
+        let jvm = Jvm::start_with_log(command, fs::File::create(&log).unwrap().into());
+        let found = JvmProcess::find(jvm.pid()).unwrap();
+        for wrong in ["limit_ms=0", "limit_ms=x"] {
+            let argument = format!("out=file:{},level=locks,{wrong}", lines.display());
+            load_agent(&found, &jar::find().unwrap(), &argument, &Need::LOCKS, GIVE_UP).unwrap();
+        }
+        let lines = fs::read_to_string(&lines).unwrap();
+        let refused: Vec<&str> = lines.lines().filter(|line| line.contains("\"refused\"")).collect();
+        assert_eq!(refused.len(), 2, "Java {java}: {lines}");
+        assert!(refused[0].contains("the locks were not read within 0 ms"), "{lines}");
+        let log = fs::read_to_string(&log).unwrap();
+        assert!(!log.contains("Exception") && !log.contains("dev.threadcount"), "Java {java}: {log}");
+    }
 }
 
 /// A folder without room is mounted as /tmp, for which the test has to be root.

@@ -41,6 +41,7 @@ fn a_sender_that_panics_is_a_failed_run_and_the_other_runs_are_kept() {
     let runner = Runner {
         sender: &Panicking,
         goes_on_without: false,
+        may_all_fail: false,
         experiment: &experiment,
         launcher: &Launcher { instruments: Instruments::NONE, ..Launcher::of_this_machine() },
         command: &[],

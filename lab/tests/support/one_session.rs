@@ -61,6 +61,7 @@ pub fn watched(
         &Runner {
             sender: &ThisProcess,
             goes_on_without: false,
+            may_all_fail: false,
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             command: &[],

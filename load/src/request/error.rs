@@ -41,7 +41,7 @@ pub enum RequestError {
     /// What stands for a value in the documentation of an API.
     #[error(
         "`{placeholder}` in the path stands for a value, and would be sent as it is. Write a value, as in /orders/1, or \
-         {{rand:1:1000}} for a different one each time. %7B and %7D are braces that are meant"
+         {{rand:1:1000}} for a different one each time. %7B, %7D and %3A are braces and a colon that are meant"
     )]
     Unfilled {
         /// As it was written.

@@ -174,22 +174,28 @@ fn find_placeholder(text: &[u8]) -> Option<usize> {
     })
 }
 
-/// The first part of a path that stands for a value in somebody's documentation, as in `/orders/{id}` and `?page={page}`. JSON and GraphQL in a query
-/// have braces of their own.
+/// The first part of a path that stands for a value in somebody's documentation or code, as in `/orders/{id}`, `/orders/:id` and
+/// `?page=${page}`. JSON and GraphQL in a query have braces of their own.
 fn unfilled(path: &[u8]) -> Option<&[u8]> {
     let query = memchr::memchr(b'?', path).unwrap_or(path.len());
-    memchr::memchr_iter(b'{', path).find_map(|start| {
+    let begins_name = |byte: Option<&u8>| byte.is_some_and(|&it| it.is_ascii_alphabetic() || it == b'_');
+    let in_braces = memchr::memchr_iter(b'{', path).find_map(|start| {
         let end = start + memchr::memchr(b'}', &path[start..])?;
         let (name, written) = (&path[start + 1..end], &path[start..=end]);
-        let is_name = name.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || byte == b'_')
-            && !name.iter().any(|byte| b"{\"".contains(byte));
-        // `${NAME}` is a variable of the environment.
-        let is_ours = path[..start].ends_with(b"$") || find_placeholder(written) == Some(0);
-        let key = path[..start].rsplit(|byte| b"?&".contains(byte)).next().unwrap_or_default();
+        let is_name = begins_name(name.first()) && !name.iter().any(|byte| b"{\"".contains(byte));
+        // `${NAME}` is a variable of the environment, and `${name}` is not.
+        let begin = start - usize::from(path[..start].ends_with(b"$"));
+        let is_of_variable = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b'_';
+        let is_variable = begin < start && !name.is_empty() && name.iter().all(is_of_variable);
+        let is_ours = is_variable || find_placeholder(written) == Some(0);
+        let key = path[..begin].rsplit(|byte| b"?&".contains(byte)).next().unwrap_or_default();
         let is_value =
             key.ends_with(b"=") && key != b"query=" && matches!(path.get(end + 1), None | Some(b'&'));
-        (is_name && !is_ours && (start < query || is_value)).then_some(written)
-    })
+        let is_unfilled = if start < query { is_name || name.is_empty() } else { is_name && is_value };
+        (is_unfilled && !is_ours).then_some(&path[begin..=end])
+    });
+    let is_parameter = |part: &&[u8]| part.first() == Some(&b':') && begins_name(part.get(1));
+    in_braces.or_else(|| path[..query].split(|&byte| byte == b'/').find(is_parameter))
 }
 
 fn parse_placeholder(written: &[u8], place: Place, files: &mut CsvFiles) -> Result<Piece, RequestError> {
@@ -301,6 +307,12 @@ mod tests {
             ("/a/{seq:1}/{id}", "{id}"),
             ("/a?page={page}&size=3", "{page}"),
             ("/a?size=3&customer={id}", "{id}"),
+            ("/a?customer=${id}", "${id}"),
+            ("/a/${orderId}/b", "${orderId}"),
+            ("/a/{}/b", "{}"),
+            ("/a/${}", "${}"),
+            ("/a/:id", ":id"),
+            ("/:order_id/b?x=1", ":order_id"),
         ] {
             let error = parse(path, Place::Path).unwrap_err().to_string();
             assert!(
@@ -312,8 +324,12 @@ mod tests {
         for path in [
             "/a/${ID}",
             "/a/{rand:1:9}",
-            "/a/{}",
             "/a/%7Bid%7D",
+            "/a/%3Aid",
+            "/a/b:cancel",
+            "/a/:9",
+            "/a?q={}",
+            "/a?to=/:id",
             "/a?q={\"id\":1}",
             "/a?query={__typename}",
             "/a?query={hero{name}}",
@@ -348,7 +364,7 @@ mod tests {
             "{capture:}",
         ];
         for text in malformed {
-            let error = parse(&format!("{{}}/{text}"), Place::Path).unwrap_err().to_string();
+            let error = parse(&format!("{{}}/{text}"), Place::Body).unwrap_err().to_string();
             assert!(
                 error.starts_with(&format!("`{text}` is not a placeholder. Write {{rand:1:1000}}")),
                 "{error}"

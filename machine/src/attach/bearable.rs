@@ -38,112 +38,51 @@ pub(super) enum Resource {
 }
 
 impl Resource {
+    /// The names behind an amount, in the order of the resources.
+    const NAMES: [&str; 8] = [
+        "threads",
+        "open files",
+        "memory mappings",
+        "of address space",
+        "of memory",
+        "of heap",
+        "of metaspace",
+        "of code cache",
+    ];
+
     fn amount(self, amount: u64) -> String {
         match self {
             Self::Threads | Self::OpenFiles | Self::Mappings => figures::whole(amount as f64),
             _ => figures::bytes(amount),
         }
     }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::OpenFiles => "open files",
-            Self::Mappings => "memory mappings",
-            Self::AddressBytes => "of address space",
-            Self::MemoryBytes => "of memory",
-            Self::HeapBytes => "of heap",
-            Self::MetaspaceBytes => "of metaspace",
-            Self::CodeCacheBytes => "of code cache",
-        }
-    }
 }
 
-/// How much of each resource must be free before a JVM is asked for something: what it took in a measurement with Java 21 and 25,
-/// and as much again for what the application takes in the same moment.
+/// How much of each resource must be free before a JVM is asked for something, in the order of the resources: what it took in a
+/// measurement with Java 21 and 25, and as much again for what the application takes in the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need {
-    threads: u64,
-    open_files: u64,
-    mappings: u64,
-    address_bytes: u64,
-    memory_bytes: u64,
-    heap_bytes: u64,
-    metaspace_bytes: u64,
-    code_cache_bytes: u64,
-}
+pub struct Need([u64; 8]);
 
 impl Need {
-    const NOTHING: Self = Self {
-        threads: 0,
-        open_files: 0,
-        mappings: 0,
-        address_bytes: 0,
-        memory_bytes: 0,
-        heap_bytes: 0,
-        metaspace_bytes: 0,
-        code_cache_bytes: 0,
-    };
     /// The attach listener: 1 thread, its socket and a connection, 4 mappings, 1 MiB.
-    pub(super) const LISTENER: Self = Self {
-        threads: 8,
-        open_files: 8,
-        mappings: 32,
-        address_bytes: 16 * MIB,
-        memory_bytes: 8 * MIB,
-        ..Self::NOTHING
-    };
+    pub(super) const LISTENER: Self = Self([8, 8, 32, 16 * MIB, 8 * MIB, 0, 0, 0]);
     /// A thread dump as JSON, which Java code writes: 2.4 MiB of heap, 4.2 MiB of metaspace, 1.5 MiB of code, 9 MiB in all.
-    pub(super) const DUMP: Self = Self {
-        open_files: 4,
-        mappings: 32,
-        memory_bytes: 24 * MIB,
-        heap_bytes: 4 * MIB,
-        metaspace_bytes: 5 * MIB,
-        code_cache_bytes: MIB,
-        ..Self::NOTHING
-    };
+    pub(super) const DUMP: Self = Self([0, 4, 32, 0, 24 * MIB, 4 * MIB, 5 * MIB, MIB]);
     /// A probe that reads the owners of locks and ends: 2 threads, 3 files, 40 mappings, 24 MiB with the listener, 12 MiB of heap
     /// that become garbage, 3.3 MiB of metaspace, 3.5 MiB of code with what is compiled meanwhile.
-    pub const LOCKS: Self = Self {
-        threads: 12,
-        open_files: 12,
-        mappings: 96,
-        address_bytes: 64 * MIB,
-        memory_bytes: 48 * MIB,
-        heap_bytes: 8 * MIB,
-        metaspace_bytes: 4 * MIB,
-        code_cache_bytes: 2 * MIB,
-    };
+    pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB]);
     /// A probe that stays, with its recording: 12 threads, 13 files, 69 mappings, 62 MiB with the listener, 8 MiB of heap that stay,
     /// 7 MiB of metaspace, 8 MiB of code.
-    pub const WATCH: Self = Self {
-        threads: 24,
-        open_files: 32,
-        mappings: 160,
-        address_bytes: 192 * MIB,
-        memory_bytes: 96 * MIB,
-        heap_bytes: 16 * MIB,
-        metaspace_bytes: 12 * MIB,
-        code_cache_bytes: 4 * MIB,
-    };
+    pub const WATCH: Self = Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 12 * MIB, 4 * MIB]);
 
     /// The same once more: its classes are loaded.
     pub(super) const fn again(&self) -> Self {
-        Self { metaspace_bytes: 0, code_cache_bytes: 0, ..*self }
+        let [threads, files, mappings, address, memory, heap, ..] = self.0;
+        Self([threads, files, mappings, address, memory, heap, 0, 0])
     }
 
     const fn amount(&self, resource: Resource) -> u64 {
-        match resource {
-            Resource::Threads => self.threads,
-            Resource::OpenFiles => self.open_files,
-            Resource::Mappings => self.mappings,
-            Resource::AddressBytes => self.address_bytes,
-            Resource::MemoryBytes => self.memory_bytes,
-            Resource::HeapBytes => self.heap_bytes,
-            Resource::MetaspaceBytes => self.metaspace_bytes,
-            Resource::CodeCacheBytes => self.code_cache_bytes,
-        }
+        self.0[resource as usize]
     }
 }
 
@@ -182,7 +121,7 @@ impl fmt::Display for Lack {
         write!(
             f,
             "{needed} {} must be free, but {holder} {used} of {limit} ({name}). {advice}",
-            resource.name()
+            Resource::NAMES[*resource as usize]
         )
     }
 }
@@ -337,7 +276,13 @@ mod tests {
     use super::*;
     use std::process::{Child, Command};
 
-    const NOTHING: Need = Need::NOTHING;
+    const NOTHING: Need = Need([0; 8]);
+
+    fn need(resource: Resource, amount: u64) -> Need {
+        let mut need = NOTHING;
+        need.0[resource as usize] = amount;
+        need
+    }
 
     struct Sleeper(Child);
 
@@ -377,7 +322,7 @@ mod tests {
     fn a_limit_that_leaves_too_little_is_named_with_its_use_and_what_raises_it() {
         let files = Sleeper::below("-n 20");
         let pid = files.0.id();
-        let says = files.lack(Need { open_files: 19, ..NOTHING });
+        let says = files.lack(need(Resource::OpenFiles, 19));
         assert!(says.starts_with("19 open files must be free, but it has "), "{says}");
         let expected = format!(
             " of 20 (`ulimit -n`). `sudo prlimit --pid {pid} --nofile=120` raises it in the running JVM"
@@ -385,21 +330,21 @@ mod tests {
         assert!(says.ends_with(&expected), "{says}");
         let soft = Sleeper::below("-Sn 20");
         let pid = soft.0.id();
-        let says = soft.lack(Need { open_files: 19, ..NOTHING });
+        let says = soft.lack(need(Resource::OpenFiles, 19));
         assert!(says.contains(&format!(" `prlimit --pid {pid} --nofile=120:` raises it")), "{says}");
-        let says = Sleeper::below("-v 65536").lack(Need { address_bytes: 1 << 30, ..NOTHING });
+        let says = Sleeper::below("-v 65536").lack(need(Resource::AddressBytes, 1 << 30));
         assert!(says.starts_with("1.07 GB of address space must be free, but it uses "), "{says}");
         assert!(says.contains("of 67.1 MB (`ulimit -v`)"), "{says}");
-        let says = Sleeper::below("-d 65536").lack(Need { memory_bytes: 67 << 20, ..NOTHING });
+        let says = Sleeper::below("-d 65536").lack(need(Resource::MemoryBytes, 67 << 20));
         assert!(says.contains("of 67.1 MB (`ulimit -d`)"), "{says}");
     }
 
     #[test]
     fn limits_that_no_process_meets_are_those_of_the_machine() {
         let own = std::process::id();
-        let says = |need: Need| lack(own, &need).unwrap().to_string();
-        assert!(says(Need { mappings: u64::MAX, ..NOTHING }).contains("vm.max_map_count"));
-        let threads = says(Need { threads: u64::MAX, ..NOTHING });
+        let says = |resource| lack(own, &need(resource, u64::MAX)).unwrap().to_string();
+        assert!(says(Resource::Mappings).contains("vm.max_map_count"));
+        let threads = says(Resource::Threads);
         assert!(
             ["kernel.pid_max", "ulimit -u", "pids.max"].iter().any(|it| threads.contains(it)),
             "{threads}"

@@ -4,6 +4,7 @@
 
 use super::bearable::{Lack, Need, Resource, Room, first_lack};
 use super::{CommandError, JvmProcess, command};
+use crate::perf_data::PerfData;
 use std::time::Duration;
 
 const FLAGS: &str = "VM.flags";
@@ -29,10 +30,11 @@ pub(super) fn lack(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<Opt
     if flags.contains(METASPACE_LIMIT) {
         answers.push_str(&ask(METASPACE)?);
     }
-    Ok(first_lack(rooms(&flags, &answers), need))
+    let is_collected = PerfData::read(jvm.pid).is_some_and(|data| data.collections() > 0);
+    Ok(first_lack(rooms(&flags, &answers, is_collected), need))
 }
 
-fn rooms(flags: &str, answers: &str) -> Vec<Room> {
+fn rooms(flags: &str, answers: &str, is_collected: bool) -> Vec<Room> {
     let limit = |name: &str| flags.split_whitespace().find_map(|flag| flag.strip_prefix(name)?.parse().ok());
     let room = |resource, used, limit, name: &str| Room {
         resource,
@@ -43,9 +45,14 @@ fn rooms(flags: &str, answers: &str) -> Vec<Room> {
         advice: "Start it with more".to_owned(),
     };
     let heap = limit(HEAP_LIMIT).zip(heap_used(answers));
-    let heap = heap.map(|(limit, used)| Room {
-        advice: "`jcmd PID GC.run` frees what is garbage of it; else start it with more".to_owned(),
-        ..room(Resource::HeapBytes, used, limit, "-Xmx")
+    let heap = heap.map(|(limit, used)| {
+        // A collection moves what lives out of eden, so what is there now is new, and nearly all of it garbage. Only where the rest has
+        // no room for it may it be what was left.
+        let garbage = eden_used(answers).filter(|it| is_collected && used.saturating_add(*it) <= limit);
+        Room {
+            advice: "`jcmd PID GC.run` frees what is garbage of it; else start it with more".to_owned(),
+            ..room(Resource::HeapBytes, used.saturating_sub(garbage.unwrap_or_default()), limit, "-Xmx")
+        }
     });
     let metaspace = limit(METASPACE_LIMIT).zip(metaspace_committed(answers));
     let metaspace =
@@ -79,6 +86,16 @@ fn heap_used(answer: &str) -> Option<u64> {
     } else {
         Some(generations.iter().sum())
     }
+}
+
+/// What was allocated since the last collection: `eden space 17472K,  14% used`, or, of G1, `3 young (3072K), 1 survivors (1024K)`.
+fn eden_used(answer: &str) -> Option<u64> {
+    if let Some((_, eden)) = answer.split_once("eden space ") {
+        let (bytes, rest) = eden.split_once(',')?;
+        return size(bytes)?.checked_mul(rest.split_once('%')?.0.trim().parse().ok()?).map(|it| it / 100);
+    }
+    let in_brackets = |name: &str| size(answer.split_once(name)?.1.split_once(')')?.0);
+    in_brackets(" young (")?.checked_sub(in_brackets(" survivors (")?)
 }
 
 /// What `MaxMetaspaceSize` limits: `Metaspace  used 93K, committed 320K, reserved 81920K`.
@@ -127,7 +144,7 @@ mod tests {
     #[test]
     fn a_heap_a_limited_metaspace_and_a_code_cache_that_leave_too_little_are_named() {
         let flags = "-XX:MaxHeapSize=8388608 -XX:MaxMetaspaceSize=9437184 -XX:+UseSerialGC";
-        let heap = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap();
+        let heap = first_lack(rooms(flags, SERIAL, false), &Need::LOCKS).unwrap();
         assert!(heap.is_of_heap(), "a collection may end it");
         let heap = heap.to_string();
         assert_eq!(
@@ -136,20 +153,34 @@ mod tests {
              frees what is garbage of it; else start it with more"
         );
         let flags = "-XX:MaxHeapSize=83886080 -XX:MaxMetaspaceSize=7340032 -XX:+UseSerialGC";
-        let metaspace = first_lack(rooms(flags, SERIAL), &Need::LOCKS).unwrap().to_string();
+        let metaspace = first_lack(rooms(flags, SERIAL, false), &Need::LOCKS).unwrap().to_string();
         assert!(
             metaspace.contains("of metaspace must be free, but it uses 4.19 MB of 7.34 MB"),
             "{metaspace}"
         );
         let full = "CodeHeap 'non-nmethods': size=1000Kb used=990Kb max_used=990Kb free=10Kb\nCodeHeap 'profiled nmethods': \
             size=2600Kb used=2400Kb max_used=2500Kb free=200Kb\n bounds [0x1, 0x2, 0x3]\n";
-        let code_cache = first_lack(rooms("", full), &Need::DUMP).unwrap().to_string();
+        let code_cache = first_lack(rooms("", full, false), &Need::DUMP).unwrap().to_string();
         assert!(
             code_cache.starts_with("1.05 MB of code cache must be free, but it uses 2.46 MB of 2.66 MB"),
             "{code_cache}"
         );
         let unlimited = "-XX:MaxHeapSize=83886080 -XX:+UseSerialGC";
-        assert_eq!(first_lack(rooms(unlimited, SERIAL), &Need::WATCH), None);
+        assert_eq!(first_lack(rooms(unlimited, SERIAL, false), &Need::WATCH), None);
+    }
+
+    #[test]
+    fn what_is_in_eden_is_garbage_after_a_collection_unless_the_rest_of_the_heap_is_full() {
+        let used = |mib: u64, answer: &str, is_collected| {
+            rooms(&format!("-XX:MaxHeapSize={}", mib << 20), answer, is_collected)[0].used
+        };
+        let eden = (17_472 << 10) * 14 / 100;
+        assert_eq!(used(24, SERIAL, true), (3 << 20) - eden);
+        assert_eq!(used(24, SERIAL, false), 3 << 20, "nothing has emptied it yet");
+        assert_eq!(used(5, SERIAL, true), 3 << 20, "it may be what had no room elsewhere");
+        let g1 = G1.replace("1 young (1024K)", "2 young (2048K)");
+        assert_eq!(used(24, &g1, true), 1 << 20);
+        assert_eq!(used(24, Z, true), 3 << 20, "a collector without eden");
     }
 
     #[test]

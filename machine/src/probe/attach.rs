@@ -246,7 +246,9 @@ pub(super) fn connect(
         }
         in_words_of_jvm(pid, error, text.lines())
     })?;
-    let (stream, _) = listener.accept().map_err(|_| AttachError::Refused {
+    // A probe that failed has closed its connection, and the agent opens another to give the reason.
+    let connections = std::iter::from_fn(|| listener.accept().ok());
+    let (stream, _) = connections.last().ok_or_else(|| AttachError::Refused {
         pid,
         answer: "it loaded the probe, which did not connect; the JVM's own output has the reason".to_owned(),
     })?;

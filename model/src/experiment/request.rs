@@ -102,7 +102,7 @@ impl RequestSpec {
     /// The request with the values of the environment in path, headers and body. It is never stored.
     #[must_use]
     pub fn with_environment(&self) -> Self {
-        let mut filled = self.clone();
+        let mut filled = Self { variables: VariablesIn::default(), ..self.clone() };
         if self.variables.path {
             filled.path = environment::filled_in_path(&self.path);
         }

@@ -192,8 +192,10 @@ impl<'a> Sent<'a> {
         if self.sent == 0 && self.failed == 0 && records.iter().any(|record| record.benchmark.is_some()) {
             return "a benchmark: no requests".to_owned();
         }
-        if self.failed == 0 {
-            return format!("{sent} requests, none failed");
+        match (self.sent, self.failed) {
+            (0, 0) => return "nothing was measured, because no request was sent".to_owned(),
+            (_, 0) => return format!("{sent} requests, none failed"),
+            _ => {}
         }
         let counted = |(reason, &count)| format!("{reason} {}", figures::count(count));
         let reasons: Vec<String> = self.reasons.iter().map(counted).collect();

@@ -6,6 +6,7 @@ use quick_xml::events::Event;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::metric::Metric;
+use threadcount_model::printable::printable_text;
 use threadcount_model::record::RunFailure;
 use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::{TerminalStyle, paragraph, terminal};
@@ -55,11 +56,43 @@ fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
 }
 
 #[test]
-fn no_escape_sequence_reaches_the_terminal() {
-    let mut document = documents::hostile();
-    document.experiment.question.push_str("\u{1b}]0;owned\u{7}\u{202e}");
-    let text = terminal(&document, Some("x"), TerminalStyle { width: 100, colour: false });
-    assert!(!text.chars().any(|c| (c.is_control() && c != '\n') || c == '\u{202e}'), "{text:?}");
+fn no_format_keeps_a_character_that_moves_a_cursor_hides_or_turns_the_direction() {
+    let document = documents::hostile();
+    let formats = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Junit];
+    let formats = formats.into_iter().chain([Format::Text, Format::Terminal]);
+    let style = TerminalStyle { width: 100, colour: false };
+    let texts = formats.map(|format| render(&document, format).unwrap());
+    for text in texts.chain([details(&document, style), terminal(&document, Some("x"), style)]) {
+        let found = text.find(|c: char| (c.is_control() && c != '\n') || "\u{202e}\u{2028}".contains(c));
+        assert_eq!(found.map(|at| &text[at.saturating_sub(20)..at]), None);
+    }
+    let own = threadcount_report::html::html(&documents::demo()).unwrap();
+    assert_eq!(printable_text(&own), own, "our own scripts stay as they are, so that their hashes hold");
+}
+
+#[test]
+fn a_hostile_name_opens_no_cell_no_code_and_no_formula() {
+    let markdown = render(&documents::hostile(), Format::Markdown).unwrap();
+    let bare = markdown.replace("\\\\", "").replace("\\|", "").replace("\\`", "");
+    assert!(!bare.contains('`'), "{bare}");
+    let mut columns = None;
+    for line in bare.lines() {
+        let found = line.starts_with('|').then(|| line.matches('|').count());
+        assert!(columns.is_none() || found.is_none() || columns == found, "{line}");
+        columns = found;
+    }
+    for table in
+        [render(&documents::hostile(), Format::Csv), threadcount_report::csv::series(&documents::hostile())]
+    {
+        let table = table.unwrap();
+        let mut reader = csv::Reader::from_reader(table.as_bytes());
+        let cells: Vec<String> = reader
+            .records()
+            .flat_map(|row| row.unwrap().iter().map(str::to_owned).collect::<Vec<_>>())
+            .collect();
+        assert!(cells.iter().any(|cell| cell.starts_with("'=cmd()")), "{table}");
+        assert!(!cells.iter().any(|cell| cell.starts_with(['=', '+', '@'])), "{table}");
+    }
 }
 
 #[test]
@@ -134,12 +167,12 @@ fn runs_csv_has_one_row_for_each_run_and_every_metric() {
 }
 
 #[test]
-fn hostile_names_come_back_from_csv_as_they_were() {
+fn hostile_names_come_back_from_csv_as_printable_text() {
     let document = documents::hostile();
     let text = render(&document, Format::Csv).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let row = reader.records().next().unwrap().unwrap();
-    assert_eq!(row[2], document.records[0].variant);
+    assert_eq!(row[2], format!("'{}", printable_text(&document.records[0].variant)));
 }
 
 #[test]
@@ -287,7 +320,7 @@ fn claims_are_errors_when_the_figures_cannot_be_trusted() {
 }
 
 #[test]
-fn hostile_claims_are_well_formed_xml_and_come_back_as_they_were() {
+fn hostile_claims_are_well_formed_xml_and_come_back_as_printable_text() {
     let document = documents::hostile();
     let text = render(&document, Format::Junit).unwrap();
     let mut reader = quick_xml::Reader::from_str(&text);
@@ -304,7 +337,7 @@ fn hostile_claims_are_well_formed_xml_and_come_back_as_they_were() {
     }
     let claims = document.claims.iter().map(|claim| &claim.claim);
     let all = claims.chain(document.experiment.unavailable.iter().map(|it| &it.what));
-    let expected: Vec<String> = all.map(|claim| claim.replace('\u{1}', "\u{FFFD}")).collect();
+    let expected: Vec<String> = all.map(|claim| printable_text(claim).into_owned()).collect();
     assert_eq!(names, expected);
 }
 

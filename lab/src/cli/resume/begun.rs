@@ -33,7 +33,7 @@ pub(super) fn folder_of(command: &[String], result: &Path) -> Option<PathBuf> {
 
 /// Where the command lines are remembered.
 pub(super) fn file() -> PathBuf {
-    cache::folder().join("sessions")
+    cache::state_folder().join("sessions")
 }
 
 /// A line that others could have written is no memory of ours.
@@ -72,6 +72,17 @@ mod tests {
     use super::*;
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn tests_remember_their_sessions_in_a_folder_of_their_own() {
+        let own = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target/test-state");
+        assert!(
+            file().starts_with(&own),
+            "{}: `.cargo/config.toml` names {}",
+            file().display(),
+            own.display()
+        );
+    }
 
     #[test]
     fn only_a_command_line_that_was_typed_here_is_known_with_its_folder() {

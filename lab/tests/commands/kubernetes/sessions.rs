@@ -35,9 +35,16 @@ fn folder() -> (tempfile::TempDir, String) {
 fn two_servers_that_run_already_are_compared_from_pods_that_stay() {
     let (one, other, api) = (TinyServer::start(), TinyServer::start(), FakeApi::start(Trouble::default()));
     let (_kept, out) = folder();
-    let output = compare(&api, &one, &other, &out, "1").output().unwrap();
+    // The pods have no such variable, and what looks like one in its value is sent as it is.
+    let key = ["-H", "X-Key: ${THREADCOUNT_TEST_KEY}"];
+    let mut command = compare(&api, &one, &other, &out, "1");
+    let output = command.args(key).env("THREADCOUNT_TEST_KEY", "s3cret${PATH}").output().unwrap();
     assert!(output.status.success(), "{}", stderr(&output));
+    for seen in one.seen().into_iter().chain(other.seen()) {
+        assert!(seen.headers.iter().any(|header| header == "X-Key: s3cret${PATH}"), "{:?}", seen.headers);
+    }
     let document = result(&out, &output);
+    assert!(!document.to_string().contains("s3cret"), "{document}");
     let records = document["records"].as_array().unwrap();
     assert_eq!(records.len(), 2);
     for (record, server) in records.iter().zip([&one, &other]) {

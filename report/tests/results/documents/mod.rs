@@ -64,7 +64,7 @@ pub fn wide() -> ResultDocument {
 }
 
 /// Text that a hostile YAML file or server could put into every string.
-pub const HOSTILE: &str = "<script>alert(1)</script>\"'</script><!--<img src=x onerror=alert(2)>\u{2028}{{7*7}}|`*_\u{1}]]>&amp;=1+1";
+pub const HOSTILE: &str = "<script>alert(1)</script>\"'</script><!--<img src=x onerror=alert(2)>\u{2028}{{7*7}}|`*_\u{1}\u{1b}[31m\0\u{202e}\n]]>&amp;=1+1";
 
 /// The demo with [`HOSTILE`] and 300 characters in every string that is not a fixed word of the schema.
 pub fn hostile() -> ResultDocument {
@@ -92,7 +92,7 @@ fn poison(value: &mut serde_json::Value) {
         "counted",
     ];
     match value {
-        serde_json::Value::String(text) => *text = format!("{text}{HOSTILE}{}", "x".repeat(300)),
+        serde_json::Value::String(text) => *text = format!("=cmd(){text}{HOSTILE}{}", "x".repeat(300)),
         serde_json::Value::Array(items) => items.iter_mut().for_each(poison),
         serde_json::Value::Object(fields) => {
             fields

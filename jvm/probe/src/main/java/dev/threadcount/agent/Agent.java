@@ -38,7 +38,12 @@ public final class Agent {
      * @throws Exception when the probe cannot start
      */
     public static void premain(String argument, Instrumentation instrumentation) throws Exception {
-        start(argument, instrumentation);
+        try {
+            start(argument, instrumentation);
+        } catch (Exception | Error failed) {
+            tell(argument, failed);
+            throw failed;
+        }
     }
 
     /**
@@ -46,10 +51,17 @@ public final class Agent {
      *
      * @param argument the probe's options; {@code jar=PATH} is the probe to load, percent-encoded
      * @param instrumentation the JVM's hand
-     * @throws Exception when the probe cannot start
+     * @throws Exception when the probe cannot start, and whoever attached cannot be told
      */
     public static void agentmain(String argument, Instrumentation instrumentation) throws Exception {
-        start(argument, instrumentation);
+        try {
+            start(argument, instrumentation);
+        } catch (Exception | Error failed) {
+            // The JVM would print the exception into the log of the application.
+            if (!tell(argument, failed)) {
+                throw failed;
+            }
+        }
     }
 
     private static void start(String argument, Instrumentation instrumentation) throws Exception {
@@ -60,25 +72,23 @@ public final class Agent {
                     .invoke(null, argument, instrumentation);
         } catch (InvocationTargetException failed) {
             loader.close();
-            tell(argument, failed);
             throw failed.getCause() instanceof Exception cause ? cause : failed;
         } catch (ReflectiveOperationException | RuntimeException | Error failed) {
             loader.close();
-            tell(argument, failed);
             throw failed;
         }
     }
 
-    /** Writes the JVM's own words where the lines of the probe would go: its answer to who attached is only a number. */
-    private static void tell(String argument, Throwable failed) {
+    /** Writes the reason where the lines of the probe would go, and returns whether that was possible. */
+    private static boolean tell(String argument, Throwable failed) {
         Throwable root = failed;
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        String why = root.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ");
-        byte[] line = ("{\"type\":\"refused\",\"t_ns\":" + System.nanoTime() + ",\"why\":\"" + why + "\"}\n")
-                .getBytes(StandardCharsets.UTF_8);
         try {
+            String why = root.toString().replaceAll("[\"\\\\\\p{Cntrl}]", " ");
+            byte[] line = ("{\"type\":\"refused\",\"t_ns\":" + System.nanoTime() + ",\"why\":\"" + why + "\"}\n")
+                    .getBytes(StandardCharsets.UTF_8);
             String file = value(argument, FILE);
             String socket = value(argument, SOCKET);
             if (file != null) {
@@ -88,8 +98,9 @@ public final class Agent {
                     channel.write(ByteBuffer.wrap(line));
                 }
             }
+            return file != null || socket != null;
         } catch (IOException | RuntimeException | Error nothingLeft) {
-            // The JVM prints the reason itself.
+            return false;
         }
     }
 

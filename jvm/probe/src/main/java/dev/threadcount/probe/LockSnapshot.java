@@ -8,6 +8,7 @@ import dev.threadcount.probe.stacks.Keeper;
 import dev.threadcount.probe.stacks.ThreadStack;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -41,7 +42,6 @@ final class LockSnapshot {
 
     /** Their stacks show who has what others wait for. */
     private static final int MOST_STACKS = 3_000;
-    private static final long MOST_CODE_NS = 4_000_000_000L;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
     /** Threads that may wait for what only they can give. */
@@ -60,7 +60,7 @@ final class LockSnapshot {
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
     /** The snapshot has a limit, and without the code it says the rest. */
-    private final long codeUntil = System.nanoTime() + MOST_CODE_NS;
+    private final long codeUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
     /** Of virtual threads; null until one is seen that waits for a socket. */
@@ -69,7 +69,8 @@ final class LockSnapshot {
     private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
-    LockSnapshot(JvmAccess jvm, LoadedCode code) {
+    LockSnapshot(JvmAccess jvm, LoadedCode code, Duration limit) {
+        codeUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
         this.jvm = jvm;
         this.code = code;
         releases = new ReleaseScan(code);
@@ -82,6 +83,7 @@ final class LockSnapshot {
     void writeTo(Output output) throws IOException {
         List<Thread> threads = new ArrayList<>();
         jvm.threads().forEach(1, threads::add);
+        threads.removeIf(it -> OwnThreads.isOwn(it.getName()));
         Givers givers = new Givers(jvm, threads);
         for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
             if (thread.getState() == Thread.State.BLOCKED) {

@@ -15,8 +15,9 @@ import java.time.Duration;
  * @param pinnedThreshold the shortest pin that is counted
  * @param recording where the JFR file goes when the probe ends; null for none
  * @param eventsOptional whether the probe goes on without the flight recorder's events where the JVM cannot bear a recording
+ * @param limit how long the locks may take
  */
-record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional) {
+record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional, Duration limit) {
     /** How much is watched. */
     enum Level {
         /** Readings, GC, pins, contended monitors: cheap enough to leave on while measuring. */
@@ -52,6 +53,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         Duration pinnedThreshold = Duration.ZERO;
         Path recording = null;
         boolean eventsOptional = false;
+        Duration limit = Duration.ofSeconds(5);
         for (String pair : argument == null || argument.isBlank() ? new String[0] : argument.split(",")) {
             int equals = pair.indexOf('=');
             String key = equals < 0 ? pair : pair.substring(0, equals);
@@ -61,11 +63,12 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
                 case "level" -> level = parseLevel(value);
                 case "period_ms" -> period = millis(key, value);
                 case "pinned_ms" -> pinnedThreshold = millis(key, value);
+                case "limit_ms" -> limit = millis(key, value);
                 case "jar" -> { }
                 case "jfr" -> recording = path(value);
                 case "events" -> eventsOptional = value.equals("optional");
                 default -> throw new IllegalArgumentException(
-                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms, jfr, events and jar");
+                        "unknown key '" + key + "': there are out, level, period_ms, pinned_ms, limit_ms, jfr, events and jar");
             }
         }
         if (out == null) {
@@ -74,7 +77,7 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
         if (level == Level.CROSSOVER && !out.socket()) {
             throw new IllegalArgumentException("level=crossover needs out=unix:PATH");
         }
-        return new Options(out, level, period, pinnedThreshold, recording, eventsOptional);
+        return new Options(out, level, period, pinnedThreshold, recording, eventsOptional, limit);
     }
 
     private static Out parseOut(String value) {

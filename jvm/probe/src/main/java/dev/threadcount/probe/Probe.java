@@ -26,8 +26,6 @@ public final class Probe implements Runnable {
     private static final String LOADER = "threadcount-probe";
     /** The subject of a problem that ends the events and leaves the readings; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
     private static final String EVENTS = "events";
-    /** {@code diagnose} waits ten, for all that the JVM does for it. */
-    private static final int SNAPSHOT_SECONDS = 5;
 
     private final Options options;
     private final Output output;
@@ -80,7 +78,7 @@ public final class Probe implements Runnable {
         Output output = Output.open(options.out());
         try {
             if (options.level() == Options.Level.LOCKS) {
-                snapshotLocks(output, instrumentation);
+                snapshotLocks(output, options.limit(), instrumentation);
                 return;
             }
             RecordingSpace space = RecordingSpace.find(options);
@@ -121,15 +119,15 @@ public final class Probe implements Runnable {
      * On a thread of ours: to read a class file takes locks of the application's class loaders, which a JVM that hangs may never give
      * back, and without its attach listener, which is the calling thread, it answers no {@code jcmd} any more.
      */
-    private static void snapshotLocks(Output output, Instrumentation instrumentation) throws IOException {
+    private static void snapshotLocks(Output output, Duration limit, Instrumentation instrumentation) throws IOException {
         FutureTask<Void> snapshot = new FutureTask<>(() -> {
-            new LockSnapshot(JvmDoor.open(instrumentation), new LoadedCode(instrumentation::getAllLoadedClasses)).writeTo(output);
+            new LockSnapshot(JvmDoor.open(instrumentation), new LoadedCode(instrumentation::getAllLoadedClasses), limit).writeTo(output);
             return null;
         });
         try {
             // Without a blocker, which a thread in FutureTask.get would have in the snapshot.
-            if (!OwnThreads.start("-locks", snapshot).join(Duration.ofSeconds(SNAPSHOT_SECONDS))) {
-                throw new IOException("the locks were not read within " + SNAPSHOT_SECONDS + " s");
+            if (!OwnThreads.start("-locks", snapshot).join(limit)) {
+                throw new IOException("the locks were not read within " + limit.toMillis() + " ms, e.g. on a full CPU");
             }
             snapshot.get();
         } catch (ExecutionException failed) {
