@@ -1,6 +1,6 @@
 //! A frame of a stack, as thread dumps print it.
 
-use super::libraries;
+use super::libraries::{self, Owner};
 use serde::Serialize;
 use std::fmt;
 
@@ -10,6 +10,8 @@ pub struct Frame {
     /// Class and method: `shop.Orders.find`.
     pub method: String,
     pub line: Option<u32>,
+    #[serde(skip)]
+    owner: Owner,
 }
 
 impl Frame {
@@ -20,17 +22,18 @@ impl Frame {
         // A loader or module comes first: `app//`, `java.base/`; a lambda's class has a `/` of its own at its end.
         let start = method.find('.').and_then(|_| first_of_class(method)).unwrap_or(0);
         let line = place.trim_end_matches(')').rsplit_once(':').and_then(|(_, line)| line.parse().ok());
-        Self { method: method[start..].to_owned(), line }
+        let method = &method[start..];
+        Self { method: method.to_owned(), line, owner: libraries::owner(method) }
     }
 
     #[must_use]
     pub fn is_application(&self) -> bool {
-        libraries::is_application(&self.method)
+        self.owner == Owner::Application
     }
 
     #[must_use]
     pub fn is_jdk(&self) -> bool {
-        libraries::is_jdk(&self.method)
+        self.owner == Owner::Jdk
     }
 
     /// Whether it is this method of a class; `name` may leave out the package.

@@ -1,5 +1,7 @@
 //! Tells whether a method belongs to the JDK, a server, another library or the application.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The file of the probe, so that it and the diagnosis name the same line of a stack.
@@ -12,9 +14,38 @@ static LIBRARIES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk", "serv
 const PROBE: [&str; 2] = ["dev.threadcount.agent.", "dev.threadcount.probe."];
 static SAMPLES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["samples"]));
 
-/// Whether it is the JDK's.
-pub(crate) fn is_jdk(method: &str) -> bool {
-    begins_like(method, &JDK)
+thread_local! {
+    /// The owners of methods that were seen: the threads of a dump share most of their frames.
+    static KNOWN: RefCell<HashMap<String, Owner>> = RefCell::default();
+}
+const MOST_KNOWN: usize = 100_000;
+
+/// Whose code a method is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Owner {
+    Jdk,
+    Library,
+    Application,
+}
+
+/// The owner of a method, given with its class.
+pub(crate) fn owner(method: &str) -> Owner {
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(owner) = known.get(method) {
+            return *owner;
+        }
+        let owner = if is_application(method) {
+            Owner::Application
+        } else if begins_like(method, &JDK) {
+            Owner::Jdk
+        } else {
+            Owner::Library
+        };
+        if known.len() < MOST_KNOWN {
+            known.insert(method.to_owned(), owner);
+        }
+        owner
+    })
 }
 
 /// Whether a method, with its class, is neither the JDK's nor a library's.

@@ -21,6 +21,7 @@ use minijinja::value::Serde;
 use request_bars::RequestBars;
 use run_bars::RunBars;
 use serde::Serialize;
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use stack_flames::{ALLOCATIONS, CPU, StackFlames};
 use tables::Table;
@@ -28,6 +29,7 @@ use tables::ratios::RatioTable;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::experiment::Study;
 use threadcount_model::figures;
+use threadcount_model::printable::printable_text;
 
 /// The name and text of the template; the `.html` in the name switches escaping on.
 const TEMPLATE: (&str, &str) = ("report.html", include_str!("../../assets/report/page.html"));
@@ -52,7 +54,9 @@ const SCRIPT: &str = concat!(
 /// # Errors
 /// When the data cannot be written as JSON or the template fails, which is a bug and not a problem of the document.
 pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
-    let data = serde_json::to_string(&pictures::pictures(document)).map_err(ReportError::Data)?;
+    let mut data = serde_json::to_value(pictures::pictures(document)).map_err(ReportError::Data)?;
+    make_printable(&mut data);
+    let data = data.to_string();
     let mut environment = Environment::new();
     environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
     let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
@@ -125,6 +129,16 @@ impl<'a> Page<'a> {
             script: SCRIPT,
             allowed_scripts: [CHARTS, SCRIPT].map(script_hash).join(" "),
         }
+    }
+}
+
+/// Escapes the texts, which scripts put into the page as they are.
+fn make_printable(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = printable_text(text).into_owned(),
+        Value::Array(values) => values.iter_mut().for_each(make_printable),
+        Value::Object(fields) => fields.values_mut().for_each(make_printable),
+        _ => {}
     }
 }
 

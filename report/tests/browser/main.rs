@@ -12,7 +12,8 @@ use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 use threadcount_judge::result::ResultDocument;
-use threadcount_report::html::html;
+use threadcount_model::printable::printable_text;
+use threadcount_report::{Format, render};
 
 /// Serialises the tests, because a browser needs two cores for itself.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -43,7 +44,7 @@ fn open(document: &ResultDocument) -> Opened {
     let turn = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let file: PathBuf = dir.path().join("report.html");
-    std::fs::write(&file, html(document).unwrap()).unwrap();
+    std::fs::write(&file, render(document, Format::Html).unwrap()).unwrap();
     let mut page = Page::start(&program);
     page.open(&file);
     Opened { page, _file: dir, _turn: turn }
@@ -283,10 +284,11 @@ fn pictures_are_saved_as_png_and_svg() {
 fn hostile_text_stays_text() {
     let document = documents::hostile();
     let mut page = open(&document);
-    assert_eq!(page.text("document.querySelector('h1').textContent"), document.experiment.question);
-    let name = &document.experiment.variants[0].name;
+    let question = printable_text(&document.experiment.question);
+    assert_eq!(page.text("document.querySelector('h1').textContent"), question);
+    let name = printable_text(&document.experiment.variants[0].name);
     assert_eq!(
-        &page.text("document.querySelector('#controls fieldset label > span:last-child').textContent"),
+        page.text("document.querySelector('#controls fieldset label > span:last-child').textContent"),
         name
     );
     page.hover("#chart-rate", 0.5, 0.5);
