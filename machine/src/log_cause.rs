@@ -1,16 +1,36 @@
-//! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line that it marked
-//! as an error, else what it wrote last.
+//! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line that looks like
+//! an error, else the last line.
 
 /// The largest number of lines in a message; a longer text is something else.
 const MOST_MESSAGE_LINES: usize = 30;
 /// The longest cause in characters.
 const LONGEST: usize = 400;
 
-/// The levels with which programs mark a line as an error, in any case.
-const LEVELS: [&str; 3] = ["error", "severe", "fatal"];
+/// Words with which programs of any language begin a complaint, in lower case.
+const COMPLAINTS: [&str; 19] = [
+    "error",
+    "exception",
+    "severe",
+    "fatal",
+    "panic",
+    "fail",
+    "cannot",
+    "can't",
+    "could not",
+    "couldn't",
+    "unable",
+    "refused",
+    "denied",
+    "not found",
+    "no such",
+    "no matching",
+    "invalid",
+    "already in use",
+    "unrecognized",
+];
 
 /// The words that introduce an exception in the first line of its trace.
-const INTRODUCTIONS: [&str; 5] = ["Caused by: ", "[cause]: ", "Uncaught ", "Exception in thread ", "panic: "];
+const INTRODUCTIONS: [&str; 4] = ["Caused by: ", "[cause]: ", "Uncaught ", "Exception in thread "];
 
 /// The line between two Python tracebacks, the first of which is the cause of the second.
 const PYTHON_CAUSE: &str = "The above exception was the direct cause of the following exception:";
@@ -18,7 +38,8 @@ const PYTHON_CAUSE: &str = "The above exception was the direct cause of the foll
 /// The root cause in the log of a program that has ended; `None` if the log is empty.
 #[must_use]
 pub fn cause(lines: &[String]) -> Option<String> {
-    complaint(lines).or_else(|| ending(lines).as_deref().map(cut))
+    let last = || lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
+    complaint(lines).or_else(|| last().map(cut))
 }
 
 /// The same for a program that still runs, whose last line may be about something else.
@@ -32,33 +53,20 @@ fn cut(cause: &str) -> String {
     if is_cut { cause.chars().take(LONGEST).chain(['…']).collect() } else { cause.to_owned() }
 }
 
-/// The last line that the program marked as an error.
+/// The last line that looks like an error, together with the line below it if it ends in a colon.
 #[must_use]
 pub fn trouble(lines: &[String]) -> Option<String> {
-    let is_level = |word: &str| LEVELS.iter().any(|level| word.eq_ignore_ascii_case(level));
-    let is_marked = |line: &str| line.split(|c: char| !c.is_alphanumeric()).any(is_level);
-    let is_introduced = |line: &str| INTRODUCTIONS.iter().any(|word| line.starts_with(word));
-    let marked = lines.iter().rposition(|line| !is_frame(line) && (is_introduced(line) || is_marked(line)));
-    marked.map(|at| with_line_below(lines, at))
-}
-
-/// The last line, or a line shortly before the end that announces others with a colon.
-fn ending(lines: &[String]) -> Option<String> {
-    const LINES: usize = 3;
-    let last = lines.iter().rposition(|line| !line.trim().is_empty())?;
-    let first = (last + 1).saturating_sub(LINES);
-    let announcing = (first..last).rev().find(|&at| lines[at].trim_end().ends_with(':'));
-    Some(with_line_below(lines, announcing.unwrap_or(last)))
-}
-
-/// A line, together with the line below it if it ends in a colon.
-fn with_line_below(lines: &[String], at: usize) -> String {
+    let looks_like_one = |line: &String| {
+        let line = line.to_lowercase();
+        !is_frame(&line) && COMPLAINTS.iter().any(|word| line.contains(word))
+    };
+    let at = lines.iter().rposition(looks_like_one)?;
     let line = lines[at].trim();
     let below = lines.get(at + 1).map(|below| below.trim()).filter(|below| !below.is_empty());
-    match below {
+    Some(match below {
         Some(below) if line.ends_with(':') => format!("{line} {below}"),
         _ => line.to_owned(),
-    }
+    })
 }
 
 /// The program's own summary, like Spring Boot's: paragraphs below the headings `Description:` and `Action:`.

@@ -279,25 +279,6 @@ fn garbage_in_a_small_heap_is_no_full_heap_once_it_was_collected() {
 }
 
 #[test]
-fn a_collection_is_waited_for_where_garbage_fills_the_heap() {
-    on_both(|feature| {
-        let mut jvm = littered(feature);
-        jvm.ask(&format!("litter {}", 6 * MIB));
-        let refused = jvm.told(&["watch", "-d", "1s"]);
-        assert!(refused.contains("of heap must be free") && refused.contains("GC.run"), "{refused}");
-        let mut watch = Command::new(cargo_bin("threadcount"));
-        watch.args(["watch", "-d", "1s", &jvm.pid()]).stdin(Stdio::null());
-        let watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        thread::sleep(Duration::from_secs(1));
-        jvm.ask("collect");
-        let output = watch.wait_with_output().unwrap();
-        let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-        assert!(output.status.success() && told.contains("platform threads"), "{told}");
-        jvm.ask("still there");
-    });
-}
-
-#[test]
 fn a_full_metaspace() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &["-XX:MaxMetaspaceSize=5m", EXITS]);
