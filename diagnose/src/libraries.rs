@@ -1,7 +1,5 @@
 //! Tells whether a method belongs to the JDK, a server, another library or the application.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// The file of the probe, so that it and the diagnosis name the same line of a stack.
@@ -10,17 +8,11 @@ const FILE: &str = include_str!("libraries.txt");
 static JDK: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk"]));
 static SERVERS: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["servers"]));
 static LIBRARIES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["jdk", "servers", "libraries"]));
-/// The probe's packages, which are not in the file: the probe's own tests are applications in them.
-const PROBE: [&str; 2] = ["dev.threadcount.agent.", "dev.threadcount.probe."];
 static SAMPLES: LazyLock<Vec<&str>> = LazyLock::new(|| prefixes(&["samples"]));
+/// The probe's packages. The file leaves them out, because the programs of the probe's tests are in them and count as applications there.
+const PROBE: [&str; 2] = ["dev.threadcount.agent.", "dev.threadcount.probe."];
 
-thread_local! {
-    /// The owners of methods that were seen: the threads of a dump share most of their frames.
-    static KNOWN: RefCell<HashMap<String, Owner>> = RefCell::default();
-}
-const MOST_KNOWN: usize = 100_000;
-
-/// Whose code a method is.
+/// The owner of a method's code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Owner {
     Jdk,
@@ -30,22 +22,13 @@ pub(crate) enum Owner {
 
 /// The owner of a method, given with its class.
 pub(crate) fn owner(method: &str) -> Owner {
-    KNOWN.with_borrow_mut(|known| {
-        if let Some(owner) = known.get(method) {
-            return *owner;
-        }
-        let owner = if is_application(method) {
-            Owner::Application
-        } else if begins_like(method, &JDK) {
-            Owner::Jdk
-        } else {
-            Owner::Library
-        };
-        if known.len() < MOST_KNOWN {
-            known.insert(method.to_owned(), owner);
-        }
-        owner
-    })
+    if is_application(method) {
+        Owner::Application
+    } else if begins_like(method, &JDK) {
+        Owner::Jdk
+    } else {
+        Owner::Library
+    }
 }
 
 /// Whether a method, with its class, is neither the JDK's nor a library's.
@@ -60,7 +43,8 @@ pub(crate) fn is_server(method: &str) -> bool {
     begins_like(method, &SERVERS)
 }
 
-/// Sorted, and none begins like another, so that only the last one before the method can be its beginning.
+/// Whether the method begins with one of the prefixes. They are sorted, and none begins like another, so that only the last one before
+/// the method can be its beginning.
 fn begins_like(method: &str, prefixes: &[&str]) -> bool {
     let behind = prefixes.partition_point(|prefix| *prefix <= method);
     behind.checked_sub(1).is_some_and(|at| method.starts_with(prefixes[at]))

@@ -113,17 +113,13 @@ fn printed_thread(text: ThreadText<'_>) -> Option<PrintedThread> {
     let tid = text.header.split_whitespace().next()?.parse().ok()?;
     let os_id = text.header.split_once('[').and_then(|(_, it)| it.split_once(']')?.0.parse().ok());
     let mut thread = PrintedThread { tid, name: text.name.to_owned(), os_id, ..PrintedThread::default() };
-    // Below a carrier's own stack is that of the thread it carries.
+    // The stack of a virtual thread is printed below that of its carrier.
     let body = text.body.split("Mounted virtual thread ").next().unwrap_or_default();
     body.lines().for_each(|line| detail(&mut thread, line.trim()));
     Some(thread)
 }
 
 fn detail(thread: &mut PrintedThread, line: &str) {
-    // Most lines are frames, and a hostile JVM answers with millions of others.
-    if !line.starts_with(['a', 'C', 'j', '-']) {
-        return;
-    }
     let object = |rest: &str| {
         let address = rest.split_once('<')?.1.split_once('>')?.0;
         let class = rest.split_once("(a ").map_or("", |(_, it)| it.trim_end_matches(')'));

@@ -169,6 +169,7 @@ impl ResultFolder {
         let wrong = |why| FolderError::Format { path: file.clone(), why };
         let json = |error: serde_json::Error| match error.classify() {
             serde_json::error::Category::Eof => "it ends in the middle".to_owned(),
+            // Serde names our types.
             _ => error.to_string().replace("expected struct ", "expected the object "),
         };
         // The schema is checked first, because an error about a field of another version would mislead.

@@ -16,9 +16,9 @@ const REACTION: Duration = Duration::from_millis(100);
 const EVENTS_LIMIT: Duration = Duration::from_secs(5);
 /// Enough for a load of ten minutes at about 400 lines per second.
 const MOST_LINES: usize = 250_000;
-/// The most lines that a reader keeps who needs the last seconds only.
+/// The most lines that are kept by a reader that needs only the last seconds.
 pub const MOST_LATEST: usize = 50_000;
-/// A line of this length is never left out.
+/// Lines up to this length are never left out.
 const SHORT_LINE_BYTES: usize = 400;
 /// Lines waiting to be read. If the reader is slower, the probe has to wait; it then drops lines and reports that.
 const MOST_WAITING: usize = 64;
@@ -50,7 +50,8 @@ fn limited(from: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
     from.filter_map(move |line| {
         let error = ReadLimit::LATEST_PROBE_LINES.check(bytes + line.len()).err();
         if let Some(error) = error.filter(|_| line.len() > SHORT_LINE_BYTES) {
-            let problem = serde_json::json!({"type": "problem", "t_ns": now_ns(), "what": "all lines of the probe", "why": error.to_string()});
+            let (what, why) = ("all lines of the probe", error.to_string());
+            let problem = serde_json::json!({"type": "problem", "t_ns": now_ns(), "what": what, "why": why});
             return (!std::mem::replace(&mut is_said, true)).then(|| problem.to_string());
         }
         if latest.len() >= MOST_LATEST {

@@ -262,15 +262,11 @@ fn a_full_heap() {
     });
 }
 
-/// 24 MiB with an eden of 12.8 MiB, nearly full of garbage.
-fn littered(feature: u16) -> Answers {
-    Answers::start(feature, &["-Xmx24m", "-Xms24m", "-Xmn16m", EXITS])
-}
-
 #[test]
 fn garbage_in_a_small_heap_is_no_full_heap_once_it_was_collected() {
     on_both(|feature| {
-        let mut jvm = littered(feature);
+        // Its eden has 12.8 MiB.
+        let mut jvm = Answers::start(feature, &["-Xmx24m", "-Xms24m", "-Xmn16m", EXITS]);
         jvm.ask("collect");
         jvm.ask(&format!("litter {}", 8 * MIB));
         let told = jvm.told(&["watch", "-d", "1s"]);

@@ -38,17 +38,19 @@ pub(super) enum Resource {
 }
 
 impl Resource {
-    /// The names behind an amount, in the order of the resources.
-    const NAMES: [&str; 8] = [
-        "threads",
-        "open files",
-        "memory mappings",
-        "of address space",
-        "of memory",
-        "of heap",
-        "of metaspace",
-        "of code cache",
-    ];
+    /// The words behind an amount.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::OpenFiles => "open files",
+            Self::Mappings => "memory mappings",
+            Self::AddressBytes => "of address space",
+            Self::MemoryBytes => "of memory",
+            Self::HeapBytes => "of heap",
+            Self::MetaspaceBytes => "of metaspace",
+            Self::CodeCacheBytes => "of code cache",
+        }
+    }
 
     fn amount(self, amount: u64) -> String {
         match self {
@@ -58,8 +60,10 @@ impl Resource {
     }
 }
 
-/// How much of each resource must be free before a JVM is asked for something, in the order of the resources: what it took in a
-/// measurement with Java 21 and 25, and as much again for what the application takes in the same moment.
+/// How much of each resource must be free before a JVM is asked for something: what it took in a measurement with Java 21 and 25, and as
+/// much again for what the application takes in the same moment.
+///
+/// In the order of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace and code cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need([u64; 8]);
 
@@ -121,7 +125,7 @@ impl fmt::Display for Lack {
         write!(
             f,
             "{needed} {} must be free, but {holder} {used} of {limit} ({name}). {advice}",
-            Resource::NAMES[*resource as usize]
+            resource.name()
         )
     }
 }

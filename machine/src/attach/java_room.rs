@@ -88,7 +88,8 @@ fn heap_used(answer: &str) -> Option<u64> {
     }
 }
 
-/// What was allocated since the last collection: `eden space 17472K,  14% used`, or, of G1, `3 young (3072K), 1 survivors (1024K)`.
+/// The bytes that were allocated since the last collection, from `eden space 17472K,  14% used`, or, with G1, from
+/// `3 young (3072K), 1 survivors (1024K)`.
 fn eden_used(answer: &str) -> Option<u64> {
     if let Some((_, eden)) = answer.split_once("eden space ") {
         let (bytes, rest) = eden.split_once(',')?;

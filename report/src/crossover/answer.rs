@@ -59,7 +59,8 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
 fn decision_words(document: &CrossoverDocument, others: &[Treatment], name: NameOf<'_>) -> Option<String> {
     let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
     let asked = *others.iter().find(is_virtual).or(others.first())?;
-    let decided = has_verdict(document, asked).then(|| decision(document, asked)).flatten()?;
+    let has_verdict = |treatment| has_verdict(document, treatment);
+    let decided = decision(document, asked, has_verdict).filter(|_| has_verdict(asked))?;
     Some(match decided {
         Decision::Yes => "Yes. ".to_owned(),
         Decision::No => "No. ".to_owned(),
@@ -272,6 +273,7 @@ mod tests {
         assert!(!sentences[1].contains("the p99"), "{sentences:?}");
         let other = three(|it| it.failed = it.ok);
         assert!(other[1].starts_with("No verdict on platform-400, as "), "{other:?}");
+        assert!(other[0].starts_with("A trade. "), "a pool whose requests fail is not as good: {other:?}");
         let same = three(|it| it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms /= 1.5));
         assert!(same[1].ends_with("the same p99 within 1 %."), "{same:?}");
     }

@@ -59,7 +59,7 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
         let cell = |(place, &Column { metric, .. }): (usize, &Column)| {
             let other = other.and_then(|baseline| document.mean(baseline, &load.name, metric));
             let has_bar = place == 0 || metric == Metric::P99;
-            cell(metric, &runs(document, &row.variant, load, metric), other, scales[place], has_bar)
+            cell(metric, &document.figures(&row.variant, &load.name, metric), other, scales[place], has_bar)
         };
         let cells = columns.iter().enumerate().map(cell).collect();
         let colour = colour(document, &row.variant);
@@ -74,16 +74,13 @@ pub fn board(document: &ResultDocument, load: &LoadSpec) -> Board {
     }
 }
 
-fn runs(document: &ResultDocument, variant: &str, load: &LoadSpec, metric: Metric) -> Vec<f64> {
-    document.figures(variant, &load.name, metric)
-}
-
 /// The highest figure of any run, over all loads whose bars show this metric.
 fn longest(document: &ResultDocument, metric: Metric) -> f64 {
     let loads = document.experiment.loads.iter();
     let loads =
         loads.filter(|load| first_columns(load.workload).iter().any(|column| column.metric == metric));
-    let all = loads.flat_map(|load| ran(document).flat_map(|variant| runs(document, variant, load, metric)));
+    let all = loads
+        .flat_map(|load| ran(document).flat_map(|variant| document.figures(variant, &load.name, metric)));
     all.fold(0.0, f64::max)
 }
 

@@ -20,7 +20,7 @@ use threadcount_model::crossover::Treatment;
 /// The smallest difference that matters to a decision: a ratio of 1.05.
 const MATTERS: f64 = 0.05;
 
-/// What to do about one kind of thread.
+/// The decision about one kind of thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// It is better than the baseline, and in nothing worse.
@@ -59,35 +59,27 @@ impl Effect {
     }
 }
 
-/// The decision about `treatment`; `None` if it was not compared.
+/// The decision about `treatment`; `None` if it was not compared. Only pools with figures that describe all of their requests (`is_fit`)
+/// can be as good as virtual threads.
 #[must_use]
-pub fn decision(document: &CrossoverDocument, treatment: Treatment) -> Option<Decision> {
+pub fn decision(
+    document: &CrossoverDocument,
+    treatment: Treatment,
+    is_fit: impl Fn(Treatment) -> bool,
+) -> Option<Decision> {
     let is_open = document.crossover.rate_per_s.is_some();
     let compared = document.comparisons.iter().find(|it| it.treatment == treatment)?;
     let by_itself = of_one_pair(compared, is_open);
     let helps = matches!(by_itself, Decision::Yes | Decision::Trade);
     let is_virtual = matches!(treatment, Treatment::Virtual { .. });
-    let pools = document.crossover.treatments.iter().skip(1).filter_map(|it| match it {
-        Treatment::Platform { threads } if helps && is_virtual => Some((*it, *threads)),
-        _ => None,
+    let others =
+        document.crossover.treatments.iter().skip(1).filter(|it| helps && is_virtual && is_fit(**it));
+    let as_good = others.filter_map(|&pool| {
+        let Treatment::Platform { threads } = pool else { return None };
+        let pair = of_one_pair(&between(&document.crossover, treatment, pool)?, is_open);
+        matches!(pair, Decision::No | Decision::NoDifference).then_some(threads)
     });
-    let as_good = pools.filter(|(pool, _)| {
-        let pair = between(&document.crossover, treatment, *pool).map(|it| of_one_pair(&it, is_open));
-        matches!(pair, Some(Decision::No | Decision::NoDifference))
-    });
-    Some(
-        as_good
-            .map(|(_, threads)| Decision::OnlyTheNumber(threads))
-            .min_by_key(threads_of)
-            .unwrap_or(by_itself),
-    )
-}
-
-const fn threads_of(decision: &Decision) -> u32 {
-    match decision {
-        Decision::OnlyTheNumber(threads) => *threads,
-        _ => 0,
-    }
+    Some(as_good.min().map_or(by_itself, Decision::OnlyTheNumber))
 }
 
 fn of_one_pair(compared: &TreatmentComparison, is_open: bool) -> Decision {

@@ -59,7 +59,7 @@ final class LockSnapshot {
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
     private final Set<Long> blocked = new HashSet<>();
-    /** The snapshot has a limit, and without the code it says the rest. */
+    /** Code is read for four fifths of the limit, and the rest of the snapshot is written without it. */
     private final long codeUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
