@@ -64,7 +64,7 @@ const KEYS: &[KeySpec] = keys! {
     runs: Count,
     /// First rounds that no figure uses.
     drop: Whole,
-    /// Compare kinds of thread inside one JVM of the first variant before fresh JVMs are compared.
+    /// Compare kinds of thread inside two JVMs of the first variant, instead of fresh JVMs of each variant.
     crossover: bool,
     /// How long everything may take.
     budget: PositiveDuration,

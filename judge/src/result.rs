@@ -7,10 +7,9 @@ use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure}
 use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
-use super::finding::{Fact, Finding};
+use super::finding::Finding;
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::comparison::Comparison;
-use threadcount_model::crossover::Treatment;
 use threadcount_model::doubt::Doubt;
 use threadcount_model::machine::Machine;
 use threadcount_model::metric::Metric;
@@ -35,7 +34,7 @@ pub struct ResultDocument {
     pub created_at: String,
     pub experiment: Experiment,
     pub machine: Machine,
-    /// Kinds of thread compared inside one JVM before the runs; `None` if not asked for, or refused.
+    /// Kinds of thread compared inside the same JVMs; there are no runs then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crossover: Option<CrossoverDocument>,
     /// One record per run, in the order of the runs.
@@ -70,14 +69,6 @@ pub struct FailedRequests<'a> {
     pub cause: Option<FailureReason<'a>>,
 }
 
-/// Did the crossover compare a pool of at least this many threads?
-fn has_pool_of(requests: u32, found: &CrossoverDocument) -> bool {
-    found.comparisons.iter().any(|it| {
-        let is_sized = matches!(it.treatment, Treatment::Platform { threads } if threads >= requests);
-        is_sized && it.rate.interval.is_some()
-    })
-}
-
 impl ResultDocument {
     /// The comparisons under a load with the baseline, or with other variants if `with_baseline` is `false`.
     pub fn comparisons_with_baseline<'a>(
@@ -93,26 +84,6 @@ impl ResultDocument {
     /// The comparisons under a load, in the order of the variants.
     pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)
-    }
-
-    /// Adds kinds of thread compared inside one JVM before the runs, and removes the findings whose question this answers.
-    #[must_use]
-    pub fn with_crossover(mut self, crossover: Option<CrossoverDocument>) -> Self {
-        let first = self.experiment.loads.first().map(|load| load.name.clone());
-        let tells = |finding: &Finding, found: &CrossoverDocument| match &finding.fact {
-            Fact::KindAndNumber(it) => finding.load == first && has_pool_of(it.requests_in_flight, found),
-            _ => false,
-        };
-        if let Some(found) = &crossover {
-            self.findings.retain(|finding| !tells(finding, found));
-        }
-        Self { crossover, ..self }
-    }
-
-    /// The comparison inside one JVM, if no session of runs in fresh JVMs has ended.
-    #[must_use]
-    pub fn crossover_alone(&self) -> Option<&CrossoverDocument> {
-        self.crossover.as_ref().filter(|_| self.records.is_empty() && self.rounds.is_empty())
     }
 
     /// The runs whose failures ended the session: all of the last round with a failure. Empty if the session did not end that way.

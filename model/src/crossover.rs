@@ -1,4 +1,4 @@
-//! A crossover inside one JVM: what was switched, and what each period measured.
+//! A crossover inside a JVM, or inside several one after the other: what was switched, and what each period measured.
 
 use crate::record::Record;
 use crate::record::interference::BusiestProcess;
@@ -82,7 +82,7 @@ impl JsonSchema for Treatment {
     }
 }
 
-/// One crossover of one JVM.
+/// One crossover, of one JVM or of several that were started one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Crossover {
     /// Product and version of the server, e.g. `Tomcat 11.0.24`.
@@ -116,6 +116,43 @@ pub struct Crossover {
     pub explaining: Vec<Record>,
     /// Why there are no explaining runs, as a sentence.
     pub unexplained: Option<String>,
+    /// The first seconds of each JVM that was started for the crossover, on one kind of thread alone: for OS threads and memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alone: Vec<Record>,
+}
+
+impl Crossover {
+    /// The number of JVMs with periods.
+    #[must_use]
+    pub fn jvms(&self) -> u32 {
+        self.periods.iter().map(|it| it.jvm + 1).max().unwrap_or_default()
+    }
+
+    /// The crossover of this JVM and that of another JVM of the same server under the same load, as one.
+    #[must_use]
+    pub fn followed_by(mut self, other: Self) -> Self {
+        let (jvm, block) =
+            (self.jvms(), self.periods.iter().map(|it| it.block + 1).max().unwrap_or_default());
+        let later = other.periods.into_iter();
+        self.periods.extend(later.map(|it| CrossoverPeriod { jvm, block: block + it.block, ..it }));
+        let steady = self.warm_up.steady.zip(other.warm_up.steady).map(|(one, other)| one && other);
+        let is_cold = [self.warm_up.steady, other.warm_up.steady].contains(&Some(false));
+        let requests = CrossoverRequests {
+            ok: self.requests.ok + other.requests.ok,
+            failed: self.requests.failed + other.requests.failed,
+        };
+        self.explaining.extend(other.explaining.into_iter().map(|it| Record { round: jvm + 1, ..it }));
+        self.alone.extend(other.alone);
+        Self {
+            warm_up: CrossoverWarmUp { steady: if is_cold { Some(false) } else { steady }, ..self.warm_up },
+            requests,
+            busiest_other_process: self.busiest_other_process.or(other.busiest_other_process),
+            generator_limit: self.generator_limit.or(other.generator_limit),
+            ended_early: self.ended_early.or(other.ended_early),
+            unexplained: self.unexplained.or(other.unexplained),
+            ..self
+        }
+    }
 }
 
 /// How the JVM was warmed up.
@@ -140,10 +177,13 @@ pub struct CrossoverRequests {
 /// One period: the time under one treatment, from its washout to the next switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverPeriod {
-    /// The number of the block, from 0. Each block contains each treatment twice.
+    /// The number of the JVM, from 0.
+    #[serde(default)]
+    pub jvm: u32,
+    /// The number of the block over all JVMs, from 0. Each block contains each treatment twice.
     pub block: u32,
     pub treatment: Treatment,
-    /// The time of the switch to this treatment, in seconds since the load began.
+    /// The time of the switch to this treatment, in seconds since the load of its JVM began.
     pub switched_s: f64,
     /// The time from the switch to the first counted response, in ms.
     pub washout_ms: f64,

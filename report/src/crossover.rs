@@ -6,7 +6,6 @@ mod tests;
 
 use crate::request_time;
 use crate::sentences::capital;
-use crate::view::label::{self, RequestThreads};
 use std::collections::BTreeSet;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
@@ -15,6 +14,7 @@ use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::{Crossover, LeftOut, Treatment};
 use threadcount_model::figures;
+use threadcount_model::metric::Metric;
 use threadcount_model::record::resource_limits::SharedGroup;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
@@ -42,15 +42,19 @@ pub fn question_of_number(treatments: &[Treatment]) -> Option<String> {
 }
 
 /// The scope of a crossover: what its figures cover, and what they do not.
-pub(crate) const COVERS: [&str; 2] = [
-    "requests of this port in this JVM; @Async, schedulers and clients kept their threads.",
-    "Memory, start-up and OS threads need fresh JVMs: compare --spring-boot or --war.",
-];
+pub(crate) fn covers(crossover: &Crossover) -> [&'static str; 2] {
+    let of_whole_jvm = match crossover.alone.is_empty() {
+        true => "Memory, start-up and OS threads need a JVM that is started: compare --spring-boot or --war.",
+        false => "OS threads and memory were counted in a JVM's first seconds, on this kind of thread alone.",
+    };
+    ["requests of this port; @Async, schedulers and clients kept their threads.", of_whole_jvm]
+}
 
 /// The ratios so far, in one line.
 #[must_use]
 pub fn so_far(document: &CrossoverDocument) -> String {
-    let ratio_words = |it: &TreatmentComparison| format!("{} {}", it.treatment, throughput(&it.rate));
+    let name = |treatment| name(&document.crossover, treatment);
+    let ratio_words = |it: &TreatmentComparison| format!("{} {}", name(it.treatment), throughput(&it.rate));
     let known: Vec<String> = document.comparisons.iter().map(ratio_words).collect();
     let counted = document.comparisons.first().map_or(0, |it| it.rate.blocks);
     let measured: BTreeSet<u32> = document.crossover.periods.iter().map(|it| it.block).collect();
@@ -61,7 +65,7 @@ pub fn so_far(document: &CrossoverDocument) -> String {
     format!(
         "{}{left_out}, throughput against {}: {}",
         figures::plural(measured.len() as u64, "block"),
-        baseline(&document.crossover),
+        name(baseline(&document.crossover)),
         known.join(", ")
     )
 }
@@ -73,12 +77,19 @@ fn throughput(ratio: &CrossoverRatio) -> String {
     }
 }
 
-/// A function that names a kind of thread.
-pub(crate) type NameOf<'n> = &'n dyn Fn(Treatment) -> String;
+/// The first sentence of the answer, which is that of one JVM as long as there is no other; `None` without a period that counts.
+#[must_use]
+pub fn first_answer(document: &CrossoverDocument) -> Option<String> {
+    answer::answers(document).into_iter().next().filter(|_| !document.figures.is_empty())
+}
 
-/// The kind of thread as `--treatments` spells it.
-pub(crate) fn name(treatment: Treatment) -> String {
-    treatment.to_string()
+/// The name of a kind of thread: `platform (200)` for the server's own pool, otherwise as `--treatments` spells it.
+pub(crate) fn name(crossover: &Crossover, treatment: Treatment) -> String {
+    let own_pool = crossover.own_threads.filter(|_| treatment == Treatment::Own);
+    own_pool.map_or_else(
+        || treatment.to_string(),
+        |threads| format!("platform ({})", figures::count(threads.into())),
+    )
 }
 
 /// The kind of thread that the others are compared with.
@@ -97,20 +108,34 @@ pub(crate) fn setting(document: &CrossoverDocument) -> String {
     format!("{}: {load}, {}", crossover.server, periods(document))
 }
 
-/// `40 periods in 46 seconds`.
+/// `40 periods in 46 seconds`, `80 periods in 2 JVMs and 92 seconds, ready after 2.1 s and 2.0 s`.
 pub(crate) fn periods(document: &CrossoverDocument) -> String {
+    let crossover = &document.crossover;
     let counted: usize = document.figures.iter().map(|it| it.periods).sum();
-    let all = &document.crossover.periods;
-    let seconds = all.first().zip(all.last()).map_or(0.0, |(first, last)| {
-        last.switched_s - first.switched_s + last.washout_ms / 1e3 + last.counted_s
-    });
+    let lasted_s = |jvm: u32| {
+        let mut all = crossover.periods.iter().filter(|it| it.jvm == jvm);
+        let first = all.next();
+        first.zip(all.next_back().or(first)).map_or(0.0, |(first, last)| {
+            last.switched_s - first.switched_s + last.washout_ms / 1e3 + last.counted_s
+        })
+    };
+    let seconds: f64 = (0..crossover.jvms()).map(lasted_s).sum();
     let seconds = figures::plural(seconds.round() as u64, "second");
-    format!("{} in {seconds}", figures::plural(counted as u64, "period"))
+    let jvms = match crossover.jvms() {
+        0 | 1 => String::new(),
+        several => format!("{several} JVMs and "),
+    };
+    let ready: Vec<f64> = crossover.alone.iter().map(|it| it.server.ready_after_ms).collect();
+    let ready: Vec<String> = ready.into_iter().map(figures::milliseconds).collect();
+    let ready =
+        if ready.is_empty() { ready.concat() } else { format!(", ready after {}", figures::listed(&ready)) };
+    format!("{} in {jvms}{seconds}{ready}", figures::plural(counted as u64, "period"))
 }
 
 /// The reasons: how many requests the server's own pool serves at once, and what requests wait for and cost per kind of thread.
-pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String> {
+pub(crate) fn why(document: &CrossoverDocument) -> Vec<String> {
     let crossover = &document.crossover;
+    let name = |treatment| name(crossover, treatment);
     let reasons = crossover_reasons(crossover);
     let times = crossover.treatments.iter().filter_map(|treatment| {
         let time = reasons.request_times.iter().find(|it| it.variant == treatment.to_string())?;
@@ -129,15 +154,15 @@ pub(crate) fn why(document: &CrossoverDocument, name: NameOf<'_>) -> Vec<String>
             .then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
-    let pool = own_pool(crossover, name).into_iter().chain(times.take(MOST_KINDS));
+    let pool = own_pool(crossover).into_iter().chain(times.take(MOST_KINDS));
     pool.chain(found.take(MOST_KINDS)).chain(costs.take(MOST_KINDS)).chain(unexplained).collect()
 }
 
-fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
+fn own_pool(crossover: &Crossover) -> Option<String> {
     let is_shown = crossover.rate_per_s.is_none() && crossover.treatments.contains(&Treatment::Own);
     let threads = crossover.own_threads.filter(|_| is_shown)?;
     let clients = figures::count(crossover.clients.into());
-    let (own, pool) = (name(Treatment::Own), figures::count(threads.into()));
+    let (own, pool) = (name(crossover, Treatment::Own), figures::count(threads.into()));
     Some(if threads < crossover.clients {
         format!("{own}: its {pool} threads serve {pool} of {clients} requests at once; the others wait.")
     } else {
@@ -145,27 +170,30 @@ fn own_pool(crossover: &Crossover, name: NameOf<'_>) -> Option<String> {
     })
 }
 
-/// Name, threads, throughput, its ratio, p50, p99, CPU per request.
-pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures, name: NameOf<'_>) -> [String; 7] {
+/// Name, throughput, its ratio, p50, p99, CPU per request, memory, OS threads.
+pub(crate) fn cells(document: &CrossoverDocument, of: &TreatmentFigures) -> [String; 8] {
+    let crossover = &document.crossover;
     let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::milliseconds);
     let compared = document.comparisons.iter().find(|it| it.treatment == of.treatment);
+    let alone = crossover.alone.iter().find(|it| it.variant == of.treatment.to_string());
+    let in_whole_jvm = |metric: Metric| {
+        let value = alone.and_then(|it| metric.of(it));
+        value.map_or_else(|| "–".to_owned(), |value| figures::figure(metric, value))
+    };
     [
-        name(of.treatment),
-        label(&document.crossover, of.treatment),
+        name(crossover, of.treatment),
         figures::rate(of.rate_per_s),
         match compared {
             Some(it) => shown(&it.rate),
-            None if of.treatment == baseline(&document.crossover) => "baseline".to_owned(),
+            None if of.treatment == baseline(crossover) => "baseline".to_owned(),
             None => "–".to_owned(),
         },
         ms(of.p50_ms),
         ms(of.p99_ms),
         ms(of.cpu_us_per_request.map(|it| it / 1e3)),
+        in_whole_jvm(Metric::MemoryNeeded),
+        in_whole_jvm(Metric::OsThreads),
     ]
-}
-
-fn label(crossover: &Crossover, treatment: Treatment) -> String {
-    RequestThreads::from_treatment(treatment, crossover.own_threads).map_or_else(String::new, label::words)
 }
 
 pub(crate) fn shown(ratio: &CrossoverRatio) -> String {
@@ -222,12 +250,8 @@ fn fills_the_cpu(document: &CrossoverDocument) -> bool {
 }
 
 /// The cautions that apply to the ratio of one kind of thread.
-pub(crate) fn cautions(
-    comparison: &TreatmentComparison,
-    crossover: &Crossover,
-    name: NameOf<'_>,
-) -> Vec<String> {
-    let (treatment, baseline) = (name(comparison.treatment), name(baseline(crossover)));
+pub(crate) fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) -> Vec<String> {
+    let (treatment, baseline) = (name(crossover, comparison.treatment), name(crossover, baseline(crossover)));
     let carried = comparison.carry_over.map(|change| {
         format!(
             "{treatment}: its ratio to {baseline} changes {} within a period, after each switch.",
@@ -241,7 +265,22 @@ pub(crate) fn cautions(
     let wide = wide.then(|| {
         format!("{treatment}: the interval is wide; --crossover with a longer --budget narrows it.")
     });
-    changes.into_iter().chain(carried).chain(wide).collect()
+    two_jvms(comparison, &treatment).into_iter().chain(changes).chain(carried).chain(wide).collect()
+}
+
+/// `virtual: two JVMs differ, throughput 1.01x and 1.20x, median response time 0.98x and 2.53x.`; `None` if they agree.
+fn two_jvms(comparison: &TreatmentComparison, treatment: &str) -> Option<String> {
+    let all = [
+        (Some(&comparison.rate), "throughput"),
+        (comparison.p50.as_ref(), "median response time"),
+        (comparison.p99.as_ref(), "p99"),
+    ];
+    let differing = all.into_iter().filter_map(|(ratio, noun)| {
+        let [one, other] = ratio.filter(|it| it.differs_between_jvms())?.in_two_jvms?;
+        Some(format!("{noun} {} and {}", times(one), times(other)))
+    });
+    let differing: Vec<String> = differing.collect();
+    (!differing.is_empty()).then(|| format!("{treatment}: two JVMs differ, {}.", differing.join(", ")))
 }
 
 pub(crate) fn trust(crossover: &Crossover) -> String {

@@ -93,12 +93,14 @@ pub fn crossover(blocks: u32, noise: f64) -> CrossoverDocument {
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,
+        alone: Vec::new(),
     }
     .into()
 }
 
 fn period(block: u32, treatment: Treatment, rate_per_s: f64, p50_ms: f64) -> CrossoverPeriod {
     CrossoverPeriod {
+        jvm: 0,
         block,
         treatment,
         switched_s: f64::from(block) * 5.0,

@@ -45,7 +45,7 @@ const SHOWN: [Shown; 6] = [
 /// Control characters in names and messages are escaped, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
-    if let Some(alone) = document.crossover_alone() {
+    if let Some(alone) = &document.crossover {
         return crossover::crossover(alone, &document.experiment.question, style);
     }
     let view = view(document);
@@ -83,14 +83,10 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
     page
 }
 
-/// The answer. After a crossover, only its answer and whether fresh JVMs confirm it; the tables show their other figures.
+/// The answer, and the reason for no verdict.
 fn answer(view: &View) -> Vec<(String, Tone)> {
-    let sentences: Vec<&String> = match &view.crossover {
-        Some(crossover) => crossover.answer.iter().chain(&crossover.confirmation).collect(),
-        None => view.answer.iter().collect(),
-    };
     let no_verdict = view.no_verdict.iter().map(|it| (format!("{}: {}.", it.head, it.why), Tone::Bad));
-    sentences.into_iter().map(|it| (it.clone(), Tone::Strong)).chain(no_verdict).collect()
+    view.answer.iter().map(|it| (it.clone(), Tone::Strong)).chain(no_verdict).collect()
 }
 
 /// Adds the sentences as one paragraph.

@@ -9,7 +9,6 @@
 //! bias (Kendall, "Note on bias in the estimation of autocorrelation", Biometrika 41, 1954). If it is larger than chance explains, the
 //! interval is that of correspondingly fewer blocks. `crossover/simulation.rs` checks the coverage.
 
-pub mod agreement;
 pub mod comparison;
 pub mod decision;
 mod jackknife;
@@ -34,6 +33,9 @@ const CHANGE_P: f64 = 0.01;
 /// ... and if it is at least this large: a ratio of 1.03.
 const LEAST_CHANGE: f64 = 0.03;
 
+/// Ratios in two JVMs that are farther apart than this are shown beside each other.
+const BETWEEN_JVMS: f64 = 0.10;
+
 /// One treatment against another over all blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrossoverRatio {
@@ -47,6 +49,9 @@ pub struct CrossoverRatio {
     pub p_value: Option<f64>,
     /// Number of blocks.
     pub blocks: usize,
+    /// The ratio in each of two JVMs; `None` for one JVM.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_two_jvms: Option<[f64; 2]>,
 }
 
 impl CrossoverRatio {
@@ -55,6 +60,29 @@ impl CrossoverRatio {
         if matches!(self.verdict, Verdict::Higher | Verdict::Lower) {
             self.verdict = Verdict::NotEnoughRuns;
         }
+    }
+
+    /// The ratio over two JVMs: the geometric mean, with an interval that has those of both JVMs within it. A second JVM may have compiled
+    /// the same code otherwise; two JVMs show whether it did, and are too few to tell how far a third may lie.
+    fn and_in_another_jvm(self, other: Self) -> Self {
+        let both = Self {
+            ratio: (self.ratio * other.ratio).sqrt(),
+            p_value: self.p_value.zip(other.p_value).map(|(one, other)| one.max(other)),
+            blocks: self.blocks + other.blocks,
+            in_two_jvms: Some([self.ratio, other.ratio]),
+            ..self
+        };
+        match (self.interval, other.interval) {
+            (Some(_), Some(it)) => both.reaching(it.low, it.high),
+            (Some(_), None) => Self { in_two_jvms: None, ..self },
+            (None, _) => Self { in_two_jvms: None, ..other },
+        }
+    }
+
+    /// Whether the ratio in one JVM differs from that in another by more than what is measured within each.
+    #[must_use]
+    pub fn differs_between_jvms(&self) -> bool {
+        self.in_two_jvms.is_some_and(|[one, other]| (one / other).ln().abs() >= BETWEEN_JVMS.ln_1p())
     }
 
     /// The same ratio with an interval widened to reach from `low` to `high` at least.
@@ -76,7 +104,8 @@ fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     let verdict = interval.map_or(Verdict::NotEnoughRuns, verdict);
     let error = error_of_mean(differences).filter(|_| interval.is_some());
     let p_value = error.and_then(|(error, freedom)| two_sided_tail(freedom, log_ratio / error));
-    CrossoverRatio { ratio: log_ratio.exp(), interval, verdict, p_value, blocks: differences.len() }
+    let (ratio, blocks) = (log_ratio.exp(), differences.len());
+    CrossoverRatio { ratio, interval, verdict, p_value, blocks, in_two_jvms: None }
 }
 
 /// Does the ratio depend on the time since the switch? Compares its values in the earlier and the later part of the periods, one of

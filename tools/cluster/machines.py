@@ -226,7 +226,9 @@ class Cluster:
             "authorization": {"mode": "Webhook"}, "tlsCertFile": f"{self.keys}/n{number}.crt",
             "tlsPrivateKeyFile": f"{self.keys}/n{number}.key", "containerRuntimeEndpoint": f"unix://{home}/containerd.sock",
             "cgroupDriver": "cgroupfs", "cgroupsPerQOS": False, "enforceNodeAllocatable": [], "failSwapOn": False,
-            "failCgroupV1": False, "podLogsDir": f"{home}/podlogs"}
+            "failCgroupV1": False, "podLogsDir": f"{home}/podlogs",
+            # A disk that others have filled to 85 % is no reason to evict the pods of a test.
+            "evictionHard": {"memory.available": "100Mi", "nodefs.available": "1%", "imagefs.available": "1%"}}
 
 
 def containerd_config(home):

@@ -16,7 +16,7 @@ pub struct CompareAsked {
     pub load: LoadSpec,
     /// The exact number of rounds (`--runs`); `None`: until the result is conclusive.
     pub runs: Option<u32>,
-    /// Whether a crossover inside one JVM comes first.
+    /// Whether kinds of thread are compared inside the same JVMs.
     pub crossover: bool,
     pub budget_s: Option<f64>,
     pub warmup: WarmUpTime,

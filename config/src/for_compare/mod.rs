@@ -85,7 +85,10 @@ fn session(asked: &CompareAsked) -> Vec<(Entry, &'static str)> {
     let runs = asked.runs.map(|runs| entry("runs", runs.to_string()));
     let keys = [
         (Some(entry("warmup", warmup)), "how long each server is warmed up, at most"),
-        (asked.crossover.then(|| entry("crossover", "true")), "kinds of thread inside one JVM come first"),
+        (
+            asked.crossover.then(|| entry("crossover", "true")),
+            "kinds of thread are compared inside two JVMs, and not in fresh ones",
+        ),
         (budget, "no round begins that would end later"),
         (runs, "exactly so many rounds"),
         (asked.runs.map(|_| entry("drop", "0")), "no round is left out"),

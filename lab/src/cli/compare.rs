@@ -1,7 +1,7 @@
 //! `threadcount compare`: an experiment without a file, for a service of the user's own.
 
 use super::attached_load;
-use super::crossover::{self, CrossoverEnds, CrossoverOptions};
+use super::crossover::{self, CrossoverOptions};
 use super::experiment_args::{ExperimentArgs, SessionKind};
 use super::experiment_outcome::exit_code;
 use super::load_options::{AskedLoad, LoadOptions};
@@ -92,7 +92,15 @@ impl CompareCommand {
     pub fn run(self) -> miette::Result<ExitCode> {
         if let Some(service) = self.service.attached() {
             if self.crossover.crossover {
-                return crossover::attached(service, &self.urls, &self.load, &self.crossover, self.ends());
+                let fail_above = self.args.fail_above;
+                return crossover::attached(
+                    service,
+                    &self.urls,
+                    &self.load,
+                    &self.crossover,
+                    self.budget,
+                    fail_above,
+                );
             }
             if self.budget.is_some() {
                 return Err(miette!("--budget: with --attach it is about --crossover; a load has -d or -n"));
@@ -106,7 +114,7 @@ impl CompareCommand {
                 return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
             }
             let asking = self.crossover.asking(experiment);
-            return crossover::started(&asking, &self.crossover, self.ends(), &self.args);
+            return crossover::started(&asking, &self.crossover, &self.args);
         }
         if let Some(file) = &self.save {
             save(&document, &experiment, file)?;
@@ -119,19 +127,17 @@ impl CompareCommand {
         Ok(exit_code(&[self.args.run(experiment, false, SessionKind::Comparison)?]))
     }
 
-    const fn ends(&self) -> CrossoverEnds {
-        CrossoverEnds { budget: self.budget, fail_above: self.args.fail_above }
-    }
-
     /// The kind of thread of its servers can be switched while they run.
     fn can_switch(&self) -> bool {
         matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_))
     }
 
-    /// A number of rounds, and a choice of Java versions, are about fresh JVMs.
-    fn has_crossover_first(&self) -> bool {
+    /// Whether kinds of thread are compared inside the same JVMs. A number of rounds, several Java versions and what is observed in each
+    /// run ask for fresh JVMs.
+    fn is_crossover(&self) -> bool {
         let is_one_java = self.service.surroundings().jdks.len() < 2;
-        self.can_switch() && !self.crossover.no_crossover && self.runs.is_none() && is_one_java
+        let wants_fresh = self.crossover.fresh || self.runs.is_some() || self.args.needs_runs();
+        self.can_switch() && is_one_java && !wants_fresh
     }
 
     /// The same, to go on with its result.
@@ -182,7 +188,7 @@ impl CompareCommand {
             surroundings: self.service.surroundings(),
             load,
             runs: self.runs.map(NonZeroU32::get),
-            crossover: self.has_crossover_first(),
+            crossover: self.is_crossover(),
             // A number of rounds is exact.
             budget_s: budget_s.or(self.runs.is_none().then_some(BUDGET_S)),
             warmup: self.warmup,

@@ -1,4 +1,4 @@
-//! `threadcount compare --crossover`: kinds of thread compared inside one JVM, which runs already or is started for it.
+//! `threadcount compare`: kinds of thread compared inside one JVM, which runs already, or inside two that are started for it.
 
 use super::attached_load::{self, Attachment};
 use super::experiment_args::{ExperimentArgs, print_masked};
@@ -31,30 +31,34 @@ use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
-/// Two minutes after it is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
+/// Two minutes after a JVM is ready there is an answer: 37 s of warm-up at most, this, and some ten seconds for the reasons.
 const BUDGET: Duration = Duration::from_secs(66);
 /// So much longer where the JVM still warms up, or too little is known: three minutes after it is ready there is an answer.
 const ANOTHER_MINUTE: Duration = Duration::from_secs(60);
+/// Two JVMs with periods of [`BUDGET`] take this many seconds, with their start and warm-up.
+const WHOLE_S: f64 = 300.0;
 /// So often the ratios so far are printed.
 const PRINTED_EVERY: Duration = Duration::from_secs(10);
+/// The number of JVMs that are started, one after the other.
+const JVMS: u32 = 2;
 /// So often a line of the warm-up is printed.
 const WARMING_LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Flags about fresh JVMs, and about a result of several runs.
-const FRESH_JVMS_ONLY: [&str; 8] =
-    ["no_crossover", "fail_if", "save", "open", "runs", "jfr", "probe", "no_probe"];
+const FRESH_JVMS_ONLY: [&str; 8] = ["fresh", "fail_if", "save", "open", "runs", "jfr", "probe", "no_probe"];
 
 /// `--crossover` and what belongs to it.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
     /// Compare kinds of thread inside one JVM. They are switched about once per second under one load, and reset at the end.
-    /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. With --attach, --spring-boot or --war
+    /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. The default of --spring-boot and --war; with --attach, in the JVM that runs
     #[arg(long, conflicts_with_all = FRESH_JVMS_ONLY)]
     pub crossover: bool,
-    /// With --spring-boot or --war: compare fresh JVMs alone. Otherwise a crossover comes first, and fresh JVMs confirm it
-    #[arg(long)]
-    pub no_crossover: bool,
+    /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. So do --runs, --fail-if, --jfr, --probe and
+    /// several --jdk
+    #[arg(long, alias = "no-crossover")]
+    pub fresh: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N. Without it: own,
     /// virtual, and, where the own pool is smaller, platform-N with a thread per client
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
@@ -67,18 +71,30 @@ pub struct CrossoverOptions {
     json: bool,
 }
 
-/// When a crossover ends, and what it may end with.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct CrossoverEnds {
-    /// For its periods; `None`: [`BUDGET`].
-    pub budget: Option<Duration>,
-    /// The share of failed requests that is no failure, from 0 to 1.
-    pub fail_above: f64,
+/// How long the periods of one JVM may take together.
+#[derive(Clone, Copy, Debug)]
+struct PeriodsBudget {
+    usual: Duration,
+    /// So long where the JVM still warms up, or too little is known.
+    longest: Duration,
 }
 
-/// How long periods may take, and how long where the JVM still warms up, or too little is known.
-fn budgets(asked: Option<Duration>) -> (Duration, Duration) {
-    asked.map_or((BUDGET, BUDGET + ANOTHER_MINUTE), |it| (it, it))
+impl PeriodsBudget {
+    /// The budget in a JVM that runs already.
+    fn of_attached(asked: Option<Duration>) -> Self {
+        asked.map_or(Self { usual: BUDGET, longest: BUDGET + ANOTHER_MINUTE }, |it| Self {
+            usual: it,
+            longest: it,
+        })
+    }
+
+    /// The budget in one of two JVMs that are started, where both together may take `whole_s` seconds. Only the first one may take longer:
+    /// after it, it is known whether the figures are hard to measure.
+    fn of_started(whole_s: Option<f64>, jvm: usize) -> Self {
+        let usual = whole_s.map_or(BUDGET, |it| BUDGET.mul_f64(it / WHOLE_S));
+        let may_be_longer = jvm == 0 && usual >= BUDGET;
+        Self { usual, longest: if may_be_longer { usual + ANOTHER_MINUTE } else { usual } }
+    }
 }
 
 impl CrossoverOptions {
@@ -113,116 +129,126 @@ pub(super) fn attached(
     urls: &[String],
     load: &LoadOptions,
     options: &CrossoverOptions,
-    ends: CrossoverEnds,
+    budget: Option<Duration>,
+    fail_above: f64,
 ) -> miette::Result<ExitCode> {
     let (spec, plan, origin) = attached_load::planned(target, urls, load)?;
     let port = plan.requests.origin().port;
     let pid = target.pid()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-    let (budget, longest_budget) = budgets(ends.budget);
+    let PeriodsBudget { usual, longest } = PeriodsBudget::of_attached(budget);
     let order = CrossoverOrder {
         pid,
         port,
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
         treatments: options.treatments()?,
-        budget,
-        longest_budget,
+        budget: usual,
+        longest_budget: longest,
         beside_others: options.beside_others,
+        alone: None,
     };
-    let document = without_secrets(measured(&order, &stop)?, &attached::experiment(&spec, &origin));
+    let measured = measured(&order, &stop)?;
+    let document = without_secrets(measured, &attached::experiment(&spec, &origin)).into();
     let question =
         words::question_of_number(&options.treatments).unwrap_or_else(|| words::question_of_port(port));
-    finish(&document, &question, options, ends.fail_above)
+    finish(&document, &question, options, fail_above)
 }
 
 /// Its records, as a result has them.
-fn without_secrets(mut document: CrossoverDocument, experiment: &Experiment) -> CrossoverDocument {
-    let records = std::mem::take(&mut document.crossover.explaining);
-    let kept = records.into_iter().map(|record| session::without_secrets(record, experiment));
-    document.crossover.explaining = kept.collect();
-    document
+fn without_secrets(mut crossover: Crossover, experiment: &Experiment) -> Crossover {
+    for records in [&mut crossover.explaining, &mut crossover.alone] {
+        let kept = std::mem::take(records).into_iter();
+        *records = kept.map(|record| session::without_secrets(record, experiment)).collect();
+    }
+    crossover
 }
 
-/// Of a JVM that is started for it, and nothing else. It is a result, in a folder of its own.
+/// A crossover inside two JVMs that are started for it. It is a result, in a folder of its own.
 ///
 /// # Errors
 /// A folder that cannot be written, a server that cannot be started or switched.
 pub(super) fn started(
     experiment: &Experiment,
     options: &CrossoverOptions,
-    ends: CrossoverEnds,
     args: &ExperimentArgs,
 ) -> miette::Result<ExitCode> {
     let (earlier, its_folder) = args.earlier()?.unzip();
     let folder = its_folder.map_or_else(|| args.folder(&experiment.name, false), Ok).into_diagnostic()?;
     if let Some(earlier) = &earlier {
         earlier.announce(experiment, args.instruments())?;
-        if let Some(document) = &earlier.document.crossover {
-            return finish_result(&earlier.document, document, &folder, options, ends.fail_above);
-        }
     }
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let command = command_of(earlier.as_ref());
     print_masked(experiment, &command)?;
     if earlier.is_none() {
         remember(&command);
+        session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     }
-    session::begin(experiment, None, &command, &folder).into_diagnostic()?;
-    let document = of_first_variant(experiment, options, ends.budget, &folder, &stop);
-    folder.give_room();
-    let document = document?;
-    let result = session::begin(experiment, Some(&document), &command, &folder).into_diagnostic()?;
-    finish_result(&result, &document, &folder, options, ends.fail_above)
-}
-
-/// The answer of a result that is this crossover, and its page.
-fn finish_result(
-    result: &ResultDocument,
-    document: &CrossoverDocument,
-    folder: &ResultFolder,
-    options: &CrossoverOptions,
-    fail_above: f64,
-) -> miette::Result<ExitCode> {
-    let page = report::write(result, Format::Html, folder.path());
-    let code = finish(document, &result.experiment.question, options, fail_above)?;
+    let result = match earlier.map(|it| it.document).filter(is_whole) {
+        Some(result) => result,
+        None => inside_two_jvms(experiment, options, &command, &folder, &stop)?,
+    };
+    let Some(document) = &result.crossover else { return Ok(ExitCode::from(super::FAILED)) };
+    let page = report::write(&result, Format::Html, folder.path());
+    let code = finish(document, &result.experiment.question, options, args.fail_above)?;
     note!("Report  {}", page.into_diagnostic()?.display());
     Ok(code)
 }
 
-/// Of a JVM that is started for it, before fresh JVMs are compared: its answer is printed. `None`: there is none, and the reason is
-/// printed.
-///
-/// # Errors
-/// Its server never became ready, or stdout cannot be written.
-pub(super) fn before_fresh_jvms(
-    experiment: &Experiment,
-    folder: &ResultFolder,
-    stop: &AtomicBool,
-) -> miette::Result<Option<CrossoverDocument>> {
-    let options = CrossoverOptions::default();
-    let document = match of_first_variant(experiment, &options, None, folder, stop) {
-        Ok(document) => document,
-        // Fresh JVMs would not become ready either.
-        Err(why) if matches!(why.downcast_ref(), Some(CrossoverFailure::NotReady { .. })) => return Err(why),
-        Err(why) => {
-            note!("No crossover inside one JVM: {why}");
-            return Ok(None);
-        }
-    };
-    finish(&document, &experiment.question, &options, 0.0)?;
-    note!("Fresh JVMs follow, for memory, start-up and OS threads.");
-    Ok(Some(document))
+/// Whether a result has the crossover of both JVMs.
+pub(super) fn is_whole(result: &ResultDocument) -> bool {
+    result
+        .crossover
+        .as_ref()
+        .is_some_and(|it| it.crossover.jvms() == JVMS && it.crossover.ended_early.is_none())
 }
 
-/// Of the experiment's first variant.
-fn of_first_variant(
+/// The result of a crossover inside two JVMs of the experiment's first variant, one after the other. It is saved after each.
+///
+/// # Errors
+/// The first JVM has no crossover, or the result cannot be saved.
+pub(super) fn inside_two_jvms(
     experiment: &Experiment,
     options: &CrossoverOptions,
-    budget: Option<Duration>,
+    command: &[String],
     folder: &ResultFolder,
     stop: &AtomicBool,
-) -> miette::Result<CrossoverDocument> {
+) -> miette::Result<ResultDocument> {
+    let save = |crossover: &Crossover| {
+        folder.give_room();
+        let document = CrossoverDocument::from(crossover.clone());
+        let result = session::begin(experiment, Some(&document), command, folder).into_diagnostic()?;
+        Ok::<_, miette::Report>((result, document))
+    };
+    let first = inside_a_jvm(experiment, options, folder, stop, 0)?;
+    let (result, document) = save(&first)?;
+    if first.ended_early.is_some() {
+        return Ok(result);
+    }
+    if let Some(sentence) = words::first_answer(&document) {
+        note!("first answer, of one JVM: {sentence}");
+    }
+    note!("a second JVM follows, which may have compiled the same code otherwise");
+    match inside_a_jvm(experiment, options, folder, stop, 1) {
+        Ok(second) => Ok(save(&first.followed_by(second))?.0),
+        Err(why) => {
+            note!("The second JVM has no crossover: {why}");
+            let ended_early = Some(format!("the second JVM has no crossover: {why}"));
+            Ok(save(&Crossover { ended_early, ..first })?.0)
+        }
+    }
+}
+
+/// The crossover inside one of the JVMs. Its first seconds are on one kind of thread alone: the baseline in the first JVM, and virtual threads
+/// in the second.
+fn inside_a_jvm(
+    experiment: &Experiment,
+    options: &CrossoverOptions,
+    folder: &ResultFolder,
+    stop: &AtomicBool,
+    jvm: usize,
+) -> miette::Result<Crossover> {
     let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
         return Err(miette!("nothing is to be started"));
     };
@@ -233,17 +259,36 @@ fn of_first_variant(
     };
     launcher.prepare(variant).into_diagnostic()?;
     note!("starting {}", variant.name);
-    let run_folder = folder.run_folder(0, "crossover", &load.name);
+    let run_folder = folder.run_folder(u32::try_from(jvm).unwrap_or_default(), "crossover", &load.name);
     folder.empty_run_folder(&run_folder).into_diagnostic()?;
-    let mut server = launcher
+    let server = launcher
         .launch(variant, load.clients(), &run_folder, stop)
         .map_err(|error| not_ready(error, experiment, variant))?;
-    note!("ready after {}", figures::milliseconds(server.facts.ready_after_ms));
-    let document = of_server(&mut server, load, options, budget, stop);
+    let ready_after_ms = server.facts.ready_after_ms;
+    note!("ready after {}", figures::milliseconds(ready_after_ms));
+    let treatments = options.treatments()?;
+    let alone = match jvm {
+        0 => treatments.first().copied().unwrap_or(Treatment::Own),
+        _ => treatments.get(1).copied().unwrap_or(Treatment::Virtual { limit: None }),
+    };
+    let found = of_server(
+        &server,
+        load,
+        treatments,
+        PeriodsBudget::of_started(experiment.budget_s, jvm),
+        alone,
+        stop,
+    );
     let stopped = server.tear_down();
-    let document = document?;
+    let mut found = without_secrets(found?, experiment);
+    found.alone.iter_mut().for_each(|it| it.server.ready_after_ms = ready_after_ms);
     stopped.into_diagnostic()?;
-    Ok(without_secrets(document, experiment))
+    Ok(found)
+}
+
+/// Whether fresh JVMs would fail for the same reason.
+pub(super) fn ends_all(why: &miette::Report) -> bool {
+    matches!(why.downcast_ref(), Some(CrossoverFailure::NotReady { .. }))
 }
 
 /// The root cause first, as the answer.
@@ -259,35 +304,35 @@ fn not_ready(error: LaunchError, experiment: &Experiment, variant: &Variant) -> 
 }
 
 fn of_server(
-    server: &mut threadcount_servers::RunningServer,
+    server: &threadcount_servers::RunningServer,
     load: &threadcount_model::experiment::LoadSpec,
-    options: &CrossoverOptions,
-    budget: Option<Duration>,
+    treatments: Vec<Treatment>,
+    budget: PeriodsBudget,
+    alone: Treatment,
     stop: &AtomicBool,
-) -> miette::Result<CrossoverDocument> {
+) -> miette::Result<Crossover> {
     let plan = plan_flags::planned(load, &server.url)?;
     let pid = server.pid().map(|pid| ProcessTree::rooted_at(pid).java_pid().unwrap_or(pid));
     let pid = pid
         .ok_or_else(|| miette!("the server runs elsewhere, and its threads cannot be switched from here"))?;
-    let (budget, longest_budget) = budgets(budget);
     let order = CrossoverOrder {
         pid,
         port: plan.requests.origin().port,
         plan: &plan,
         jar: jar::find().into_diagnostic()?,
-        treatments: options.treatments()?,
-        budget,
-        longest_budget,
+        treatments,
+        budget: budget.usual,
+        longest_budget: budget.longest,
         // Nobody else knows its port.
         beside_others: true,
+        alone: Some(alone),
     };
     measured(&order, stop)
 }
 
-fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<CrossoverDocument> {
+fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<Crossover> {
     let mut progress = CrossoverProgress::default();
-    let crossover = crossover::run(order, stop, &mut |event| progress.event(&event));
-    Ok(crossover?.into())
+    Ok(crossover::run(order, stop, &mut |event| progress.event(&event))?)
 }
 
 fn finish(
@@ -304,15 +349,17 @@ fn finish(
     Ok(exit_code(document, fail_above))
 }
 
-/// 1: it was broken off, nothing was measured, or more requests failed than are allowed.
+/// 1 if the crossover has failed.
 fn exit_code(document: &CrossoverDocument, fail_above: f64) -> ExitCode {
+    if has_failed(document, fail_above) { ExitCode::from(super::FAILED) } else { ExitCode::SUCCESS }
+}
+
+/// Whether it was broken off, measured nothing, or had more failed requests than are allowed.
+pub(super) fn has_failed(document: &CrossoverDocument, fail_above: f64) -> bool {
     let crossover = &document.crossover;
     let is_whole = crossover.ended_early.is_none() && !document.comparisons.is_empty();
     let (ok, failed) = (crossover.requests.ok as f64, crossover.requests.failed as f64);
-    match is_whole && failed <= fail_above * (ok + failed) {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(super::FAILED),
-    }
+    !is_whole || failed > fail_above * (ok + failed)
 }
 
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.

@@ -1,11 +1,12 @@
 //! What `run` and `compare` share: options, and an experiment from the first launch to the written report.
 
+use super::crossover::{self, CrossoverOptions};
 use super::experiment_outcome::ExperimentOutcome;
+use super::interrupt;
 use super::preparation::{leave_out_too_large, prepare_loads, prepare_variants};
 use super::progress::Progress;
 use super::resume::begun::remember;
 use super::resume::{Earlier, command_of, folder_parser};
-use super::{crossover, interrupt};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::run::Runner;
@@ -206,23 +207,28 @@ impl ExperimentArgs {
         let command = command_of(earlier.as_ref());
         print_masked(&experiment, &command)?;
         let interrupted = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
-        let crossover_before = earlier.as_ref().and_then(|it| it.document.crossover.clone());
-        let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
         if earlier.is_none() {
             remember(&command);
             session::begin(&experiment, None, &command, &folder).into_diagnostic()?;
         }
-        let crossover = match experiment.crossover && !is_begun && !self.sends_elsewhere() {
-            true if crossover_before.is_none() => {
-                crossover::before_fresh_jvms(&experiment, &folder, &interrupted)?
+        let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
+        if experiment.crossover && sends_here && !is_begun {
+            let whole = earlier.as_ref().map(|it| it.document.clone()).filter(crossover::is_whole);
+            let options = CrossoverOptions::default();
+            let found = whole.map_or_else(
+                || crossover::inside_two_jvms(&experiment, &options, &command, &folder, &interrupted),
+                Ok,
+            );
+            match found {
+                Ok(document) => return self.end_of_crossover(document, &folder, &interrupted),
+                Err(why) if crossover::ends_all(&why) => return Err(why),
+                Err(why) => note!("{why}; fresh JVMs are compared instead"),
             }
-            _ => crossover_before,
-        };
+        }
         let pods = self.pods(&interrupted)?;
         let mut progress = Progress::new(&experiment);
         let runner = Runner {
             experiment: &experiment,
-            crossover: crossover.as_ref(),
             command: &command,
             launcher: &launcher,
             sender: pods.as_deref().unwrap_or(&ThisProcess),
@@ -254,6 +260,30 @@ impl ExperimentArgs {
             unsaved,
             fail_above: self.fail_above,
         })
+    }
+
+    /// The outcome of an experiment that is a crossover.
+    fn end_of_crossover(
+        &self,
+        document: ResultDocument,
+        folder: &ResultFolder,
+        interrupted: &AtomicBool,
+    ) -> miette::Result<ExperimentOutcome> {
+        let disk_full = self.report(&document, folder)?;
+        Ok(ExperimentOutcome {
+            document,
+            conditions: Vec::new(),
+            cut_short: interrupted.load(Ordering::Relaxed),
+            disk_full,
+            unsaved: None,
+            fail_above: self.fail_above,
+        })
+    }
+
+    /// Whether something is asked that only runs in fresh JVMs have.
+    pub(super) fn needs_runs(&self) -> bool {
+        let is_observed = self.jfr || self.no_probe || self.probe != ProbeChoice::Light;
+        !self.fail_if.is_empty() || is_observed || self.sends_elsewhere()
     }
 
     /// Each `--fail-if` as it is written and read.

@@ -1,5 +1,6 @@
 //! What became of experiments: the exit code, and the lines that explain it.
 
+use super::crossover::has_failed;
 use super::{DISK_FULL, FAILED, NOT_JUDGED};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -52,6 +53,11 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     let is_any_measured = outcomes.iter().any(|outcome| outcome.document.is_any_complete());
     for ExperimentOutcome { document, conditions, cut_short, disk_full, unsaved, fail_above } in outcomes {
         let name = &document.experiment.name;
+        if let Some(crossover) = &document.crossover {
+            let is_failed = *cut_short || has_failed(crossover, *fail_above);
+            gravest = gravest.max(if is_failed { Outcome::Failed } else { Outcome::Passed });
+            continue;
+        }
         gravest = gravest.max(tell_failures(document));
         let claims = document.claims.iter().map(|claim| tell_claim(document, claim));
         let conditions = conditions.iter().map(|condition| tell_condition(document, condition));

@@ -1,5 +1,6 @@
-//! A crossover inside one JVM: warm it up, switch the threads of its requests in short periods under one load, switch back at the end.
+//! A crossover inside a JVM: warm it up, switch the threads of its requests in short periods under one load, switch back at the end.
 
+mod alone;
 mod few_clients;
 mod left_out;
 mod observation;
@@ -66,6 +67,8 @@ pub struct CrossoverOrder<'a> {
     pub longest_budget: Duration,
     /// Goes on even if other clients send requests too.
     pub beside_others: bool,
+    /// The kind of thread that the first seconds of a JVM are on, if it was started for the crossover. Its heap is collected then.
+    pub alone: Option<Treatment>,
 }
 
 /// Progress of a crossover, for the screen.
@@ -150,10 +153,13 @@ pub fn run(
     }
     let order = &order;
     let baseline = order.treatments.first().copied().unwrap_or(Treatment::Own);
-    session.switch_to(baseline, order.port)?;
+    let alone = order.alone.filter(|it| order.treatments.contains(it));
+    session.switch_to(alone.unwrap_or(baseline), order.port)?;
     if !order.beside_others {
         look_for_others(session)?;
     }
+    let alone = alone.map(|it| alone::observe(it, order, stop)).transpose()?;
+    session.switch_to(baseline, order.port)?;
     let mut crossover = Crossover {
         server: server.server.clone(),
         port: order.port,
@@ -170,6 +176,7 @@ pub fn run(
         ended_early: None,
         explaining: Vec::new(),
         unexplained: None,
+        alone: alone.into_iter().collect(),
     };
     if stop.load(Ordering::Relaxed) {
         return Err(CrossoverFailure::Interrupted);

@@ -173,6 +173,7 @@ impl OpenPeriod {
         let tasks = subject.session.status()?.current.unwrap_or_default();
         let seconds = |from: Nanos, to: Nanos| to.saturating_sub(from) as f64 / 1e9;
         let record = CrossoverPeriod {
+            jvm: 0,
             block,
             treatment,
             switched_s: seconds(subject.began_ns, switched_ns),

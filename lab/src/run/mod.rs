@@ -58,7 +58,6 @@ use threadcount_servers::workload::jmh::jar::BenchmarkJar;
 use threadcount_servers::workload::jmh::scores::JmhError;
 use threadcount_servers::workload::load_plan::LoadPlanError;
 use threadcount_servers::{Launcher, RunningServer};
-use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::observed_causes::of_samples;
 use threadcount_stats::pause_ledger::SlowTail;
 
@@ -82,8 +81,6 @@ pub struct Runner<'a> {
     pub goes_on_without: bool,
     /// Whether the user allows all requests to fail (`--fail-above 100%`).
     pub may_all_fail: bool,
-    /// The crossover inside one JVM that preceded the runs.
-    pub crossover: Option<&'a CrossoverDocument>,
     /// The command line that began the session.
     pub command: &'a [String],
     /// The folder for logs.

@@ -78,7 +78,7 @@ pub fn resume(
 ) -> Result<SessionEnd, FolderError> {
     let has_ended = |record: &Record| record.failure.is_some() || is_complete(record);
     let done: VecDeque<_> = done.into_iter().filter(has_ended).collect();
-    let document = of_runner(runner, Vec::new(), Vec::new());
+    let document = document(runner.experiment, Vec::new(), Vec::new(), runner.command);
     if done.is_empty() {
         runner.folder.save(&document)?;
     }
@@ -327,7 +327,7 @@ impl Session<'_> {
         }
         let records = std::mem::take(&mut self.document.records);
         let rounds = std::mem::take(&mut self.document.rounds);
-        self.document = of_runner(self.runner, records, rounds);
+        self.document = document(self.runner.experiment, records, rounds, self.runner.command);
         self.runner.folder.save(&self.document).map(drop)
     }
 
@@ -342,12 +342,6 @@ impl Session<'_> {
     fn is_interrupted(&self) -> bool {
         self.done.is_empty() && self.runner.interrupted.load(Ordering::Relaxed)
     }
-}
-
-/// The conclusions from the records so far, and from the crossover before them.
-fn of_runner(runner: &Runner<'_>, records: Vec<Record>, rounds: Vec<RoundsDone>) -> ResultDocument {
-    let document = document(runner.experiment, records, rounds, runner.command);
-    document.with_crossover(runner.crossover.cloned())
 }
 
 /// The conclusions from the records of this process's session, without secrets. `command` began the session.

@@ -51,10 +51,10 @@ fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_o
     let jar = built("orders-spring-boot-4");
     let line =
         ["compare", "--spring-boot", &jar, "--url", "/orders/1", "--jdk", "25", "-c", "4", "--no-probe"];
-    for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--no-crossover", 3)] {
+    for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--fresh", 3)] {
         let folder = tempfile::tempdir().unwrap();
         // The probe belongs to fresh JVMs.
-        let line = if flag == "--crossover" { &line[..line.len() - 1] } else { &line[..] };
+        let line = if flag == "--fresh" { &line[..] } else { &line[..line.len() - 1] };
         let output = threadcount(folder.path(), &[line, &[flag, "--out", "out"]].concat());
         let said = printed(&output);
         assert_eq!(output.status.code(), Some(1), "{said}");
@@ -69,6 +69,27 @@ fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_o
         assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {said}");
         assert!(said.lines().count() < 30, "{flag}: {said}");
     }
+}
+
+#[test]
+fn kinds_of_thread_are_compared_inside_two_jvms_with_one_summary_and_the_threads_of_each_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    java::runtime(25);
+    let jar = built("spring-boot-4");
+    let line = ["compare", "--spring-boot", &jar, "--url", "/thread-info?sleep=50ms", "--jdk", "25"];
+    let line = [&line[..], &["-c", "300", "--budget", "120s", "--out", "out"]].concat();
+    let output = threadcount(folder.path(), &line);
+    let (told, summary) = (printed(&output), String::from_utf8_lossy(&output.stdout).into_owned());
+    assert!(output.status.success(), "{told}");
+    assert_eq!(summary.matches("Answer  ").count(), 1, "{summary}");
+    assert!(summary.contains(" periods in 2 JVMs and ") && summary.contains(", ready after "), "{summary}");
+    assert!(told.contains("first answer, of one JVM: "), "{told}");
+    let os_threads = |kind: &str| {
+        let row = summary.lines().find(|line| line.starts_with(kind)).unwrap_or_else(|| panic!("{summary}"));
+        row.split_whitespace().next_back().unwrap().parse::<u32>().unwrap_or_else(|_| panic!("{row}"))
+    };
+    assert!(os_threads("platform (200) ") > 200 && os_threads("virtual ") < 100, "{summary}");
+    assert!(folder.path().join("out/report.html").exists(), "{told}");
 }
 
 #[test]

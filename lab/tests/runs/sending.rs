@@ -45,7 +45,6 @@ fn a_sender_that_panics_is_a_failed_run_and_the_other_runs_are_kept() {
         experiment: &experiment,
         launcher: &Launcher { instruments: Instruments::NONE, ..Launcher::of_this_machine() },
         command: &[],
-        crossover: None,
         folder: &ResultFolder::create(folder.path(), IfTaken::Refuse).unwrap(),
         interrupted: &Arc::default(),
     };

@@ -65,7 +65,6 @@ pub fn watched(
             experiment,
             launcher: &Launcher { instruments, ..Launcher::of_this_machine() },
             command: &[],
-            crossover: None,
             folder: &ResultFolder::create(out, IfTaken::Refuse).unwrap(),
             interrupted: &Arc::default(),
         },

@@ -25,11 +25,11 @@ const LONGEST_FOR_REQUESTS_S: f64 = 20.0;
 const QUICK_LONGEST_FOR_REQUESTS_S: f64 = 10.0;
 
 impl Experiment {
-    /// Whether this round has an explaining window. The first counted rounds have one, since reasons do not change; with `quick`, or
-    /// after a crossover that observed the kinds of thread, only one round has it, so that the answer comes soon.
+    /// Whether this round has an explaining window. The first counted rounds have one, since reasons do not change; with `quick` only one
+    /// round has it, so that the answer comes soon.
     #[must_use]
     pub fn explains(&self, load: &LoadSpec, round: u32) -> bool {
-        let rounds = if self.quick || self.crossover { 1 } else { ROUNDS };
+        let rounds = if self.quick { 1 } else { ROUNDS };
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
     }
 

@@ -60,7 +60,7 @@ pub struct Experiment {
     pub warmup_s: f64,
     /// The warm-up ends at the steady state, and `warmup_s` is only its usual length.
     pub warmup_auto: bool,
-    /// A crossover compares kinds of thread inside one JVM of the first variant, before fresh JVMs are compared.
+    /// A crossover compares kinds of thread inside two JVMs of the first variant; where the server cannot be switched, fresh JVMs are compared.
     pub crossover: bool,
     /// Time budget in seconds; `None`: unlimited.
     pub budget_s: Option<f64>,

@@ -1,6 +1,6 @@
 //! The answer of a crossover: a sentence per kind of thread, or why there is no verdict.
 
-use super::{NameOf, baseline, shown, times};
+use super::{baseline, name, shown, times};
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::Treatment;
@@ -20,12 +20,12 @@ const REACHED: f64 = 0.02;
 /// ... plus this many standard deviations of random (Poisson) arrivals.
 const DEVIATIONS: f64 = 3.0;
 
-/// The answer's sentences; `lead` begins each sentence that states a verdict.
-pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>) -> Vec<String> {
-    if let Some(why) = no_verdict(document, name) {
+/// The answer's sentences.
+pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
+    if let Some(why) = no_verdict(document) {
         return vec![why];
     }
-
+    let name = |treatment| name(&document.crossover, treatment);
     let own = name(baseline(&document.crossover));
     let others = document.crossover.treatments.iter().skip(1);
     let others: Vec<Treatment> = others.copied().collect();
@@ -41,7 +41,7 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
                 format!("{name} has {}.", figures::listed(&ratios(it)))
             }
             (None, Some(it)) => match verdict(document, it, &own) {
-                Some(verdict) => format!("{lead}{name} has {verdict}."),
+                Some(verdict) => format!("{name} has {verdict}."),
                 None => format!("No verdict on {name}, as too few responses of it or of {own} have a time."),
             },
             (None, None) => format!("No verdict on {name}, as no block of periods has a response of it."),
@@ -49,14 +49,15 @@ pub(crate) fn answers(document: &CrossoverDocument, lead: &str, name: NameOf<'_>
     };
     let mut sentences: Vec<String> =
         others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect();
-    if let Some((first, word)) = sentences.first_mut().zip(decision_words(document, &others, name)) {
+    if let Some((first, word)) = sentences.first_mut().zip(decision_words(document, &others)) {
         first.insert_str(0, &word);
     }
     sentences
 }
 
 /// The decision on virtual threads, or on the first kind of thread if they were not compared, as the first word of the answer.
-fn decision_words(document: &CrossoverDocument, others: &[Treatment], name: NameOf<'_>) -> Option<String> {
+fn decision_words(document: &CrossoverDocument, others: &[Treatment]) -> Option<String> {
+    let name = |treatment| name(&document.crossover, treatment);
     let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
     let asked = *others.iter().find(is_virtual).or(others.first())?;
     let has_verdict = |treatment| has_verdict(document, treatment);
@@ -101,12 +102,13 @@ pub(crate) fn has_verdict(document: &CrossoverDocument, treatment: Treatment) ->
     let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
     is_fit
         && comparison.is_some_and(|it| verdict(document, it, "").is_some())
-        && no_verdict(document, &|it| it.to_string()).is_none()
+        && no_verdict(document).is_none()
 }
 
 /// The reason why no kind of thread can be compared, if there is one.
-fn no_verdict(document: &CrossoverDocument, name: NameOf<'_>) -> Option<String> {
+fn no_verdict(document: &CrossoverDocument) -> Option<String> {
     let crossover = &document.crossover;
+    let name = |treatment| name(crossover, treatment);
     if document.figures.is_empty() {
         return Some("No verdict, as no block of periods was completed.".to_owned());
     }
@@ -220,7 +222,7 @@ mod tests {
     fn after(change: impl Fn(&mut Crossover)) -> Vec<String> {
         let mut made = crossover(10, 0.01).crossover;
         change(&mut made);
-        answers(&made.into(), "", &|it| it.to_string())
+        answers(&made.into())
     }
 
     fn of_kind(
@@ -239,9 +241,9 @@ mod tests {
             .flatten()
             .for_each(|it| it.verdict = Verdict::NotEnoughRuns);
         assert_eq!(
-            answers(&document, "", &|it| it.to_string()),
+            answers(&document),
             [
-                "Not known yet. virtual has an inconclusive throughput, median response time and p99 against own."
+                "Not known yet. virtual has an inconclusive throughput, median response time and p99 against platform (200)."
             ]
         );
     }
@@ -258,12 +260,13 @@ mod tests {
             made.periods.extend(alike.into_iter().map(|it| CrossoverPeriod { treatment, ..it }));
             made.treatments.push(treatment);
             of_kind(&mut made, treatment).for_each(change);
-            answers(&made.into(), "Inside one JVM ", &|it| it.to_string())
+            answers(&made.into())
         };
         let sentences = three(|_| ());
         assert!(
-            sentences[0]
-                .starts_with("Only the number of threads: platform-400 is as good as virtual. Inside one JVM virtual has 1.11x "),
+            sentences[0].starts_with(
+                "Only the number of threads: platform-400 is as good as virtual. virtual has 1.11x "
+            ),
             "{sentences:?}"
         );
         assert!(
@@ -288,7 +291,7 @@ mod tests {
         );
         assert_eq!(
             with_failures(Treatment::Own, 300),
-            ["No verdict against own, as 6,000 of its 66,000 requests failed."]
+            ["No verdict against platform (200), as 6,000 of its 66,000 requests failed."]
         );
         assert!(with_failures(VIRTUAL, 1)[0].starts_with("A trade. virtual has 1.11x"));
     }
@@ -326,14 +329,14 @@ mod tests {
         let reached = at(3_000.0);
         assert!(
             reached[0].starts_with("No. virtual has 3.40x [")
-                && reached[0].contains("] the median response time of own, the same p99 within ")
+                && reached[0].contains("] the median response time of platform (200), the same p99 within ")
                 && reached[0].ends_with(" and completes 3,000/s, as requested."),
             "{reached:?}"
         );
         assert_eq!(
             at(6_000.0),
             [
-                "No verdict, as own completes 3,000/s of 6,000/s, and its queue delays the others; choose a lower rate."
+                "No verdict, as platform (200) completes 3,000/s of 6,000/s, and its queue delays the others; choose a lower rate."
             ]
         );
     }

@@ -5,6 +5,7 @@ use crate::terminal::crossover::crossover;
 use crate::terminal::{MOST_LINES, PLAIN, TerminalStyle};
 use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
 use threadcount_model::interval::Interval;
+use threadcount_model::record::{Cost, Record, ServerFacts};
 
 fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     crossover(document, question, PLAIN).lines().map(str::to_owned).collect()
@@ -22,18 +23,15 @@ fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
         [
             QUESTION,
             "Tomcat 11.0.24: 100 clients, 40 periods in 46 seconds",
-            "Answer  A trade. virtual has 1.11x the throughput of own, 3.40x [3.400, 3.400] the median response",
-            "        time and the same p99 within 1 %.",
+            "Answer  A trade. virtual has 1.11x the throughput of platform (200), 3.40x [3.400, 3.400] the median",
+            "        response time and the same p99 within 1 %.",
             "",
-            "                          throughput  vs own                  p50     p99  CPU/request",
+            "                throughput  vs platform (200)       p50     p99  CPU/request",
         ]
     );
-    assert_eq!(
-        lines[6],
-        "own      pool of 200         3,000/s  baseline            10.0 ms  124 ms       400 µs"
-    );
-    assert!(lines[7].starts_with("virtual  virtual threads     3,330/s  1.11x [1.1"), "{lines:#?}");
-    let why = "Why     own: its 200 threads are enough for 100 clients.";
+    assert_eq!(lines[6], "platform (200)     3,000/s  baseline            10.0 ms  124 ms       400 µs");
+    assert!(lines[7].starts_with("virtual            3,330/s  1.11x [1.1"), "{lines:#?}");
+    let why = "Why     platform (200): its 200 threads are enough for 100 clients.";
     for line in [why, "Trust   175,130 requests, none failed."] {
         assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
     }
@@ -70,17 +68,55 @@ fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
 
 #[test]
 fn a_narrow_terminal_has_fewer_columns_and_no_line_beyond_its_width() {
-    let text = crossover(&document(10, 0.01), QUESTION, TerminalStyle { width: 80, colour: false });
-    assert!(text.lines().all(|line| line.chars().count() <= 80) && text.contains("p99"), "{text}");
+    let text = crossover(&document(10, 0.01), QUESTION, TerminalStyle { width: 70, colour: false });
+    assert!(text.lines().all(|line| line.chars().count() <= 70) && text.contains("p99"), "{text}");
     assert!(!text.contains("CPU/request") && text.lines().count() <= MOST_LINES, "{text}");
+}
+
+/// A crossover inside two JVMs, in the second of which virtual threads have `factor` times the median.
+fn in_two_jvms(factor: f64) -> CrossoverDocument {
+    let alone = |treatment: Treatment, os_threads_peak| Record {
+        variant: treatment.to_string(),
+        server: ServerFacts { ready_after_ms: 2_100.0, ..ServerFacts::default() },
+        cost: Some(Cost { os_threads_peak, ..Cost::default() }),
+        ..Record::default()
+    };
+    let jvm = |record| Crossover { alone: vec![record], ..document(10, 0.01).crossover };
+    let first = jvm(alone(Treatment::Own, 224));
+    let mut second = jvm(alone(VIRTUAL, 28));
+    let of_virtual = second.periods.iter_mut().filter(|it| it.treatment == VIRTUAL);
+    of_virtual.for_each(|it| it.response_times.weighted_ms[0].0 *= factor);
+    first.followed_by(second).into()
+}
+
+#[test]
+fn two_jvms_are_one_summary_with_the_threads_of_each_kind_alone_and_their_start() {
+    let text = lines(&in_two_jvms(1.0), QUESTION);
+    assert_eq!(
+        text[1],
+        "Tomcat 11.0.24: 100 clients, 80 periods in 2 JVMs and 92 seconds, ready after 2.10 s and 2.10 s"
+    );
+    for (kind, threads) in [("platform (200) ", "224"), ("virtual ", "28")] {
+        let row = text.iter().find(|it| it.starts_with(kind)).unwrap();
+        assert!(row.split_whitespace().any(|it| it == threads), "{row}");
+    }
+    assert!(text.iter().any(|it| it == "Trust   350,260 requests, none failed."), "{text:#?}");
+    assert!(!text.join(" ").contains("JVMs differ"), "{text:#?}");
+}
+
+#[test]
+fn jvms_that_disagree_are_shown_beside_each_other_and_decide_nothing_that_one_of_them_denies() {
+    let text = lines(&in_two_jvms(0.2), QUESTION).join("\n");
+    assert!(text.contains("virtual: two JVMs differ, median response time 3.40x and 0.68x."), "{text}");
+    assert!(text.contains("Answer  Not known yet. virtual has 1.11x the throughput"), "{text}");
 }
 
 #[test]
 fn a_ratio_that_nobody_should_act_on_is_not_shown() {
     let noisy = document(6, 0.9);
     assert_eq!(
-        answers(&noisy, "", &name)[0],
-        "Not known yet. virtual has 3.40x [3.400, 3.400] the median response time of own, the same p99 within 1 % and an inconclusive throughput."
+        answers(&noisy)[0],
+        "Not known yet. virtual has 3.40x [3.400, 3.400] the median response time of platform (200), the same p99 within 1 % and an inconclusive throughput."
     );
     let text = lines(&noisy, QUESTION).join("\n");
     assert!(text.contains("too few blocks"), "{text}");
@@ -95,7 +131,7 @@ fn a_cost_is_told_with_its_interval_and_one_that_is_hardly_known_is_not() {
         let interval = Some(Interval { low, high, confidence: 0.95 });
         let cpu = made.comparisons[0].cpu_per_request.as_mut().unwrap();
         *cpu = CrossoverRatio { ratio: 4.2, interval, verdict: Verdict::Higher, ..*cpu };
-        why(&made, &name).into_iter().find(|it| it.contains("the CPU per request"))
+        why(&made).into_iter().find(|it| it.contains("the CPU per request"))
     };
     assert_eq!(with(3.9, 4.6).as_deref(), Some("virtual: 4.20x [3.90, 4.60] the CPU per request."));
     assert_eq!(with(1.5, 9.0), None);
@@ -115,12 +151,12 @@ fn a_question_about_pools_does_not_name_virtual_threads() {
 #[test]
 fn the_blocks_so_far_never_become_fewer_because_some_are_left_out() {
     let mut made = document(9, 0.01);
-    assert!(so_far(&made).starts_with("9 blocks, throughput against own: "), "{}", so_far(&made));
+    assert!(so_far(&made).starts_with("9 blocks, throughput against platform (200): "), "{}", so_far(&made));
     let early = made.crossover.periods.iter_mut().filter(|it| it.block < 3);
     early.for_each(|it| it.left_out = Some(LeftOut::WarmingUp));
     let warm = CrossoverDocument::from(made.crossover);
     assert!(
-        so_far(&warm).starts_with("9 blocks (3 left out), throughput against own: "),
+        so_far(&warm).starts_with("9 blocks (3 left out), throughput against platform (200): "),
         "{}",
         so_far(&warm)
     );

@@ -4,7 +4,7 @@ use super::page::{Page, Tone};
 use super::style::{MOST_LINES, TerminalStyle};
 use crate::crossover::answer::answers;
 use crate::crossover::{
-    COVERS, MOST_KINDS, baseline, cautions, cells, name, of_all_kinds, setting, trust, why,
+    MOST_KINDS, baseline, cautions, cells, covers, name, of_all_kinds, setting, trust, why,
 };
 use crate::layout::{table, widest};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -12,31 +12,31 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 /// Maximum number of reasons, over all kinds of thread.
 const MOST_REASONS: usize = 5;
 /// The sides to which the cells of each column are aligned.
-const ALIGNMENT: &str = "<<><>>>";
-/// Columns that a narrow terminal drops, one after the other: the CPU per request, and the threads.
-const DISPENSABLE: [usize; 2] = [6, 1];
+const ALIGNMENT: &str = "<><>>>>>";
+/// The columns that a JVM that ran already does not have: OS threads and memory.
+const OF_WHOLE_JVM: [usize; 2] = [7, 6];
+/// Columns that a narrow terminal drops, one after the other: the CPU per request, the OS threads, the memory.
+const DISPENSABLE: [usize; 3] = [5, 6, 5];
 
 /// The whole report, in at most [`MOST_LINES`] lines.
 #[must_use]
 pub fn crossover(document: &CrossoverDocument, question: &str, style: TerminalStyle) -> String {
-    let of_kinds = document
-        .comparisons
-        .iter()
-        .filter_map(|it| cautions(it, &document.crossover, &name).into_iter().next());
+    let of_kinds =
+        document.comparisons.iter().filter_map(|it| cautions(it, &document.crossover).into_iter().next());
     let mut open: Vec<String> = of_all_kinds(document).chain(of_kinds).take(MOST_KINDS).collect();
-    let mut why: Vec<String> = why(document, &name).into_iter().take(MOST_REASONS).collect();
+    let mut why: Vec<String> = why(document).into_iter().take(MOST_REASONS).collect();
     let page = |why: &[String], open: &[String], rows| {
         let mut page = Page::new(style);
         page.clipped(question, Tone::Strong);
         page.clipped(&setting(document), Tone::Dim);
-        answers(document, "", &name).iter().for_each(|it| page.sentence("Answer", it, Tone::Strong));
+        answers(document).iter().for_each(|it| page.sentence("Answer", it, Tone::Strong));
         page.blank();
         rows_of(&mut page, document, rows);
         page.blank();
         why.iter().for_each(|it| page.sentence("Why", it, Tone::Plain));
         open.iter().for_each(|it| page.sentence("Open", it, Tone::Plain));
         page.sentence("Trust", &trust(&document.crossover), Tone::Plain);
-        COVERS.iter().for_each(|it| page.sentence("Covers", it, Tone::Plain));
+        covers(&document.crossover).iter().for_each(|it| page.sentence("Covers", it, Tone::Plain));
         page
     };
     // Without rows the page has one empty line less.
@@ -54,15 +54,28 @@ pub fn crossover(document: &CrossoverDocument, question: &str, style: TerminalSt
 
 /// Adds a row per kind of thread, in at most `most_lines` lines.
 fn rows_of(page: &mut Page, document: &CrossoverDocument, most_lines: usize) {
-    let versus = format!("vs {}", baseline(&document.crossover));
-    let head = ["", "", "throughput", &versus, "p50", "p99", "CPU/request"].map(str::to_owned);
-    let rows = document.figures.iter().map(|of| cells(document, of, &name));
-    let mut rows: Vec<Vec<String>> = std::iter::once(head).chain(rows).map(Vec::from).collect();
+    let versus = format!("vs {}", name(&document.crossover, baseline(&document.crossover)));
+    let head = ["", "throughput", &versus, "p50", "p99", "CPU/request", "memory", "threads"];
+    let rows = document.figures.iter().map(|of| cells(document, of));
+    let mut rows: Vec<Vec<String>> =
+        std::iter::once(head.map(str::to_owned)).chain(rows).map(Vec::from).collect();
     let mut alignment = ALIGNMENT.to_owned();
-    for column in DISPENSABLE {
-        if widest(&table(&rows, &alignment)) > page.width() {
-            rows.iter_mut().for_each(|row| drop(row.remove(column)));
-            alignment.remove(column);
+    let mut drop_column = |rows: &mut Vec<Vec<String>>, column| {
+        rows.iter_mut().for_each(|row| drop(row.remove(column)));
+        alignment.remove(column);
+        alignment.clone()
+    };
+    let mut shown = ALIGNMENT.to_owned();
+    let mut dispensable = &DISPENSABLE[..];
+    if document.crossover.alone.is_empty() {
+        for column in OF_WHOLE_JVM {
+            shown = drop_column(&mut rows, column);
+        }
+        dispensable = &DISPENSABLE[..1];
+    }
+    for &column in dispensable {
+        if widest(&table(&rows, &shown)) > page.width() {
+            shown = drop_column(&mut rows, column);
         }
     }
     if rows.len() > most_lines {
@@ -70,5 +83,5 @@ fn rows_of(page: &mut Page, document: &CrossoverDocument, most_lines: usize) {
         rows.truncate(most_lines.saturating_sub(1));
         rows.extend((most_lines > 0).then(|| vec![format!("{more} more with --json")]));
     }
-    table(&rows, &alignment).into_iter().for_each(|line| page.indented(0, line));
+    table(&rows, &shown).into_iter().for_each(|line| page.indented(0, line));
 }

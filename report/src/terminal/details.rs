@@ -51,10 +51,7 @@ fn answer(page: &mut Page, view: &View) {
     }
     page.blank();
     if let Some(crossover) = &view.crossover {
-        let setting = format!("{}.", crossover.setting);
-        for sentence in [&setting].into_iter().chain(&crossover.why).chain([&crossover.trust]) {
-            page.sentence("One JVM", sentence, Tone::Plain);
-        }
+        page.sentence("Trust", &crossover.trust, Tone::Plain);
         page.blank();
     }
 }

@@ -1,7 +1,6 @@
 //! The label beside a variant's name: its own words, or the kind and number of its threads.
 
 use threadcount_judge::result::ResultDocument;
-use threadcount_model::crossover::Treatment;
 use threadcount_model::experiment::{DropIn, LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
 use threadcount_model::figures::count;
 use threadcount_model::record::RequestThread;
@@ -19,19 +18,6 @@ pub enum RequestThreads {
     Limited(u32),
 }
 
-impl RequestThreads {
-    /// The threads of a crossover's treatment; `None` for the server's own threads if their number is unknown.
-    #[must_use]
-    pub fn from_treatment(treatment: Treatment, own_threads: Option<u32>) -> Option<Self> {
-        match treatment {
-            Treatment::Own => own_threads.map(|threads| Self::Pool(Some(threads))),
-            Treatment::Virtual { limit: None } => Some(Self::Virtual),
-            Treatment::Virtual { limit: Some(limit) } => Some(Self::Limited(limit)),
-            Treatment::Platform { threads } => Some(Self::Pool(Some(threads))),
-        }
-    }
-}
-
 /// The label of a variant; empty if nothing is known about its threads.
 #[must_use]
 pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> String {
@@ -40,7 +26,7 @@ pub fn label(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Strin
     variant.label.clone().unwrap_or_else(known)
 }
 
-pub(crate) fn words(threads: RequestThreads) -> String {
+fn words(threads: RequestThreads) -> String {
     match threads {
         RequestThreads::Pool(None) => "platform threads".to_owned(),
         RequestThreads::Pool(Some(threads)) => format!("pool of {}", count(threads.into())),

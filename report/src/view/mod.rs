@@ -43,7 +43,7 @@ pub struct View {
     pub no_verdict: Option<NoVerdict>,
     /// The answer in sentences, the most important first; empty without a verdict.
     pub answer: Vec<String>,
-    /// The crossover inside one JVM before the runs; its sentences come first in the answer.
+    /// The crossover, which has no runs beside it.
     pub crossover: Option<CrossoverView>,
     /// A table per load; loads of one kind have the same columns.
     pub tables: Vec<LoadTable>,
@@ -78,11 +78,9 @@ pub struct NoVerdict {
 #[must_use]
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
-    let one_jvm = crossover::crossover(document);
-    let not_trusted = || {
-        (!document.trusted && document.crossover_alone().is_none())
-            .then(|| no_verdict(document, &trust, one_jvm.as_ref()))
-    };
+    let crossover_view = crossover::crossover(document);
+    let not_trusted =
+        || (!document.trusted && document.crossover.is_none()).then(|| no_verdict(document, &trust));
     let no_verdict = does_not_work(document).or_else(not_trusted);
     let loads = &document.experiment.loads;
     let why = why::reasons(document);
@@ -93,19 +91,22 @@ pub fn view(document: &ResultDocument) -> View {
         question: document.experiment.question.clone(),
         setting: setting::setting(document),
         no_verdict,
-        answer: answer(document, one_jvm.as_ref()),
+        answer: answer(document, crossover_view.as_ref()),
         tables: table::tables(document, table::first_columns),
-        why_in_brief: why::in_brief(&load_views, &why),
+        why_in_brief: match &crossover_view {
+            Some(it) => why::as_lines(&it.why),
+            None => why::in_brief(&load_views, &why),
+        },
         next: why::next(&why, &open_ratios),
         why,
         open: open_ratios
             .into_iter()
-            .chain(one_jvm.iter().flat_map(|it| &it.cautions).cloned())
+            .chain(crossover_view.iter().flat_map(|it| &it.cautions).cloned())
             .chain(trust::unseen(&document.experiment))
             .chain(study::skipped(document))
             .collect(),
         trust,
-        crossover: one_jvm,
+        crossover: crossover_view,
         study: study::study(document),
         loads: load_views,
         findings: finding_lines(document, |finding| finding.load.is_none()),
@@ -113,22 +114,20 @@ pub fn view(document: &ResultDocument) -> View {
     }
 }
 
-/// The answer of the crossover, then that of the runs. The crossover's answer holds even if the runs are not trusted.
-fn answer(document: &ResultDocument, one_jvm: Option<&CrossoverView>) -> Vec<String> {
-    let of_crossover = one_jvm.into_iter().flat_map(|it| it.answer.iter().chain(&it.confirmation)).cloned();
-    let of_runs = if document.trusted { answer::answer(document) } else { Vec::new() };
-    of_crossover.chain(of_runs).collect()
+/// The answer of the crossover, or that of the runs if they are trusted.
+fn answer(document: &ResultDocument, crossover: Option<&CrossoverView>) -> Vec<String> {
+    match crossover {
+        Some(it) => it.answer.clone(),
+        None if document.trusted => answer::answer(document),
+        None => Vec::new(),
+    }
 }
 
-fn no_verdict(document: &ResultDocument, trust: &Trust, one_jvm: Option<&CrossoverView>) -> NoVerdict {
+fn no_verdict(document: &ResultDocument, trust: &Trust) -> NoVerdict {
     let first =
         || document.why_not.first().map(reasons::doubt).unwrap_or_else(|| "nothing was measured".to_owned());
     let why = trust.remarks.first().map_or_else(first, |remark| format!("{}: {}", remark.runs, remark.text));
-    let head = match one_jvm {
-        Some(_) => "No verdict from fresh JVMs, their figures are not trusted",
-        None => "No verdict, the figures are not trusted",
-    };
-    NoVerdict { head: head.to_owned(), why, is_answer: false }
+    NoVerdict { head: "No verdict, the figures are not trusted".to_owned(), why, is_answer: false }
 }
 
 /// The variants whose failure ended the session, and the root cause of the first.

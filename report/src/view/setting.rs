@@ -15,7 +15,7 @@ pub(super) fn setting(document: &ResultDocument) -> Vec<String> {
     if document.machine.cores > 0 && document.experiment.starts_any() {
         setting.push(figures::plural(document.machine.cores as usize, "core"));
     }
-    if let Some(alone) = document.crossover_alone() {
+    if let Some(alone) = &document.crossover {
         setting.insert(0, alone.crossover.server.clone());
         setting.push(periods(alone));
         return setting;

@@ -46,7 +46,7 @@ const MOST_NAMED: usize = 2;
 /// Reads a result's trust from its records.
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Trust {
-    match document.crossover_alone() {
+    match &document.crossover {
         Some(alone) => of_crossover(alone),
         None => of_runs(document),
     }

@@ -163,11 +163,16 @@ pub struct WhyLine {
     pub sentence: String,
 }
 
+/// Sentences that name what they are about, as reasons.
+pub(super) fn as_lines(sentences: &[String]) -> Vec<WhyLine> {
+    let line = |it: &String| WhyLine { about: String::new(), sentence: it.trim_end_matches('.').to_owned() };
+    sentences.iter().map(line).collect()
+}
+
 /// The capacities found, the first reason, where its variant's requests spend their time, and the other reasons.
 pub(super) fn in_brief(loads: &[LoadView], reasons: &[Reason]) -> Vec<WhyLine> {
     let capacity = loads.iter().flat_map(|load| &load.capacity);
-    let mut lines: Vec<WhyLine> =
-        capacity.map(|it| WhyLine { about: String::new(), sentence: it.clone() }).collect();
+    let mut lines = as_lines(&capacity.cloned().collect::<Vec<_>>());
     lines.extend(reasons.iter().map(|it| WhyLine { about: it.about(), sentence: it.brief.clone() }));
     let times: Vec<(&LoadView, &RequestTimeWords)> =
         loads.iter().flat_map(|load| load.request_times.iter().map(move |time| (load, time))).collect();

@@ -84,10 +84,10 @@ impl From<Crossover> for CrossoverDocument {
 /// Compares each treatment but the first with the first.
 #[must_use]
 pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
-    let all = treated(crossover);
-    let Some((baseline, others)) = all.split_first() else { return Vec::new() };
-    let mut compared: Vec<TreatmentComparison> =
-        others.iter().filter_map(|it| it.against(baseline)).collect();
+    let Some((&baseline, others)) = crossover.treatments.split_first() else { return Vec::new() };
+    let by_jvm = treated_by_jvm(crossover);
+    let compared = others.iter().filter_map(|&it| between_in(&by_jvm, it, baseline));
+    let mut compared: Vec<TreatmentComparison> = compared.collect();
     withhold(&mut compared, crossover.rate_per_s.is_some());
     compared
 }
@@ -99,9 +99,34 @@ pub(super) fn between(
     one: Treatment,
     other: Treatment,
 ) -> Option<TreatmentComparison> {
-    let all = treated(crossover);
-    let [one, other] = [one, other].map(|treatment| all.iter().find(|it| it.treatment == treatment));
-    one?.against(other?)
+    between_in(&treated_by_jvm(crossover), one, other)
+}
+
+fn between_in(by_jvm: &[Vec<Treated<'_>>], one: Treatment, other: Treatment) -> Option<TreatmentComparison> {
+    let in_jvm = |all: &Vec<Treated<'_>>| {
+        let [one, other] = [one, other].map(|treatment| all.iter().find(|it| it.treatment == treatment));
+        one?.against(other?)
+    };
+    by_jvm.iter().filter_map(in_jvm).reduce(TreatmentComparison::and_in_another_jvm)
+}
+
+impl TreatmentComparison {
+    /// The comparison over two JVMs.
+    fn and_in_another_jvm(self, other: Self) -> Self {
+        let both = |one: Option<CrossoverRatio>, other: Option<CrossoverRatio>| match (one, other) {
+            (Some(one), Some(other)) => Some(one.and_in_another_jvm(other)),
+            (one, other) => one.or(other),
+        };
+        Self {
+            treatment: self.treatment,
+            rate: self.rate.and_in_another_jvm(other.rate),
+            p50: both(self.p50, other.p50),
+            p99: both(self.p99, other.p99),
+            cpu_per_request: both(self.cpu_per_request, other.cpu_per_request),
+            carry_over: self.carry_over.or(other.carry_over),
+            trend: self.trend.or(other.trend),
+        }
+    }
 }
 
 /// Parts of the 5 % chance of a false verdict: for the throughput, for the median and p99, and for the CPU per request. Under an open
@@ -135,7 +160,7 @@ fn withhold(compared: &mut [TreatmentComparison], is_open: bool) {
 /// The figures of each treatment.
 #[must_use]
 pub fn figures(crossover: &Crossover) -> Vec<TreatmentFigures> {
-    treated(crossover).iter().filter_map(Treated::figures).collect()
+    treated(crossover, |_| true).iter().filter_map(Treated::figures).collect()
 }
 
 /// Is enough known of every treatment to end the session?
@@ -176,9 +201,14 @@ struct Treated<'p> {
     most_per_period: f64,
 }
 
-/// The treatments, over the blocks in which each treatment has two periods that count.
-fn treated(crossover: &Crossover) -> Vec<Treated<'_>> {
-    let complete = complete_blocks(crossover);
+/// The treatments in each JVM.
+fn treated_by_jvm(crossover: &Crossover) -> Vec<Vec<Treated<'_>>> {
+    (0..crossover.jvms()).map(|jvm| treated(crossover, |it| it.jvm == jvm)).collect()
+}
+
+/// The treatments, over the blocks in which each treatment has two periods that count, among those that `is_wanted`.
+fn treated(crossover: &Crossover, is_wanted: impl Fn(&CrossoverPeriod) -> bool) -> Vec<Treated<'_>> {
+    let complete = blocks_of(crossover, |it| it.left_out.is_none() && is_wanted(it));
     let periods_of = |&treatment: &Treatment| {
         let own = complete.iter().map(|block| block.iter().copied().filter(|it| it.treatment == treatment));
         let blocks: Vec<Vec<&CrossoverPeriod>> = own.map(Iterator::collect).collect();
@@ -277,17 +307,13 @@ impl Treated<'_> {
     }
 }
 
-/// Blocks in which each treatment has two periods that count.
-fn complete_blocks(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
-    blocks_of(crossover, |it| it.left_out.is_none())
-}
-
-/// The same, including blocks that lost CPU unevenly.
+/// Blocks in which each treatment has two periods that count, or would count without the CPU that they lost unevenly.
 pub(super) fn blocks_with_lost_cpu(crossover: &Crossover) -> Vec<Vec<&CrossoverPeriod>> {
     blocks_of(crossover, |it| matches!(it.left_out, None | Some(LeftOut::LostCpu)))
 }
 
-fn blocks_of(crossover: &Crossover, counts: fn(&CrossoverPeriod) -> bool) -> Vec<Vec<&CrossoverPeriod>> {
+/// Blocks in which each treatment has two periods that count.
+fn blocks_of(crossover: &Crossover, counts: impl Fn(&CrossoverPeriod) -> bool) -> Vec<Vec<&CrossoverPeriod>> {
     let mut blocks: BTreeMap<u32, Vec<&CrossoverPeriod>> = BTreeMap::new();
     for period in crossover.periods.iter().filter(|it| counts(it)) {
         blocks.entry(period.block).or_default().push(period);
@@ -311,6 +337,7 @@ pub(super) mod tests {
 
     fn period(block: u32, treatment: Treatment, rate_per_s: f64, p50_ms: f64) -> CrossoverPeriod {
         CrossoverPeriod {
+            jvm: 0,
             block,
             treatment,
             switched_s: 0.0,
@@ -355,7 +382,29 @@ pub(super) mod tests {
             ended_early: None,
             explaining: Vec::new(),
             unexplained: None,
+            alone: Vec::new(),
         }
+    }
+
+    #[test]
+    fn two_jvms_that_agree_are_as_precise_as_one_and_two_that_differ_have_both_within_the_interval() {
+        let ratio_of = |one: f64, other: f64| compare(&crossover(10, one).followed_by(crossover(10, other)));
+        let alone = compare(&crossover(10, 1.2))[0].rate;
+        let alike = ratio_of(1.2, 1.2)[0].rate;
+        let width = |it: CrossoverRatio| it.interval.unwrap().half_width();
+        assert!((width(alike) - width(alone)).abs() < 1e-9 && alike.verdict == Verdict::Higher, "{alike:?}");
+        assert_eq!((alike.blocks, alike.differs_between_jvms()), (20, false));
+        let apart = ratio_of(0.9, 1.6)[0].rate;
+        let interval = apart.interval.unwrap();
+        assert!(interval.low <= 0.9 && interval.high >= 1.6, "{interval:?}");
+        assert_eq!(apart.verdict, Verdict::NotEnoughRuns, "one JVM denies what the other says");
+        assert!((apart.ratio - (0.9_f64 * 1.6).sqrt()).abs() < 0.01 && apart.differs_between_jvms());
+    }
+
+    #[test]
+    fn a_second_jvm_with_too_few_blocks_changes_nothing() {
+        let alone = compare(&crossover(10, 1.2));
+        assert_eq!(compare(&crossover(10, 1.2).followed_by(crossover(2, 1.9))), alone);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! | otherwise | Not known yet |
 //!
 //! A figure is better or worse if its verdict says so and its ratio is at least 5 % away from 1. It is the same if its verdict says so, or
-//! if the difference is sure and smaller. The first of them must be known. At a requested rate the throughput is given, and the response times alone decide.
+//! if the difference is sure and smaller. The first of them must be known, and two JVMs may not contradict each other in any. At a requested rate the throughput is given, and the response times alone decide.
 
 use super::CrossoverRatio;
 use super::comparison::{CrossoverDocument, TreatmentComparison, between};
@@ -43,7 +43,10 @@ enum Effect {
     Better,
     Worse,
     Same,
+    /// It may be either way.
     Unknown,
+    /// It differs between two JVMs, so that a third one may be on either side.
+    Contradicted,
 }
 
 impl Effect {
@@ -54,6 +57,7 @@ impl Effect {
                 if (ratio.verdict == Verdict::Lower) == is_lower_better { Self::Better } else { Self::Worse }
             }
             Verdict::Higher | Verdict::Lower | Verdict::NoDifference => Self::Same,
+            Verdict::NotEnoughRuns if ratio.differs_between_jvms() => Self::Contradicted,
             Verdict::NotEnoughRuns => Self::Unknown,
         }
     }
@@ -91,6 +95,7 @@ fn of_one_pair(compared: &TreatmentComparison, is_open: bool) -> Decision {
     match (effects.contains(&Effect::Better), effects.contains(&Effect::Worse)) {
         // The first figure may still be either way.
         _ if effects.first() == Some(&Effect::Unknown) => Decision::NotKnownYet,
+        _ if effects.contains(&Effect::Contradicted) => Decision::NotKnownYet,
         (true, true) => Decision::Trade,
         (true, false) => Decision::Yes,
         (false, true) => Decision::No,
@@ -108,7 +113,14 @@ mod tests {
     fn ratio(ratio: f64, half_width: f64) -> CrossoverRatio {
         let interval = Interval { low: ratio - half_width, high: ratio + half_width, confidence: 0.95 };
         let verdict = crate::ratio::verdict(interval);
-        CrossoverRatio { ratio, interval: Some(interval), verdict, p_value: None, blocks: 10 }
+        CrossoverRatio {
+            ratio,
+            interval: Some(interval),
+            verdict,
+            p_value: None,
+            blocks: 10,
+            in_two_jvms: None,
+        }
     }
 
     fn compared(rate: f64, p50: f64, p99: f64) -> TreatmentComparison {
@@ -137,6 +149,16 @@ mod tests {
     #[test]
     fn a_sure_difference_of_less_than_five_percent_decides_nothing() {
         assert_eq!(of_one_pair(&compared(1.03, 0.98, 1.0), false), Decision::NoDifference);
+    }
+
+    #[test]
+    fn a_figure_in_which_two_jvms_contradict_each_other_leaves_it_open() {
+        let differing = |verdict| {
+            let p50 = CrossoverRatio { verdict, in_two_jvms: Some([0.68, 3.4]), ..ratio(1.5, 0.01) };
+            TreatmentComparison { p50: Some(p50), ..compared(1.2, 1.0, 1.0) }
+        };
+        assert_eq!(of_one_pair(&differing(Verdict::NotEnoughRuns), false), Decision::NotKnownYet);
+        assert_eq!(of_one_pair(&differing(Verdict::Higher), false), Decision::Trade, "both are worse");
     }
 
     #[test]

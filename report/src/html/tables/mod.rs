@@ -9,7 +9,6 @@ pub mod variants;
 use crate::crossover as words;
 use crate::load_words::{load_words, metric_words};
 use crate::sentences::capital;
-use crate::view::crossover::name_of;
 use crate::view::study;
 use serde::Serialize;
 use threadcount_judge::published;
@@ -40,20 +39,16 @@ impl Table {
     }
 }
 
-/// The kinds of thread compared inside one JVM; empty without a crossover.
+/// The kinds of thread compared inside the same JVMs; empty without a crossover.
 #[must_use]
 pub fn crossover(document: &ResultDocument) -> Table {
-    let Some((found, load)) = document.crossover.as_ref().zip(document.experiment.loads.first()) else {
-        return Table::default();
-    };
-    let name = |treatment| name_of(document, load, treatment);
-    let to = name(words::baseline(&found.crossover));
+    let Some(found) = &document.crossover else { return Table::default() };
     let row = |of: &TreatmentFigures| {
         let compared = found.comparisons.iter().find(|it| it.treatment == of.treatment);
         let ratio = |of: fn(&TreatmentComparison) -> Option<CrossoverRatio>| {
             compared.and_then(of).as_ref().map_or_else(|| "–".to_owned(), words::shown)
         };
-        let [name, threads, rate, _, p50, p99, cpu] = words::cells(found, of, &name);
+        let [name, rate, _, p50, p99, cpu, memory, threads] = words::cells(found, of);
         let ratios = [
             ratio(|it| Some(it.rate)),
             ratio(|it| it.p50),
@@ -61,12 +56,11 @@ pub fn crossover(document: &ResultDocument) -> Table {
             ratio(|it| it.cpu_per_request),
         ];
         let [of_rate, of_p50, of_p99, of_cpu] = ratios;
-        vec![name, threads, rate, of_rate, p50, of_p50, p99, of_p99, cpu, of_cpu]
+        vec![name, rate, of_rate, p50, of_p50, p99, of_p99, cpu, of_cpu, memory, threads]
     };
-    let against = format!("vs {to}");
+    let against = format!("vs {}", words::name(&found.crossover, words::baseline(&found.crossover)));
     let columns = [
         "kind",
-        "threads",
         "throughput",
         &against,
         "p50",
@@ -75,8 +69,11 @@ pub fn crossover(document: &ResultDocument) -> Table {
         &against,
         "CPU/request",
         &against,
+        "memory",
+        "threads",
     ];
-    Table::new(&capital(&words::COVERS.join(" ")), &columns, 2, found.figures.iter().map(row).collect())
+    let caption = capital(&words::covers(&found.crossover).join(" "));
+    Table::new(&caption, &columns, 1, found.figures.iter().map(row).collect())
 }
 
 #[must_use]
