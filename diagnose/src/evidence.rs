@@ -196,6 +196,8 @@ pub enum Source {
     PerfData,
     /// The descriptors of the process: connections of clients.
     Sockets,
+    /// What a debugger does to the JVM: nothing tells a suspended thread from one that waits.
+    Debugger,
 }
 
 /// With fewer snapshots a thread that waits for a moment looks like one that hangs.

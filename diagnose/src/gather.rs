@@ -47,6 +47,9 @@ const SHORT_FULLNESS: f64 = 0.9;
 /// Latency of an interruption.
 const REACTION: Duration = Duration::from_millis(100);
 
+/// The beginning of the names of a debug agent's threads (`-agentlib:jdwp`), as the kernel knows them.
+const DEBUGGERS_THREADS: &str = "JDWP";
+
 /// The options of a diagnosis.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -138,6 +141,10 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     if gc.is_empty() {
         let why = "the JVM keeps none (-XX:-UsePerfData), or its file is not in its /tmp";
         missing_sources.add(Source::PerfData, why.to_owned());
+    }
+    if run_time::names(pid).values().any(|name| name.starts_with(DEBUGGERS_THREADS)) {
+        let why = "its debug agent (JDWP) is loaded, and a suspended thread looks like one that waits";
+        missing_sources.add(Source::Debugger, why.to_owned());
     }
     // A short heap is a reason, and the JVM answers as well as it can.
     let is_silent = unresponsive || snapshots.is_empty() && missing != Some(Missing::HeapIsShort);

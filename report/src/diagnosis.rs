@@ -31,6 +31,7 @@ fn not_seen(missing: &MissingSource) -> String {
         Source::Locks => "owners of locks and permits (the probe)",
         Source::PerfData => "collections and the heap (performance data)",
         Source::Sockets => "connections of clients",
+        Source::Debugger => "which threads a debugger has suspended",
     };
     format!("{source}: {}", missing.why)
 }

@@ -2,6 +2,9 @@ import java.io.BufferedReader;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.invoke.MethodHandles;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -18,6 +21,7 @@ public class Answers {
             String[] words = line.split(" ");
             switch (words[0]) {
                 case "fill" -> fill(Long.parseLong(words[1]));
+                case "classes" -> classes(Long.parseLong(words[1]));
                 case "files" -> files();
                 case "litter" -> litter(Long.parseLong(words[1]));
                 case "collect" -> System.gc();
@@ -35,6 +39,16 @@ public class Answers {
             KEPT.add(new byte[64 << 10]);
         }
         System.gc();
+    }
+
+    /** Defines classes until so many bytes are left of the space for classes. */
+    private static void classes(long leftBytes) throws Exception {
+        byte[] own = Answers.class.getResourceAsStream("/Answers.class").readAllBytes();
+        MemoryPoolMXBean space = ManagementFactory.getMemoryPoolMXBeans().stream()
+            .filter(it -> it.getName().equals("Compressed Class Space")).findFirst().orElseThrow();
+        while (space.getUsage().getMax() - space.getUsage().getCommitted() > leftBytes) {
+            KEPT.add(MethodHandles.lookup().defineHiddenClass(own, false, MethodHandles.Lookup.ClassOption.STRONG));
+        }
     }
 
     /** Allocates so many bytes, and holds none of them. */

@@ -36,11 +36,11 @@ struct Answers {
 
 impl Answers {
     fn start(feature: u16, flags: &[&str]) -> Self {
-        Self::start_as(0, feature, flags)
+        Self::start_as(0, &[], feature, flags)
     }
 
-    /// Runs it as another user, who has no capabilities. Only root may start it.
-    fn start_as(user: u32, feature: u16, flags: &[&str]) -> Self {
+    /// Runs it as another user, who has no capabilities, below these words. Only root may start it.
+    fn start_as(user: u32, below: &[&str], feature: u16, flags: &[&str]) -> Self {
         assert!(rustix::process::geteuid().is_root(), "run the tests as root");
         java::probe();
         // Not in /tmp, which is full in one of the tests.
@@ -49,8 +49,10 @@ impl Answers {
         let mut javac = Command::new(java::jdk().home.join("bin/javac"));
         javac.args(["--release", "21", "-d"]).arg(classes.path()).arg(SOURCE);
         assert!(javac.status().unwrap().success());
-        let mut jvm = as_user(user, &java::runtime(feature).java());
-        jvm.args([
+        let java = java::runtime(feature).java();
+        let mut words = below.iter().map(Path::new).chain([java.as_path()]);
+        let mut jvm = as_user(user, words.next().unwrap());
+        jvm.args(words).args([
             "-Xmx64m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
@@ -174,12 +176,34 @@ impl Drop for Mounted {
 #[test]
 fn as_many_threads_as_the_user_may_have() {
     let user = 2_000_000_000 + std::process::id();
-    let mut full = Answers::start_as(user, 25, &[]);
+    let mut full = Answers::start_as(user, &[], 25, &[]);
     full.limit(&format!("--nproc={}:", full.count("task")));
     full.bears("(`ulimit -u`)", "(`ulimit -u`)");
-    let mut roomy = Answers::start_as(user + 1, 25, &[]);
+    let mut roomy = Answers::start_as(user + 1, &[], 25, &[]);
     roomy.limit(&format!("--nproc={}:", roomy.count("task") + 40));
     roomy.bears("Nothing hangs: idle.", "platform threads");
+}
+
+/// The kernel counts against the limit that the creator of a user namespace had, and no file shows that one.
+#[test]
+fn as_many_threads_as_the_creator_of_its_user_namespace_could_have() {
+    const LIMIT: usize = 60;
+    let user = 2_100_000_000 + std::process::id();
+    let limit = format!("--nproc={LIMIT}:1000");
+    let own_limit = "ulimit -S -u 1000; exec \"$@\"";
+    let below = ["prlimit", &limit, "unshare", "--user", "--map-root-user", "bash", "-c", own_limit, "bash"];
+    let mut jvm = Answers::start_as(user, &below, 25, &[]);
+    let told = jvm.told(&["diagnose", "--no-agent"]);
+    assert!(told.contains("Nothing hangs: idle."), "{told}");
+    let mut full = Answers::start_as(user + 1, &below, 25, &[]);
+    let sleepers = LIMIT - full.count("task") - 2;
+    let sleep = |_| as_user(user + 1, Path::new("sleep")).arg("600").spawn().unwrap();
+    let mut sleepers: Vec<Child> = (0..sleepers).map(sleep).collect();
+    full.bears("its user namespace refused", "its user namespace refused");
+    for sleeper in &mut sleepers {
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
 }
 
 #[test]
@@ -279,6 +303,36 @@ fn a_full_metaspace() {
     on_both(|feature| {
         let mut full = Answers::start(feature, &["-XX:MaxMetaspaceSize=5m", EXITS]);
         full.bears("(`-XX:MaxMetaspaceSize`)", "(`-XX:MaxMetaspaceSize`)");
+    });
+}
+
+#[test]
+fn a_full_class_space() {
+    on_both(|feature| {
+        let mut full = Answers::start(feature, &["-Xmx128m", "-XX:CompressedClassSpaceSize=16m", EXITS]);
+        full.ask("classes 300000");
+        full.bears("(`-XX:CompressedClassSpaceSize`)", "(`-XX:CompressedClassSpaceSize`)");
+    });
+}
+
+#[test]
+fn a_collector_that_frees_nothing() {
+    on_both(|feature| {
+        let epsilon = ["-XX:+UnlockExperimentalVMOptions", "-XX:-UseSerialGC", "-XX:+UseEpsilonGC"];
+        let mut jvm = Answers::start(feature, &epsilon);
+        jvm.bears("(`-XX:+UseEpsilonGC`)", "(`-XX:+UseEpsilonGC`)");
+    });
+}
+
+#[test]
+fn no_room_for_the_socket_on_which_it_listens() {
+    on_both(|feature| {
+        let in_a_full_tmp =
+            "mount --make-rprivate / && mount -t tmpfs -o nr_inodes=1 tmpfs /tmp && exec \"$@\"";
+        let below = ["unshare", "--mount", "sh", "-c", in_a_full_tmp, "sh"];
+        let mut full = Answers::start_as(0, &below, feature, &["-XX:-UsePerfData"]);
+        let told = full.told(&["diagnose"]);
+        assert!(told.contains("has no free inodes. Make room there"), "{told}");
     });
 }
 

@@ -2,6 +2,7 @@
 //! where it cannot commit memory; the application suffers where the last thread or file is ours. The kernel shows how much is
 //! left before anything is sent.
 
+use super::thread_trial;
 use crate::cgroup::{Membership, memory};
 use crate::open_files::OpenFiles;
 use procfs::process::{Limit, LimitValue, Process, all_processes};
@@ -35,6 +36,7 @@ pub(super) enum Resource {
     HeapBytes,
     MetaspaceBytes,
     CodeCacheBytes,
+    ClassSpaceBytes,
 }
 
 impl Resource {
@@ -49,6 +51,7 @@ impl Resource {
             Self::HeapBytes => "of heap",
             Self::MetaspaceBytes => "of metaspace",
             Self::CodeCacheBytes => "of code cache",
+            Self::ClassSpaceBytes => "of class space",
         }
     }
 
@@ -63,26 +66,27 @@ impl Resource {
 /// How much of each resource must be free before a JVM is asked for something: what it took in a measurement with Java 21 and 25, and as
 /// much again for what the application takes in the same moment.
 ///
-/// In the order of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace and code cache.
+/// In the order of [`Resource`]: threads, open files, mappings, and the bytes of address space, memory, heap, metaspace, code cache and class space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Need([u64; 8]);
+pub struct Need([u64; 9]);
 
 impl Need {
     /// The attach listener: 1 thread, its socket and a connection, 4 mappings, 1 MiB.
-    pub(super) const LISTENER: Self = Self([8, 8, 32, 16 * MIB, 8 * MIB, 0, 0, 0]);
-    /// A thread dump as JSON, which Java code writes: 2.4 MiB of heap, 4.2 MiB of metaspace, 1.5 MiB of code, 9 MiB in all.
-    pub(super) const DUMP: Self = Self([0, 4, 32, 0, 24 * MIB, 4 * MIB, 5 * MIB, MIB]);
+    pub(super) const LISTENER: Self = Self([8, 8, 32, 16 * MIB, 8 * MIB, 0, 0, 0, 0]);
+    /// A thread dump as JSON, which Java code writes: 2.4 MiB of heap, 4.2 MiB of metaspace, 0.4 MiB of class space, 1.5 MiB of code, 9 MiB
+    /// in all.
+    pub(super) const DUMP: Self = Self([0, 4, 32, 0, 24 * MIB, 4 * MIB, 5 * MIB, MIB, MIB]);
     /// A probe that reads the owners of locks and ends: 2 threads, 3 files, 40 mappings, 24 MiB with the listener, 12 MiB of heap
-    /// that become garbage, 3.3 MiB of metaspace, 3.5 MiB of code with what is compiled meanwhile.
-    pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB]);
+    /// that become garbage, 3.3 MiB of metaspace, 0.4 MiB of class space, 3.5 MiB of code with what is compiled meanwhile.
+    pub const LOCKS: Self = Self([12, 12, 96, 64 * MIB, 48 * MIB, 8 * MIB, 4 * MIB, 2 * MIB, MIB]);
     /// A probe that stays, with its recording: 12 threads, 13 files, 69 mappings, 62 MiB with the listener, 8 MiB of heap that stay,
-    /// 7 MiB of metaspace, 8 MiB of code.
-    pub const WATCH: Self = Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 12 * MIB, 4 * MIB]);
+    /// 13 MiB of metaspace, 1.5 MiB of class space, 8 MiB of code.
+    pub const WATCH: Self = Self([24, 32, 160, 192 * MIB, 96 * MIB, 16 * MIB, 20 * MIB, 4 * MIB, 3 * MIB]);
 
     /// The same once more: its classes are loaded.
     pub(super) const fn again(&self) -> Self {
         let [threads, files, mappings, address, memory, heap, ..] = self.0;
-        Self([threads, files, mappings, address, memory, heap, 0, 0])
+        Self([threads, files, mappings, address, memory, heap, 0, 0, 0])
     }
 
     const fn amount(&self, resource: Resource) -> u64 {
@@ -132,7 +136,7 @@ impl fmt::Display for Lack {
 
 /// The first limit of a running process that leaves less than is needed. What cannot be read limits nothing.
 pub(super) fn lack(pid: u32, need: &Need) -> Option<Lack> {
-    first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?), need)
+    first_lack(rooms(&Process::new(i32::try_from(pid).ok()?).ok()?, need), need)
 }
 
 pub(super) fn first_lack(rooms: Vec<Room>, need: &Need) -> Option<Lack> {
@@ -140,8 +144,8 @@ pub(super) fn first_lack(rooms: Vec<Room>, need: &Need) -> Option<Lack> {
     rooms.into_iter().find(is_short).map(|room| Lack { needed: need.amount(room.resource), room })
 }
 
-fn rooms(process: &Process) -> Vec<Room> {
-    let mut rooms = own_rooms(process).unwrap_or_default();
+fn rooms(process: &Process, need: &Need) -> Vec<Room> {
+    let mut rooms = own_rooms(process, need).unwrap_or_default();
     let groups = Membership::of_process(process.pid().unsigned_abs());
     let folders = groups.pids.iter().flat_map(|levels| &levels.folders);
     rooms.extend(folders.filter_map(|folder| group_threads(folder)));
@@ -158,7 +162,7 @@ fn rooms(process: &Process) -> Vec<Room> {
 }
 
 /// The limits that the process itself has (`ulimit`), from /proc/PID/limits.
-fn own_rooms(process: &Process) -> Option<Vec<Room>> {
+fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
     let (limits, status) = (process.limits().ok()?, process.status().ok()?);
     let pid = process.pid();
     let room = |resource, used, limit: &Limit, holder, flag: char, option: &str| {
@@ -180,6 +184,12 @@ fn own_rooms(process: &Process) -> Option<Vec<Room>> {
         let used = threads_of_user(status.ruid);
         room(Resource::Threads, used, &limits.max_processes, "its user runs", 'u', "nproc")
     };
+    let is_foreign = namespace != Path::new(FIRST_USER_NAMESPACE);
+    let wanted = need.amount(Resource::Threads);
+    let has_room = threads.as_ref().is_none_or(|room: &Room| room.limit.saturating_sub(room.used) >= wanted);
+    let hidden = (is_foreign && wanted > 0 && has_room)
+        .then(|| of_namespace(pid.unsigned_abs(), status.ruid, &limits.max_processes, wanted))
+        .flatten();
     let files = OpenFiles::read(process);
     let files = files.and_then(|files| {
         room(Resource::OpenFiles, files.open, &limits.max_open_files, "it has", 'n', "nofile")
@@ -196,7 +206,24 @@ fn own_rooms(process: &Process) -> Option<Vec<Room>> {
         name: "vm.max_map_count".to_owned(),
         advice: format!("`sysctl vm.max_map_count={}` raises it", limit.saturating_mul(2)),
     });
-    Some([threads, files, address, data, mappings].into_iter().flatten().collect())
+    Some([threads, hidden, files, address, data, mappings].into_iter().flatten().collect())
+}
+
+/// The limit of a user namespace that is another than the machine's own; `None` if it leaves as many threads as are wanted.
+fn of_namespace(pid: u32, uid: u32, own: &Limit, wanted: u64) -> Option<Room> {
+    let soft = match own.soft_limit {
+        LimitValue::Value(soft) => soft,
+        LimitValue::Unlimited => u64::MAX,
+    };
+    let started = thread_trial::started(pid, uid, soft, wanted).unwrap_or_default();
+    (started < wanted).then(|| Room {
+        resource: Resource::Threads,
+        used: wanted - started,
+        limit: wanted,
+        holder: "its user namespace refused, when it was tried,",
+        name: "the `ulimit -u` that the creator of the namespace had".to_owned(),
+        advice: "Make the namespace below a higher limit".to_owned(),
+    })
 }
 
 /// A command that raises a limit well beyond what is needed. Beyond the hard limit, which is raised too, only root may go.
@@ -280,7 +307,7 @@ mod tests {
     use super::*;
     use std::process::{Child, Command};
 
-    const NOTHING: Need = Need([0; 8]);
+    const NOTHING: Need = Need([0; 9]);
 
     fn need(resource: Resource, amount: u64) -> Need {
         let mut need = NOTHING;

@@ -13,6 +13,8 @@ const CODE_CACHE: &str = "Compiler.codecache";
 const METASPACE: &str = "VM.metaspace basic";
 const HEAP_LIMIT: &str = "-XX:MaxHeapSize=";
 const METASPACE_LIMIT: &str = "-XX:MaxMetaspaceSize=";
+/// The collector that frees nothing (JEP 318).
+const FREES_NOTHING: &str = "-XX:+UseEpsilonGC";
 
 /// The need of a diagnostic command that runs Java code. `None`: it runs none.
 pub(super) fn need_of(command: &str) -> Option<&'static Need> {
@@ -26,10 +28,8 @@ pub(super) fn need_of(command: &str) -> Option<&'static Need> {
 /// The first of both that leaves less than is needed.
 pub(super) fn lack(jvm: &JvmProcess, need: &Need, limit: Duration) -> Result<Option<Lack>, CommandError> {
     let ask = |text: &str| command(jvm, "jcmd", [text, "", ""], limit);
-    let (flags, mut answers) = (ask(FLAGS)?, ask(HEAP)? + &ask(CODE_CACHE)?);
-    if flags.contains(METASPACE_LIMIT) {
-        answers.push_str(&ask(METASPACE)?);
-    }
+    // Until Java 24 the heap's answer has the use of the class space, and since then that of metaspace.
+    let (flags, answers) = (ask(FLAGS)?, ask(HEAP)? + &ask(CODE_CACHE)? + &ask(METASPACE)?);
     let is_collected = PerfData::read(jvm.pid).is_some_and(|data| data.collections() > 0);
     Ok(first_lack(rooms(&flags, &answers, is_collected), need))
 }
@@ -44,8 +44,15 @@ fn rooms(flags: &str, answers: &str, is_collected: bool) -> Vec<Room> {
         name: format!("`{name}`"),
         advice: "Start it with more".to_owned(),
     };
-    let heap = limit(HEAP_LIMIT).zip(heap_used(answers));
+    let frees_nothing = flags.contains(FREES_NOTHING);
+    let heap = limit(HEAP_LIMIT).zip(if frees_nothing { Some(0) } else { heap_used(answers) });
     let heap = heap.map(|(limit, used)| {
+        if frees_nothing {
+            // What is ours would stay for ever.
+            let name = format!("`{FREES_NOTHING}`");
+            let advice = "Its collector frees nothing; ask it with another one".to_owned();
+            return Room { holder: "it keeps", advice, name, ..room(Resource::HeapBytes, limit, limit, "") };
+        }
         // A collection moves what lives out of eden, so what is there now is new, and nearly all of it garbage. Only where the rest has
         // no room for it may it be what was left.
         let garbage = eden_used(answers).filter(|it| is_collected && used.saturating_add(*it) <= limit);
@@ -59,7 +66,9 @@ fn rooms(flags: &str, answers: &str, is_collected: bool) -> Vec<Room> {
         metaspace.map(|(limit, used)| room(Resource::MetaspaceBytes, used, limit, "-XX:MaxMetaspaceSize"));
     let code_cache = roomiest_code_cache(answers)
         .map(|(limit, used)| room(Resource::CodeCacheBytes, used, limit, "-XX:ReservedCodeCacheSize"));
-    heap.into_iter().chain(metaspace).chain(code_cache).collect()
+    let class_space = class_space(answers)
+        .map(|(limit, used)| room(Resource::ClassSpaceBytes, used, limit, "-XX:CompressedClassSpaceSize"));
+    heap.into_iter().chain(metaspace).chain(code_cache).chain(class_space).collect()
 }
 
 /// Size and use of the segment with the most room, where code goes for which its own has none:
@@ -103,6 +112,13 @@ fn eden_used(answer: &str) -> Option<u64> {
 fn metaspace_committed(answers: &str) -> Option<u64> {
     let line = answers.lines().find(|line| line.trim().starts_with("Metaspace"))?;
     size(line.split_once("committed ")?.1.split(' ').next()?)
+}
+
+/// Size and use of the space for compressed class pointers: `class space    used 343K, committed 448K, reserved 16384K`.
+fn class_space(answers: &str) -> Option<(u64, u64)> {
+    let line = answers.lines().find(|line| line.trim().starts_with("class space"))?;
+    let bytes = |name: &str| size(line.split_once(name)?.1.trim().split(' ').next()?);
+    bytes("reserved ").zip(bytes("committed "))
 }
 
 /// `14188K`, with or without a comma behind it.
@@ -165,6 +181,21 @@ mod tests {
         assert!(
             code_cache.starts_with("1.05 MB of code cache must be free, but it uses 2.46 MB of 2.66 MB"),
             "{code_cache}"
+        );
+        let classes = SERIAL.replace(
+            "class space    used 343K, committed 448K",
+            "class space    used 13700K, committed 13800K",
+        );
+        let classes = first_lack(rooms("-XX:MaxHeapSize=83886080", &classes, false), &Need::WATCH).unwrap();
+        assert!(
+            classes.to_string().contains("uses 14.1 MB of 16.8 MB (`-XX:CompressedClassSpaceSize`)"),
+            "{classes}"
+        );
+        let epsilon = "-XX:MaxHeapSize=8388608000 -XX:+UseEpsilonGC";
+        let epsilon = first_lack(rooms(epsilon, SERIAL, false), &Need::LOCKS).unwrap().to_string();
+        assert!(
+            epsilon.ends_with("(`-XX:+UseEpsilonGC`). Its collector frees nothing; ask it with another one"),
+            "{epsilon}"
         );
         let unlimited = "-XX:MaxHeapSize=83886080 -XX:+UseSerialGC";
         assert_eq!(first_lack(rooms(unlimited, SERIAL, false), &Need::WATCH), None);

@@ -9,6 +9,7 @@ mod java_room;
 mod leftovers;
 mod process;
 mod socket;
+mod thread_trial;
 mod trigger;
 
 use crate::process_file::printable;
@@ -188,6 +189,7 @@ fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     }
     // Its listener is a new thread, and the JVM exits where it cannot start that.
     jvm.check_bears(&Need::LISTENER).map_err(io::Error::other)?;
+    jvm.check_can_listen().map_err(io::Error::other)?;
     let trigger = Trigger::create(jvm)?;
     // Another threadcount may have made it listen meanwhile, and removed its trigger, which was ours too.
     match connect_once(jvm, until) {

@@ -8,6 +8,7 @@ use crate::process_file;
 use crate::read_limit::ReadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
+use rustix::fs::StatVfsMountFlags;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs;
 use std::io;
@@ -47,6 +48,10 @@ pub enum Refusal {
         "Process {pid} has no /tmp, where a JVM listens for commands. Make that folder in its container, or mount one there"
     )]
     NoTmp { pid: u32 },
+    #[error(
+        "The /tmp of process {pid}, where a JVM listens for commands, {why}. Make room there, or mount a writable one"
+    )]
+    FullTmp { pid: u32, why: &'static str },
     #[error(
         "Process {pid} cannot be inspected: this kernel has no openat2 (Linux 5.6), or a seccomp filter refuses it"
     )]
@@ -156,6 +161,18 @@ impl JvmProcess {
         if catches_quit(&status) { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
     }
 
+    /// Checks that it can make its socket, which it does once. It says nothing where it cannot.
+    pub(super) fn check_can_listen(&self) -> Result<(), Refusal> {
+        let Ok(tmp) = rustix::fs::fstatvfs(&self.tmp_folder) else { return Ok(()) };
+        let has_inodes = tmp.f_files == 0 || tmp.f_ffree > 0;
+        let why = match (tmp.f_flag.contains(StatVfsMountFlags::RDONLY), has_inodes) {
+            (true, _) => "is read-only",
+            (_, false) => "has no free inodes",
+            _ => return Ok(()),
+        };
+        Err(Refusal::FullTmp { pid: self.pid, why })
+    }
+
     /// Checks that its limits leave as much as is needed.
     pub(super) fn check_bears(&self, need: &Need) -> Result<(), Refusal> {
         let pid = self.pid;
@@ -237,11 +254,37 @@ fn without_tmp(pid: u32, why: io::Error) -> Refusal {
     }
 }
 
-/// The command line does not show a flag from `JAVA_TOOL_OPTIONS` or a file; the performance data does, unless they are off.
+/// The flag that makes a JVM print all its threads on SIGQUIT, whatever else it is sent.
+const DISABLES: &str = "-XX:+DisableAttachMechanism";
+/// Variables with options of a JVM.
+const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS=", "_JAVA_OPTIONS=", "JDK_JAVA_OPTIONS="];
+/// What stands before the name of a file with options.
+const OPTION_FILES: [&str; 3] = ["@", "-XX:Flags=", "-XX:VMOptionsFile="];
+
+/// The flag is on the command line, in a variable or in a file; or the performance data show it, unless they are off.
 fn disables_attaching(pid: u32) -> bool {
-    let mut words = process_file::arguments(pid).unwrap_or_default().into_iter();
+    let arguments = process_file::arguments(pid).unwrap_or_default();
+    let environment = process_file::text(pid, "environ", ReadLimit::KERNEL_TEXT).unwrap_or_default();
+    let mut options = environment.split('\0').filter(|it| OPTIONS.iter().any(|name| it.starts_with(name)));
+    let mut files =
+        arguments.iter().flat_map(|word| OPTION_FILES.iter().filter_map(|name| word.strip_prefix(name)));
+    let is_in_file = |name: &str| option_file(pid, name).is_ok_and(|text| text.contains(DISABLES));
     let can = PerfData::read(pid).and_then(|data| data.text("sun.rt.jvmCapabilities"));
-    words.any(|word| word == "-XX:+DisableAttachMechanism") || can.is_some_and(|it| it.starts_with('0'))
+    arguments.iter().any(|word| word == DISABLES)
+        || options.any(|it| it.contains(DISABLES))
+        || files.any(is_in_file)
+        || can.is_some_and(|it| it.starts_with('0'))
+}
+
+/// A file as the process names it, of its root or its working folder.
+fn option_file(pid: u32, name: &str) -> io::Result<String> {
+    let folder = match Path::new(name).is_absolute() {
+        true => beneath::root_of(pid)?,
+        false => beneath::open_folder(Path::new(&format!("/proc/{pid}/cwd")))?,
+    };
+    let inside = Path::new(name.trim_start_matches('/'));
+    let bytes = ReadLimit::KERNEL_TEXT.read(beneath::regular(&folder, inside)?)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn catches_quit(status: &str) -> bool {

@@ -97,6 +97,10 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Unresponsive { facts, .. } if facts.iter().any(|it| it.cause.is_some()) => {
             facts.iter().find_map(|it| it.cause).map(of_kernel)
         }
+        Verdict::Unresponsive { seconds: None, .. } => Some(
+            "remove what keeps it from taking commands (below), or list its threads from outside (`top -H -p PID`, \
+             `jhsdb jstack --pid PID`)",
+        ),
         Verdict::Unresponsive { .. } => Some(
             "list its threads from outside (`top -H -p PID`, `jhsdb jstack --pid PID`). A thread that does not reach a \
              safepoint causes this, and so does a swapping or a throttled machine",
