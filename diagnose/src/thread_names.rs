@@ -5,11 +5,11 @@ use super::thread_dump::DumpedThread;
 use super::thread_print::PrintedThread;
 use serde_json::Value;
 use std::collections::HashMap;
-use threadcount_model::masked::{Masked, text_masked};
+use threadcount_model::masked::masked_text;
 
 /// A name without the secrets in it.
 pub(super) fn without_secrets(name: &str) -> String {
-    text_masked(name, &mut Masked::new())
+    masked_text(name)
 }
 
 /// Masks the secrets in the names of threads, and in the text that they were read from.

@@ -12,7 +12,7 @@ use threadcount_load::http1::MAX_INTERIM_ANSWERS;
 use threadcount_load::merge::{Line, LineError, Merge};
 use threadcount_load::request::{RequestSource, Target, vegeta};
 use threadcount_load::response::{Capture, CookieJar, ResponseParts};
-use threadcount_load::secrets::{Masked, text_masked};
+use threadcount_load::secrets::masked_text;
 use threadcount_machine::probe::{line, readings};
 use threadcount_machine::{framework::Framework, jvm_log, spring_boot::SpringBootJar};
 use threadcount_model::window::Window;
@@ -137,7 +137,7 @@ fn share_lines(bytes: &[u8]) {
 /// Masks secrets in a text of another program.
 fn secrets(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
-    let _ = text_masked(&text, &mut Masked::new());
+    let _ = masked_text(&text);
 }
 
 fn jar(bytes: &[u8]) {

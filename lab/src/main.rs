@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::panic;
 use std::process::{self, ExitCode};
 use threadcount::cli;
-use threadcount_model::masked::{Masked, text_masked};
 
 fn main() -> ExitCode {
     end_with_a_sentence();
@@ -13,8 +12,7 @@ fn main() -> ExitCode {
         anstream::eprintln!("{error}");
     }
     cli::parse().run().unwrap_or_else(|error| {
-        // The error may quote what the user wrote, secrets included.
-        cli::explain(&text_masked(&format!("{error:?}"), &mut Masked::new()));
+        cli::explain_error(&format!("{error:?}"));
         ExitCode::from(cli::code_of(&error))
     })
 }

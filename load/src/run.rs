@@ -15,7 +15,7 @@ pub use crate::resolve::target_addresses;
 use crate::schedule::Share;
 use crate::secure;
 use crate::share::LoadShare;
-use crate::{collect, limits};
+use crate::{collect, failing_body, limits};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -153,6 +153,8 @@ pub fn run(plan: &LoadPlan, control: Control<'_>) -> Result<LoadOutcome, LoadErr
     let began_ns = gate.started_ns().unwrap_or_else(now_ns);
     let started_ns = began_ns + plan.lead_in.as_nanos() as Nanos;
     let mut outcome = merge(done?, started_ns, seconds);
+    let body = outcome.first_failing_body.take();
+    outcome.first_failing_body = body.and_then(|body| failing_body::shown(&body, plan.requests.secrets()));
     if outcome.protocol.is_empty() {
         outcome.protocol = asked_protocol(plan).to_owned();
     }

@@ -4,6 +4,7 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use threadcount_load::secrets::Secrets;
 
 /// The variables of the process that gave us our load, which come before our own.
 static GIVEN: OnceLock<BTreeMap<String, String>> = OnceLock::new();
@@ -74,34 +75,23 @@ fn filled_in_from(text: &str, value: impl Fn(&str) -> Option<String>) -> String 
     filled
 }
 
-/// The length of the shortest value that is hidden. A shorter value is no secret, and would occur in other texts by chance.
-pub(crate) const SHORTEST_HIDDEN: usize = 4;
-
-/// The text with `${NAME}` in place of the value of each variable that the texts in `naming` mention. In a command line each word of
-/// a value is hidden.
+/// The values of the variables that the texts name, each of which is hidden behind `${NAME}`. In a command line each word of a value is
+/// hidden.
 #[must_use]
-pub fn without_values<'a>(text: &str, naming: impl IntoIterator<Item = &'a str>) -> String {
-    without_values_from(text, naming, value)
+pub fn secrets<'a>(texts: impl IntoIterator<Item = &'a str>) -> Secrets {
+    secrets_from(texts, value)
 }
 
-fn without_values_from<'a>(
-    text: &str,
-    naming: impl IntoIterator<Item = &'a str>,
+fn secrets_from<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
     value: impl Fn(&str) -> Option<String>,
-) -> String {
-    let known = naming.into_iter().flat_map(names).filter_map(|name| Some((name, value(name)?)));
-    let mut hidden: Vec<(String, &str)> = known
-        .flat_map(|(name, value)| {
-            let words: Vec<String> = value.split_whitespace().map(str::to_owned).collect();
-            [value].into_iter().chain(words).map(move |it| (it, name))
-        })
-        .filter(|(value, _)| value.len() >= SHORTEST_HIDDEN)
-        .collect();
-    // Longest first, because a value may be part of a longer one.
-    hidden.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
-    hidden
-        .iter()
-        .fold(text.to_owned(), |text, (value, name)| text.replace(value, &format!("{OPEN}{name}{CLOSE}")))
+) -> Secrets {
+    let mut secrets = Secrets::default();
+    for name in texts.into_iter().flat_map(names) {
+        let (value, shown) = (value(name).unwrap_or_default(), format!("{OPEN}{name}{CLOSE}"));
+        [&*value].into_iter().chain(value.split_whitespace()).for_each(|word| secrets.add(word, &shown));
+    }
+    secrets
 }
 
 fn is_name(text: &str) -> bool {
@@ -146,15 +136,14 @@ mod tests {
                 [("TOKEN", "s3cret"), ("OPTIONS", "-Da=s3cret-b -Dc=d"), ("NUMBER", "80"), ("OTHER", "open")];
             values.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         };
-        let hidden =
-            |text| without_values_from(text, ["-Dx=${TOKEN}", "${OPTIONS} ${NUMBER} ${UNSET}"], value);
+        let secrets = secrets_from(["-Dx=${TOKEN}", "${OPTIONS} ${NUMBER} ${UNSET}"], value);
         for (text, expected) in [
             ("-Dx=s3cret s3cret", "-Dx=${TOKEN} ${TOKEN}"),
             ("-Da=s3cret-b -Dc=d", "${OPTIONS}"),
             ("Picked up: -Dc=d", "Picked up: ${OPTIONS}"),
             ("port 8080 is open", "port 8080 is open"),
         ] {
-            assert_eq!(hidden(text), expected);
+            assert_eq!(secrets.hidden_in(text), expected);
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::command_line::ServerCommand;
 use super::http_get::BaseUrl;
 use super::readiness::{self, Question};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group, waitid,
+};
 use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -11,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use threadcount_machine::cpu_clock::process_cpu_ns;
 use threadcount_machine::guard::Guard;
 use threadcount_machine::log_file;
 use threadcount_machine::process_mark::{self, ProcessMark};
@@ -32,7 +35,7 @@ const QUESTION_LIMIT: Duration = Duration::from_secs(2);
 /// The reason why a server does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    #[error("Cannot write the server's log {path}: {source}")]
+    #[error("Cannot write the log {path}: {source}")]
     Log { path: String, source: io::Error },
     #[error("Cannot start `{program}`: {source}")]
     NotStarted { program: String, source: io::Error },
@@ -108,6 +111,14 @@ pub struct Stopped {
     pub was_killed: bool,
 }
 
+/// The end of a program that ends by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    /// CPU time of all its threads, in nanoseconds.
+    pub cpu_ns: u64,
+}
+
 /// A server in its own session and process group. Dropping it ends the group, first with SIGTERM; its [`Guard`] kills the group
 /// if Threadcount itself is killed.
 pub struct ServerProcess {
@@ -168,6 +179,17 @@ impl ServerProcess {
     /// The exit status of the server; `None` if it is still running.
     pub fn has_exited(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().ok().flatten()
+    }
+
+    /// The end of the process and its CPU time by the kernel's account; `None` while it runs. Nothing else may have waited for it.
+    pub(crate) fn end_and_cpu(&mut self) -> io::Result<Option<Ended>> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        if waitid(WaitId::Pid(self.group), options)?.is_none() {
+            return Ok(None);
+        }
+        // A process keeps its CPU clock until it is waited for.
+        let cpu_ns = process_cpu_ns(self.group.as_raw_pid()).unwrap_or(0);
+        Ok(Some(Ended { status: self.child.wait()?, cpu_ns }))
     }
 
     /// The last lines of the server's log.

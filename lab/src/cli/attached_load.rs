@@ -8,7 +8,6 @@ use super::{interrupt, load, plan_flags, stdout, summary};
 use crate::run::attached;
 use crate::run::few_clients::{ALONE_S, requests_alone, with_clients};
 use crate::run::probe_lines::{NOT_OVER, ProbeLines, follow};
-use crate::run::session::hide_secrets;
 use crate::run::silence::{Hang, Silence};
 use crate::run::warm_up::fastest_ms;
 use crate::watch::limits::{CurrentLimits, Judge};
@@ -135,8 +134,7 @@ pub(super) fn run(
     let left = leave(pid, &detacher, None);
     let outcome = outcome.map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
     let hang = Hang::find(Some(pid), Silence::of(&outcome), true, &stop);
-    let mut report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
-    hide_secrets(&mut report, |text| options.without_values(urls, text));
+    let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
     let mut record =
         attached::record([attached::VARIANT, &load.name], &plan, &outcome, lines.whole(), &samples);
     (record.warm_up, record.busiest_other_process) = (Some(warm_up), busiest_other_process);

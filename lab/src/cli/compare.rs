@@ -21,7 +21,7 @@ use threadcount_config::for_compare::document::CompareDocument;
 use threadcount_config::for_compare::error::CompareError;
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
-use threadcount_model::masked::Masked;
+use threadcount_model::masked::Secrets;
 use threadcount_model::parse;
 
 /// A first answer comes in this time: two cores, a start of ten seconds.
@@ -216,11 +216,10 @@ fn save(document: &CompareDocument, experiment: &Experiment, file: &Path) -> mie
     });
     written.map_err(|error| Unwritten::new(format!("--save {name}: it cannot be written"), error))?;
     anstream::println!("{name}: `threadcount run {}` runs it", runnable(file));
-    let mut secrets = Masked::new();
+    let mut secrets = Secrets::default();
     let _ = experiment.without_secrets(&mut secrets);
-    if !secrets.is_empty() {
-        let secrets = secrets.into_iter().collect::<Vec<_>>().join(", ");
-        note!("{name} holds secrets: {secrets}; write ${{NAME}} for a variable of the environment");
+    if let Some(names) = secrets.in_words() {
+        note!("{name} holds secrets: {names}; write ${{NAME}} for a variable of the environment");
     }
     Ok(())
 }

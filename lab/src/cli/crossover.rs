@@ -296,7 +296,7 @@ fn not_ready(error: LaunchError, experiment: &Experiment, variant: &Variant) -> 
     if error.is_interrupt() {
         return CrossoverFailure::Interrupted;
     }
-    let record = Record { failure: Some(launch_failure(error, variant)), ..Record::default() };
+    let record = Record { failure: Some(launch_failure(error)), ..Record::default() };
     let failure = session::without_secrets(record, experiment).failure.unwrap_or_default();
     let cause = failure.cause.map(|cause| format!("{}. ", cause.trim_end_matches('.'))).unwrap_or_default();
     let why = printable(&(cause + &failure.why)).into_owned();

@@ -23,7 +23,7 @@ use threadcount_judge::result_folder::{FolderError, IfTaken, ResultFolder};
 use threadcount_machine::probe::{Instruments, ProbeChoice};
 use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::claim::{Claim, Names};
-use threadcount_model::masked::{Masked, masked};
+use threadcount_model::masked::{Secrets, masked};
 use threadcount_model::parse::claim::parse;
 use threadcount_model::parse::share;
 use threadcount_model::rounds::RoundsEnd;
@@ -344,11 +344,10 @@ impl ExperimentArgs {
 /// # Errors
 /// The experiment would be none without its secrets.
 pub(super) fn print_masked(experiment: &Experiment, command: &[String]) -> miette::Result<()> {
-    let mut names = Masked::new();
-    let _ = experiment.without_secrets(&mut names).into_diagnostic()?;
-    let _ = masked(&command.to_vec(), &mut names).into_diagnostic()?;
-    if !names.is_empty() {
-        let names = names.into_iter().collect::<Vec<_>>().join(", ");
+    let mut secrets = Secrets::default();
+    let _ = experiment.without_secrets(&mut secrets).into_diagnostic()?;
+    let _ = masked(&command.to_vec(), &mut secrets).into_diagnostic()?;
+    if let Some(names) = secrets.in_words() {
         note!("masked as *** in the result: {names}; ${{NAME}} stands for a variable of the environment");
     }
     Ok(())

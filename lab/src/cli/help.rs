@@ -1,6 +1,6 @@
 //! Help: examples first, then the flags that most users need; `--help-all` has all of them.
 
-use super::{BAD_INPUT, Cli, DISK_FULL, FAILED, explain, told_arguments};
+use super::{BAD_INPUT, Cli, DISK_FULL, FAILED, explain, explain_error, told_arguments};
 use clap::{Command, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -96,7 +96,7 @@ pub fn parse() -> Cli {
 /// Prints help, or why the command line cannot be read, and ends the process.
 fn end(error: &clap::Error) -> ! {
     if error.use_stderr() {
-        explain(error.render().ansi().to_string().trim_end());
+        explain_error(error.render().ansi().to_string().trim_end());
         process::exit(error.exit_code());
     }
     match error.print() {

@@ -17,7 +17,6 @@ use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::plan::LoadPlan;
 use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control};
-use threadcount_model::masked::{Masked, text_masked};
 
 /// Send requests to a URL and measure throughput and response times
 ///
@@ -81,11 +80,10 @@ impl LoadCommand {
             files.second(second);
         };
         let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
-        let mut outcome =
+        let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;
-        self.hide_values(&mut outcome);
         live.finish(Some(outcome.elapsed_s()));
-        let report = report(&outcome, &plan);
+        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan);
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         let shown = if self.output.json { json.clone() } else { summary::summary(&report, &outcome) };
         // Before stdout, which may be gone.
@@ -96,28 +94,14 @@ impl LoadCommand {
         Ok(if is_log_cut { ExitCode::from(DISK_FULL) } else { exit_code(&outcome, self.output.fail_above) })
     }
 
-    /// A server may send back what it got.
-    fn hide_values(&self, outcome: &mut LoadOutcome) {
-        let body = outcome.first_failing_body.as_mut();
-        body.into_iter().for_each(|text| *text = self.options.without_values(&self.urls, text));
-    }
-
     /// Sends a share, and tells of it on stdout. Files have its own figures.
     fn send_share(&self, plan: &LoadPlan, stop: &AtomicBool, files: Files) -> miette::Result<ExitCode> {
-        let mut outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
-        self.hide_values(&mut outcome);
-        let report = report(&outcome, &plan.own_part());
+        let outcome = share_worker::run(plan, 0, self.share.start_at, stop)?;
+        let report = LoadReport::naming(plan_flags::flag, &outcome, &plan.own_part());
         let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
         files.write(&outcome, &json)?;
         Ok(share_worker::exit_code(&outcome))
     }
-}
-
-/// Without the secrets of its URL.
-fn report(outcome: &LoadOutcome, plan: &LoadPlan) -> LoadReport {
-    let mut report = LoadReport::naming(plan_flags::flag, outcome, plan);
-    report.target = text_masked(&report.target, &mut Masked::new());
-    report
 }
 
 pub(super) fn exit_code(outcome: &LoadOutcome, fail_above: f64) -> ExitCode {

@@ -10,7 +10,6 @@ use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 use threadcount_load::plan::{Arrivals, ExpectedStatus, LoadPlan, ProtocolChoice};
 use threadcount_machine::own_cores;
-use threadcount_model::environment;
 use threadcount_model::experiment::sending::{CONNECT_TIMEOUT, TIMEOUT};
 use threadcount_model::experiment::{LoadKind, LoadSpec, Losses, Sending, Shape, Workload};
 use threadcount_model::parse;
@@ -151,12 +150,6 @@ impl LoadOptions {
     /// A public address without `--allow-remote`.
     pub fn check_target(&self, plan: &LoadPlan) -> miette::Result<()> {
         self.remote.check(plan)
-    }
-
-    /// Without the values of the variables that URLs and flags name.
-    pub fn without_values(&self, urls: &[String], text: &str) -> String {
-        let flags = self.request.texts_with_variables().map(|(_, text)| text);
-        environment::without_values(text, urls.iter().map(String::as_str).chain(flags))
     }
 
     /// The file of `--targets`.

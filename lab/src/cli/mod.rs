@@ -61,7 +61,7 @@ use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
 use std::process::ExitCode;
-pub use stdout::explain;
+pub use stdout::{explain, explain_error};
 use threadcount_judge::result_folder::is_without_room;
 
 /// Exit code: a claim or `--fail-if` failed, the load had unexpected failures, or the user cut it short.

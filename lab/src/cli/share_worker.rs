@@ -17,7 +17,7 @@ use threadcount_load::plan::{LoadPlan, LoadShare};
 use threadcount_load::run::{self, Control};
 use threadcount_machine::cgroup::Membership;
 use threadcount_machine::cgroup::cpu::{ThrottleCounters, throttle_counters};
-use threadcount_model::masked::{Masked, text_masked};
+use threadcount_model::masked::masked_text;
 
 /// How often the time is told before the start. The shortest of several ways of a line tells most of the clocks.
 pub(super) const CLOCK_EVERY: Duration = Duration::from_millis(200);
@@ -62,7 +62,7 @@ pub(super) fn run(
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(error) => {
-            let why = text_masked(&plan_flags::load_error(&error), &mut Masked::new());
+            let why = masked_text(&plan_flags::load_error(&error));
             lines.tell(Message::Failed { why: why.clone() })?;
             return Err(miette!("{why}"));
         }
@@ -84,9 +84,7 @@ pub(super) fn begin(plan: &LoadPlan, start_at_unix_ns: Option<u64>) -> ShareBegi
         |names: &[&str]| names.iter().find_map(|name| env::var(name).ok()).filter(|it| !it.is_empty());
     let host = || rustix::system::uname().nodename().to_string_lossy().into_owned();
     let pod = named(&["POD_NAME", "SLURMD_NODENAME"]).unwrap_or_else(host);
-    let mut plan = PlanText::new(plan);
-    plan.target = text_masked(&plan.target, &mut Masked::new());
-    let mut begin = ShareBegin::new(pod, plan);
+    let mut begin = ShareBegin::new(pod, PlanText::new(plan));
     begin.threadcount = crate::VERSION.to_owned();
     begin.node = named(&["NODE_NAME", "SLURMD_NODENAME"]);
     begin.start_at_unix_ns = start_at_unix_ns;

@@ -2,6 +2,7 @@
 
 use super::unwritten::Unwritten;
 use std::io::{self, IsTerminal, Write};
+use threadcount_model::masked::secrets_in;
 use threadcount_model::printable::printable_lines;
 use threadcount_report::layout::folded;
 use threadcount_report::terminal::TerminalStyle;
@@ -35,6 +36,14 @@ pub fn fitting(text: &str) -> String {
 /// A message on stderr, in lines that fit the terminal. A closed stderr must not end a session.
 pub fn explain(text: &str) {
     let _ = writeln!(anstream::stderr().lock(), "{}", fitting_messages(text));
+}
+
+/// An error on stderr, which may quote what the user wrote, without the secrets that the user gave.
+pub fn explain_error(text: &str) {
+    let words: Vec<String> = std::env::args_os().map(|word| word.display().to_string()).collect();
+    let mut secrets = secrets_in(&words);
+    let text = secrets.hidden_in(text);
+    explain(&secrets.mask_text(&text));
 }
 
 /// In lines that fit the terminal of stderr; where it is none, as it is.

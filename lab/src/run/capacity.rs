@@ -65,8 +65,7 @@ fn search(
             Next::Done { sustained_per_s, ended } => {
                 let found = so_far(run.record);
                 (found.sustained_per_s, found.ended) = (sustained_per_s, ended);
-                found.log_trouble =
-                    log_cause::trouble(&server.log_tail()).map(|line| run.variant.without_values(&line));
+                found.log_trouble = log_cause::trouble(&server.log_tail());
                 let best = sustained.into_iter().find(|(rate, _)| Some(*rate) == sustained_per_s);
                 return best.map(|(_, measurement)| measurement).ok_or(RunError::NothingSustained);
             }

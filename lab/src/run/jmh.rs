@@ -4,10 +4,12 @@
 
 use super::context::RunContext;
 use super::watch::{Event, Watch};
-use super::{EXIT_POLL_INTERVAL, RunError, Runner};
+use super::{RunError, Runner};
 use std::process::ExitStatus;
+use std::slice::from_mut;
 use std::sync::atomic::Ordering;
-use threadcount_load::clock::{NANOS_PER_S, Nanos, now_ns};
+use std::time::Duration;
+use threadcount_load::clock::{NANOS_PER_S, now_ns};
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::read_limit::ReadLimit;
 use threadcount_machine::{Sampler, sampler};
@@ -20,6 +22,7 @@ use threadcount_servers::server_process::ServerProcess;
 use threadcount_servers::workload::jmh::jar::BenchmarkJar;
 use threadcount_servers::workload::jmh::scores;
 use threadcount_servers::workload::jmh::scores::JmhError;
+use threadcount_servers::workload::programs::{self, ProgramsError};
 
 /// JMH's own result file in the folder of the run.
 const SCORES: &str = "jmh.json";
@@ -75,35 +78,23 @@ fn sampled(
     let started_ns = now_ns();
     let sampler = Sampler::start(process.pid(), sampler::INTERVAL).map_err(RunError::Observe)?;
     sampler.window_begins();
-    let (status, alive_ns) = wait(runner, process, started_ns, watch)?;
+    let mut alive_ns = started_ns;
+    let ended = programs::wait(from_mut(process), Duration::MAX, || {
+        let before_s = (alive_ns - started_ns) / NANOS_PER_S;
+        alive_ns = now_ns();
+        let since_s = (alive_ns - started_ns) / NANOS_PER_S;
+        if since_s > before_s {
+            watch.event(Event::Benchmarking { since_s });
+        }
+        runner.interrupted.load(Ordering::Relaxed)
+    });
+    let status = match ended.as_deref() {
+        Ok([ended]) => ended.status,
+        Err(ProgramsError::System(error)) => return Err(RunError::Observe(error.kind().into())),
+        _ => return Err(RunError::Interrupted),
+    };
     let samples = sampler.stop();
     let window = Window { started_ns, ended_ns: alive_ns };
     (record.cost, record.process_series) = samples.cut(window);
     Ok(status)
-}
-
-/// The exit status, and the time at which the process was last seen alive.
-fn wait(
-    runner: &Runner<'_>,
-    process: &mut ServerProcess,
-    started_ns: Nanos,
-    watch: &mut dyn Watch,
-) -> Result<(ExitStatus, Nanos), RunError> {
-    let mut alive_ns = started_ns;
-    let mut reported_s = 0;
-    loop {
-        if let Some(status) = process.has_exited() {
-            return Ok((status, alive_ns));
-        }
-        if runner.interrupted.load(Ordering::Relaxed) {
-            return Err(RunError::Interrupted);
-        }
-        alive_ns = now_ns();
-        let since_s = (alive_ns - started_ns) / NANOS_PER_S;
-        if since_s > reported_s {
-            reported_s = since_s;
-            watch.event(Event::Benchmarking { since_s });
-        }
-        std::thread::park_timeout(EXIT_POLL_INTERVAL);
-    }
 }

@@ -211,8 +211,8 @@ impl RunError {
         }
     }
 
-    /// The failure for the record. The end of a log may contain values that the server was given, so they are removed.
-    fn into_failure(self, variant: &Variant) -> RunFailure {
+    /// The failure for the record. The end of a log may contain secrets that the server was given.
+    fn into_failure(self) -> RunFailure {
         let log_tail = match &self {
             Self::Launch(error) => error.log_tail().to_vec(),
             Self::ServerEnded { log_tail, .. } | Self::BenchmarkEnded { log_tail, .. } => log_tail.clone(),
@@ -229,15 +229,13 @@ impl RunError {
             Self::Hangs(..) | Self::External { .. } => None,
             _ => log_cause::cause(&log_tail),
         };
-        let cause = cause.map(|cause| variant.without_values(&cause));
-        let log_tail = log_tail.iter().map(|line| variant.without_values(line)).collect();
-        RunFailure { why: variant.without_values(&self.to_string()), cause, log_tail }
+        RunFailure { why: self.to_string(), cause, log_tail }
     }
 }
 
 /// The failure of a run, or of a crossover, whose server could not be launched.
-pub(crate) fn launch_failure(error: LaunchError, variant: &Variant) -> RunFailure {
-    RunError::from(error).into_failure(variant)
+pub(crate) fn launch_failure(error: LaunchError) -> RunFailure {
+    RunError::from(error).into_failure()
 }
 
 impl Runner<'_> {
@@ -285,7 +283,7 @@ impl Runner<'_> {
         if let Err(error) = measured
             && !error.is_interrupt()
         {
-            record.failure = Some(error.into_failure(variant));
+            record.failure = Some(error.into_failure());
         }
         record.lasted_s = Some(began.elapsed().as_secs_f64());
         record

@@ -16,12 +16,10 @@ use std::time::Instant;
 use threadcount_judge::conclude::{Origin, conclude};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::{FolderError, ResultFolder};
-use threadcount_load::report::LoadReport;
 use threadcount_machine::machine;
-use threadcount_model::environment;
 use threadcount_model::experiment::plan::{PlannedRun, round_of};
-use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, RequestSpec, Variant};
-use threadcount_model::masked::{Masked, SecretValues, masked, text_masked};
+use threadcount_model::experiment::{Experiment, Protocol};
+use threadcount_model::masked::{Secrets, masked, masked_text, secrets_in};
 use threadcount_model::record::Record;
 use threadcount_model::rounds::{RoundsDone, RoundsEnd};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -358,7 +356,7 @@ pub(crate) fn document(
         machine: machine::read(),
     };
     let document = conclude(experiment, records, rounds, origin);
-    let without_secrets = experiment.without_secrets(&mut Masked::new());
+    let without_secrets = experiment.without_secrets(&mut Secrets::default());
     // An experiment that fails here is refused before it runs.
     let experiment =
         without_secrets.unwrap_or_else(|_| Experiment::unplanned(&experiment.name, Vec::new(), Vec::new()));
@@ -367,58 +365,41 @@ pub(crate) fn document(
 
 /// The data without secrets; empty if it no longer fits its type without them.
 fn hidden<T: Serialize + DeserializeOwned + Default>(data: &T) -> T {
-    masked(data, &mut Masked::new()).unwrap_or_default()
+    masked(data, &mut Secrets::default()).unwrap_or_default()
 }
 
-/// A record whose texts about the server, the load and the failure contain no secrets.
+/// A record without the secrets that the user gave, neither beside their names nor where a server or a tool printed them.
 pub(crate) fn without_secrets(mut record: Record, experiment: &Experiment) -> Record {
     record.server = hidden(&record.server);
     record.external = hidden(&record.external);
     record.capacity = hidden(&record.capacity);
-    let secrets = SecretValues::of(experiment);
-    let written = texts_with_variables(&record, experiment);
-    let without_ours = |text: &str| {
-        secrets.hidden_in(&environment::without_values(text, written.iter().map(String::as_str)))
-    };
-    // Our own sentences and the stack frames in a log name classes and methods, which must not be mistaken for names of secrets.
-    let without_ours_in_line = |text: &str| {
-        let text = without_ours(text);
-        if text.trim_start().starts_with("at ") { text } else { text_masked(&text, &mut Masked::new()) }
-    };
+    let secrets = secrets_in(experiment);
+    let hide = |text: &mut String| *text = secrets.hidden_in(text);
+    [&mut record.unexplained, &mut record.probe_refused].into_iter().flatten().for_each(hide);
+    let explaining = record.explaining.as_mut().map(|window| &mut window.load);
+    for load in record.measured.iter_mut().chain(explaining) {
+        load.first_failing_body.iter_mut().for_each(hide);
+        // Another tool's report has the URL as the user wrote it.
+        load.target = masked_text(&secrets.hidden_in(&load.target));
+    }
+    record.capacity.iter_mut().filter_map(|search| search.log_trouble.as_mut()).for_each(hide);
     if let Some(failure) = &mut record.failure {
-        failure.why = without_ours(&failure.why);
-        failure.log_tail.iter_mut().chain(&mut failure.cause).for_each(|it| *it = without_ours_in_line(it));
-    }
-    for text in [&mut record.unexplained, &mut record.probe_refused].into_iter().flatten() {
-        *text = without_ours(text);
-    }
-    for load in record.measured.iter_mut().chain(record.explaining.as_mut().map(|window| &mut window.load)) {
-        hide_secrets(load, without_ours);
+        hide(&mut failure.why);
+        for line in failure.log_tail.iter_mut().chain(&mut failure.cause) {
+            hide(line);
+            // A line of a stack trace names classes and methods, which must not be mistaken for names of secrets.
+            if !line.trim_start().starts_with("at ") {
+                *line = masked_text(line);
+            }
+        }
     }
     record
-}
-
-/// Hides secrets in the URL of a load and in the body that the server returned. `without_values` replaces values by `${NAME}`.
-pub(crate) fn hide_secrets(load: &mut LoadReport, without_values: impl Fn(&str) -> String) {
-    for text in [Some(&mut load.target), load.first_failing_body.as_mut()].into_iter().flatten() {
-        *text = text_masked(&without_values(text), &mut Masked::new());
-    }
-}
-
-/// The texts that were sent and given to the server, as the user wrote them.
-fn texts_with_variables(record: &Record, experiment: &Experiment) -> Vec<String> {
-    let load = experiment.load(&record.load);
-    let requests = load.into_iter().flat_map(LoadSpec::all_requests);
-    let sent = requests.flat_map(RequestSpec::texts_with_variables).collect::<Vec<_>>();
-    let variant = experiment.variant(&record.variant);
-    let target = variant.and_then(Variant::target).map(|target| target.target_url.clone());
-    let env = variant.into_iter().flat_map(|variant| variant.env.values().cloned());
-    sent.into_iter().chain(target).chain(env).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use threadcount_load::report::LoadReport;
     use threadcount_model::record::RunFailure;
     use threadcount_model::record::external::{ExternalLoad, ExternalProcess};
 

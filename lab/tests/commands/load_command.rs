@@ -206,6 +206,30 @@ fn a_variable_in_a_header_a_body_or_a_user_is_sent_and_never_shown() {
 }
 
 #[test]
+fn a_secret_that_a_server_sends_back_is_never_shown() {
+    let server = TinyServer::start();
+    let url = server.url("/echo/503");
+    let with_user = url.replace("//", "//me:s3cret%2F@") + "?access_token=s3cret";
+    for flags in [
+        &["-H", "X-Api-Key: s3cret/+"][..],
+        &["-H", "Cookie: lang=en; sid=s3cret"],
+        &["-H", "Authorization: Basic bWU6czNjcmV0Lys="],
+        &["--user", "me:s3cret/+"],
+        &["--data", r#"{"password": "s3cret\"x"}"#],
+        &[&with_user],
+    ] {
+        let url = if flags.len() == 1 { None } else { Some(&*url) };
+        let words: Vec<&str> =
+            url.into_iter().chain(flags.iter().copied()).chain(["-n", "1", "--json"]).collect();
+        let output = load(&words).output().unwrap();
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(text.contains("/echo/503"), "{text}");
+        assert!(!text.contains("s3cret") && !text.contains("bWU6czNjcmV0"), "{flags:?}: {text}");
+    }
+    assert_eq!(server.seen().len(), 6, "{:?}", server.seen());
+}
+
+#[test]
 fn fewer_threads_than_were_requested_are_a_warning_and_as_many_are_none() {
     let server = TinyServer::start();
     let warnings = |threads: &str| {

@@ -262,6 +262,29 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
     assert!(refused.contains("secrets, which are masked"), "{refused}");
 }
 
+#[test]
+fn a_secret_that_a_failing_server_prints_without_its_name_is_in_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    // It prints what it was given, and what it would be sent.
+    fs::write(folder.path().join("fails.sh"), "echo \"no $TOKEN, ${1#*=}, be-arer-3\"\nexit 1\n").unwrap();
+    let variant = "a=sh fails.sh --db.password=pass-word-1 {port}";
+    let words =
+        ["compare", "--url", "http://127.0.0.1:{port}/", "--variant", variant, "--variant", "b=true {port}"];
+    let flags = ["--env", "TOKEN=en-v-6", "-H", "Authorization: Bearer be-arer-3", "-d", "1s", "--runs", "1"];
+    let output = threadcount(&folder, &[&words[..], &flags, &["--no-probe", "--out", "here"]].concat())
+        .output()
+        .unwrap();
+    let terminal = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let here = folder.path().join("here");
+    let result = fs::read_to_string(here.join("result.json")).unwrap();
+    assert!(result.contains("no ***, ***, ***"), "{result}");
+    for text in [terminal, result, fs::read_to_string(here.join("report.html")).unwrap_or_default()] {
+        for secret in ["pass-word-1", "en-v-6", "be-arer-3"] {
+            assert!(!text.contains(secret), "{secret}: {text}");
+        }
+    }
+}
+
 /// A session that was broken off after its first run.
 fn broken_off(folder: &TempDir, out: &[&str], result: &Path) {
     let words = [&["run", "./mine.yaml", "--no-probe"], out].concat();

@@ -77,7 +77,7 @@ impl Worker<'_> {
         let (fed, taken) = feed(connection, bytes, self.plan.first_byte, reader);
         self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
         let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
-        self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
+        self.failing_body = failing.then(|| failing_body::text(taken)).flatten();
         let reads_body = self.inspection.as_ref().is_some_and(|inspection| inspection.parts().has_body());
         if matches!(fed, Fed::More { .. }) && !reads_body && !self.plan.first_byte {
             let skippable = connection.parser.skippable();
@@ -141,7 +141,7 @@ impl Worker<'_> {
                 let (fed, taken) = feed(connection, &plain, self.plan.first_byte, reader);
                 self.streams[place as usize].exchange.received_bytes += taken.len() as u64;
                 let failing = may_be_first_failing(&self.recorder, self.plan, &fed);
-                self.failing_body = failing.then(|| failing_body::of(taken)).flatten();
+                self.failing_body = failing.then(|| failing_body::text(taken)).flatten();
                 self.on_fed(place, fed, now_ns, stamp_ns);
             } else {
                 let idle = if has_ended { IdleBytes::Farewell } else { IdleBytes::new(&plain) };

@@ -100,6 +100,11 @@ impl Compiled {
         out.extend_from_slice(body);
     }
 
+    /// The head and the body of the request, with a placeholder for each value that varies.
+    pub fn texts(&self) -> [String; 2] {
+        [&self.keeping.template, &self.body].map(Template::outline)
+    }
+
     /// The names of the captured values it sends.
     pub fn captures(&self) -> impl Iterator<Item = &str> {
         self.keeping.template.captures().chain(self.body.captures())

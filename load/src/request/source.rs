@@ -3,6 +3,7 @@
 use super::compiled::Compiled;
 use super::csv_file::CsvFiles;
 use super::{Origin, RequestError, Target};
+use crate::secrets::{Secrets, masked_text};
 use std::num::NonZeroU32;
 
 /// The requests of a load, shared by all threads and immutable.
@@ -10,6 +11,8 @@ use std::num::NonZeroU32;
 pub struct RequestSource {
     origin: Origin,
     first_url: String,
+    /// Secrets of the user that the requests themselves do not show to be secret.
+    secrets: Secrets,
     pub(super) targets: Vec<Compiled>,
     pub(super) order: Order,
 }
@@ -35,12 +38,13 @@ impl RequestSource {
         if let Some(other) = targets.iter().find(|target| target.origin != origin) {
             return Err(RequestError::Origins { first: origin.to_string(), other: other.origin.to_string() });
         }
-        let first_url = targets.first().map(|target| format!("{origin}{}", target.path)).unwrap_or_default();
+        let first_path = targets.first().map(|target| target.path.as_str()).unwrap_or_default();
+        let first_url = masked_text(&format!("{origin}{first_path}"));
         let order = Order::of(targets.iter().map(|target| target.weight));
         let mut files = CsvFiles::default();
         let targets =
             targets.iter().map(|target| Compiled::new(target, &mut files)).collect::<Result<_, _>>()?;
-        Ok(Self { origin, first_url, targets, order })
+        Ok(Self { origin, first_url, secrets: Secrets::default(), targets, order })
     }
 
     /// One GET of a path without placeholders.
@@ -57,15 +61,31 @@ impl RequestSource {
         }
     }
 
-    /// The same with another text for its first URL: one without the secrets in it.
+    /// The same requests with another text for the first URL, and with secrets that are hidden wherever a response shows them.
     #[must_use]
-    pub fn shown_as(self, first_url: String) -> Self {
-        Self { first_url, ..self }
+    pub fn shown_as(self, first_url: &str, secrets: Secrets) -> Self {
+        Self { first_url: masked_text(first_url), secrets, ..self }
+    }
+
+    /// The secrets in the first megabytes that the requests send, as many as are read within seconds.
+    pub(crate) fn secrets(&self) -> Secrets {
+        const MOST_BYTES: usize = 16 << 20;
+        let mut secrets = self.secrets.clone();
+        let mut left_bytes = MOST_BYTES;
+        for text in self.targets.iter().flat_map(Compiled::texts) {
+            let read = &text[..text.floor_char_boundary(left_bytes)];
+            let _ = secrets.mask_text(read);
+            left_bytes -= read.len();
+            if left_bytes == 0 {
+                break;
+            }
+        }
+        secrets
     }
 
     /// What must be known of the requests of a load that others send. It has none itself.
     pub(crate) fn sent_elsewhere(origin: Origin, first_url: String) -> Self {
-        Self { origin, first_url, targets: Vec::new(), order: Order::InTurn }
+        Self { origin, first_url, secrets: Secrets::default(), targets: Vec::new(), order: Order::InTurn }
     }
 
     /// Where the requests go.
@@ -74,7 +94,7 @@ impl RequestSource {
         &self.origin
     }
 
-    /// The first target's URL with its placeholders, and without a user's password.
+    /// The first target's URL with its placeholders, and without secrets.
     #[must_use]
     pub fn first_url(&self) -> &str {
         &self.first_url

@@ -124,6 +124,15 @@ impl Template {
         self.pieces.iter().filter(|piece| matches!(piece, Piece::Csv { .. } | Piece::Capture { .. })).count()
     }
 
+    /// The text, with `{_}` in place of each value that varies.
+    pub fn outline(&self) -> String {
+        let text = |piece: &Piece| match piece {
+            Piece::Text(text) => String::from_utf8_lossy(text).into_owned(),
+            _ => "{_}".to_owned(),
+        };
+        self.pieces.iter().map(text).collect()
+    }
+
     /// The text, where nothing in it varies.
     pub fn as_text(&self) -> Option<Bytes> {
         match self.pieces.as_slice() {

@@ -37,7 +37,7 @@ pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
 
 use super::environment;
-use super::masked::{Masked, NotMasked};
+use super::masked::{NotMasked, Secrets};
 use claim::Claim;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,12 +131,12 @@ impl Experiment {
         }
     }
 
-    /// The experiment as it is written into a result: without secrets, whose names are added to `masked`.
+    /// The experiment as it is written into a result: without secrets, which are added to `secrets`.
     ///
     /// # Errors
     /// The data is no experiment without its secrets.
-    pub fn without_secrets(&self, masked: &mut Masked) -> Result<Self, NotMasked> {
-        crate::masked::masked(self, masked)
+    pub fn without_secrets(&self, secrets: &mut Secrets) -> Result<Self, NotMasked> {
+        crate::masked::masked(self, secrets)
     }
 
     #[must_use]
@@ -238,7 +238,7 @@ impl Variant {
     #[must_use]
     pub fn without_values(&self, text: &str) -> String {
         let behind = self.backends.iter().flat_map(|it| it.env.values());
-        environment::without_values(text, self.env.values().chain(behind).map(String::as_str))
+        environment::secrets(self.env.values().chain(behind).map(String::as_str)).hidden_in(text)
     }
 
     /// The server; `None`: a benchmark, or a server that somebody else starts.

@@ -52,7 +52,8 @@ pub fn load_plan(load: &LoadSpec, url: &str) -> Result<LoadPlan, LoadPlanError> 
     let source = RequestSource::new(targets.collect::<Result<_, _>>()?)?;
     // The URL that is shown contains no values of the environment.
     let shown = format!("{}{}", source.origin(), load.request.path);
-    plan_of(load, source.shown_as(shown))
+    let texts: Vec<String> = load.all_requests().flat_map(RequestSpec::texts_with_variables).collect();
+    plan_of(load, source.shown_as(&shown, environment::secrets(texts.iter().map(String::as_str))))
 }
 
 /// Checks that the settings of a load do not contradict each other, whatever it requests from which server.

@@ -6,3 +6,4 @@ pub mod external;
 pub mod jmh;
 pub mod load_plan;
 pub mod order;
+pub mod programs;

@@ -19,7 +19,7 @@ use threadcount_machine::machine;
 use threadcount_machine::probe::Instruments;
 use threadcount_machine::trusted::check_way;
 use threadcount_model::experiment::Experiment;
-use threadcount_model::masked::{MASK, Masked};
+use threadcount_model::masked::{MASK, Secrets};
 use threadcount_model::printable::printable;
 use threadcount_model::record::Record;
 
@@ -135,7 +135,7 @@ impl Earlier {
         earlier.check(&planned(experiment), instruments)?;
         commands::peers(experiment).iter().try_for_each(|folder| check_ours(folder))?;
         note!("--resume {} goes on with these commands:", self.folder.display());
-        let without_secrets = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
+        let without_secrets = experiment.without_secrets(&mut Secrets::default()).into_diagnostic()?;
         commands::shown(&without_secrets).iter().for_each(|line| note!("    {}", printable(line)));
         Ok(())
     }
@@ -151,7 +151,7 @@ impl Earlier {
         }
         let before = &self.document;
         differing.extend(differences("machine", &before.machine, &machine::read())?);
-        let now = experiment.without_secrets(&mut Masked::new()).into_diagnostic()?;
+        let now = experiment.without_secrets(&mut Secrets::default()).into_diagnostic()?;
         differing.extend(differences("experiment", &before.experiment, &now)?);
         if let Some(before) = self.instruments() {
             differing.extend(differences("instruments", &before, &instruments)?);

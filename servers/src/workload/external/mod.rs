@@ -5,11 +5,13 @@
 
 pub mod ab;
 pub mod keys;
-pub mod processes;
 pub mod quantiles;
 
-use processes::{Ended, Job, ProcessesError, run_all};
+use super::programs::{self, ProgramsError};
+use crate::command_line::ServerCommand;
+use crate::server_process::{Ended, ServerProcess};
 use quantiles::{Table, of_all};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -40,7 +42,7 @@ pub enum ExternalError {
     Missing(#[from] ToolMissing),
     /// The tool could not be run to its end.
     #[error("ab: {0}")]
-    Processes(#[from] ProcessesError),
+    Programs(#[from] ProgramsError),
     /// The tool gave up.
     #[error("ab gave up ({status}): {words}")]
     GaveUp {
@@ -63,7 +65,7 @@ impl ExternalError {
     /// Whether the tool waited for the server in vain; any other error tells nothing about the server.
     #[must_use]
     pub const fn is_without_responses(&self) -> bool {
-        matches!(self, Self::GaveUp { .. } | Self::Processes(ProcessesError::TooSlow(_)))
+        matches!(self, Self::GaveUp { .. } | Self::Programs(ProgramsError::TooSlow(_)))
     }
 }
 
@@ -119,8 +121,12 @@ fn load_with(
     let filled = LoadSpec { request: load.request.with_environment(), ..load.clone() };
     let jobs = jobs(&filled, processes, program, url, folder);
     let limit = load.duration_s.map_or(LONGEST, |s| Duration::from_secs_f64(s) + GRACE);
+    std::fs::create_dir_all(folder).map_err(ProgramsError::from)?;
     let started_ns = now_ns();
-    let ended = run_all(&jobs, limit, should_stop)?;
+    let started: Result<Vec<_>, _> =
+        jobs.iter().map(|job| ServerProcess::start(&job.command, &job.output)).collect();
+    let mut started = started.map_err(|error| ProgramsError::from(Box::new(error)))?;
+    let ended = programs::wait(&mut started, limit, should_stop)?;
     let ended_ns = now_ns();
     let outcomes = written
         .iter()
@@ -133,24 +139,21 @@ fn load_with(
     Ok(ExternalOutcome { report, load: external, more_percentiles, started_ns, ended_ns })
 }
 
-fn jobs(load: &LoadSpec, processes: u32, program: &Path, url: &str, folder: &Path) -> Vec<Job> {
-    let requests = load.requests.map(|all| all.div_ceil(u64::from(processes)));
-    let job = |number: u32| Job {
-        program: program.to_owned(),
-        arguments: ab::arguments(
-            load,
-            load.clients() / processes,
-            requests,
-            url,
-            &csv_of(&output(folder, number)),
-        ),
-        output: output(folder, number),
-    };
-    (1..=processes).map(job).collect()
+/// One process of the tool, and the file for its output.
+struct Job {
+    command: ServerCommand,
+    output: PathBuf,
 }
 
-fn output(folder: &Path, number: u32) -> PathBuf {
-    folder.join(format!("ab-{number}.txt"))
+fn jobs(load: &LoadSpec, processes: u32, program: &Path, url: &str, folder: &Path) -> Vec<Job> {
+    let requests = load.requests.map(|all| all.div_ceil(u64::from(processes)));
+    let job = |number: u32| {
+        let output = folder.join(format!("ab-{number}.txt"));
+        let arguments = ab::arguments(load, load.clients() / processes, requests, url, &csv_of(&output));
+        let program = program.to_owned();
+        Job { command: ServerCommand { program, arguments, env: BTreeMap::new(), folder: None }, output }
+    };
+    (1..=processes).map(job).collect()
 }
 
 fn csv_of(output: &Path) -> PathBuf {
@@ -166,7 +169,7 @@ struct ProcessOutcome {
 }
 
 fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalError> {
-    let text = ReadLimit::PROGRAM_OUTPUT.read_file(&job.output).map_err(ProcessesError::from)?;
+    let text = ReadLimit::PROGRAM_OUTPUT.read_file(&job.output).map_err(ProgramsError::from)?;
     if !ended.status.success() {
         let words = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").to_owned();
         return Err(ExternalError::GaveUp { status: ended.status, words });
@@ -178,7 +181,7 @@ fn process_outcome(job: &Job, ended: Ended) -> Result<ProcessOutcome, ExternalEr
     let csv = ReadLimit::PROGRAM_OUTPUT.read_file(&csv_of(&job.output)).unwrap_or_default();
     let cpu_s = ended.cpu_ns as f64 / 1e9;
     let process = ExternalProcess {
-        command: std::iter::once(job.program.display().to_string()).chain(job.arguments.clone()).collect(),
+        command: job.command.words(),
         output: Some(output),
         requests: printed.requests,
         failed: printed.failed,

@@ -59,11 +59,9 @@ fn pretended(folder: &Path, script: &str) -> PathBuf {
     program
 }
 
-fn run(program: &Path, folder: &Path) -> Result<ProcessOutcome, ExternalError> {
+fn run(program: &Path, folder: &Path) -> Result<ExternalLoad, ExternalError> {
     let load = spec("{clients: 10, duration: 2s, tool: {ab: 1}}");
-    let jobs = jobs(&load, 1, program, "http://h:1", folder);
-    let ended = run_all(&jobs, Duration::from_secs(60), || false)?;
-    process_outcome(&jobs[0], ended[0])
+    load_with(program, (&load, 1), "http://h:1", folder, || false).map(|outcome| outcome.load)
 }
 
 #[test]
@@ -71,9 +69,8 @@ fn what_a_process_wrote_is_read_from_both_its_files() {
     let folder = tempfile::tempdir().unwrap();
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/src/workload/external");
     let script = format!("cat {data}/ab.txt; cp {data}/ab.csv {}", folder.path().join("ab-1.csv").display());
-    let outcome = run(&pretended(folder.path(), &script), folder.path()).unwrap();
-    assert_eq!((outcome.process.requests, outcome.process.rate_per_s), (3_198, 1_598.88));
-    let load = together(vec![outcome]);
+    let load = run(&pretended(folder.path(), &script), folder.path()).unwrap();
+    assert_eq!((load.processes[0].requests, load.processes[0].rate_per_s), (3_198, 1_598.88));
     assert_eq!((load.times.mean_ms, load.times.max_ms), (6.254, 155.058));
     assert_eq!(load.times.p99_ms, 40.902);
     assert!(folder.path().join("ab-1.txt").is_file());
@@ -114,5 +111,6 @@ fn clients_and_requests_are_shared_among_the_processes() {
     let load = spec("{clients: 50, requests: 1_001, tool: {ab: 5}}");
     let jobs = jobs(&load, 5, Path::new("ab"), "http://h:1", Path::new("out"));
     assert_eq!(jobs.len(), 5);
-    assert!(jobs[4].arguments.join(" ").contains("-c 10 -n 201 -e out/ab-5.csv"), "{:?}", jobs[4]);
+    let words = jobs[4].command.words().join(" ");
+    assert!(words.contains("-c 10 -n 201 -e out/ab-5.csv"), "{words}");
 }
