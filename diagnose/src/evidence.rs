@@ -46,8 +46,6 @@ pub struct Thread {
     /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
-    /// The thing that it waits for and that has to be given back.
-    pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
     pub class_to_begin: Option<String>,
     /// The pipe or file that it writes, and who has the other end, where it is known.
@@ -129,8 +127,7 @@ impl Thread {
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
-        let takes = self.resource.as_ref().and_then(|it| it.at.as_ref());
-        ThreadAt { thread, at: takes.or_else(|| self.place()).cloned() }
+        ThreadAt { thread, at: self.place().cloned() }
     }
 
     /// Where it is: in the application, else in a library, else in the JDK.
@@ -145,17 +142,6 @@ impl Thread {
         let library = self.frames.iter().take_while(|frame| !frame.is_application());
         library.into_iter().any(|frame| methods.iter().any(|method| frame.is(method)))
     }
-}
-
-/// A permit, a connection or the like, whatever library takes it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resource {
-    /// With the call that takes it.
-    pub name: String,
-    /// Where the application takes it.
-    pub at: Option<Frame>,
-    /// Threads that have one, and the frame at which each has it.
-    pub holders: BTreeMap<u64, Frame>,
 }
 
 /// A synchronizer of `java.util.concurrent`.

@@ -29,8 +29,6 @@ pub struct LockWait {
     pub users: Vec<u64>,
     /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
     pub wait: i64,
-    /// The thing that has to be given back, with the call that takes it, as the code shows: `a Connection of shop.Db.connection`.
-    pub resource: Option<String>,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
     /// The side of a queue of the program's own at which the thread waits.
@@ -40,10 +38,6 @@ pub struct LockWait {
     pub served_in: Option<String>,
     /// Time that is left until the time limit of a virtual thread, if that is long.
     pub left_ms: Option<u64>,
-    /// The outermost frame that takes it.
-    pub taken_at: String,
-    /// Threads past that call, on a way without one that gives it back.
-    pub holders: Vec<ResourceHolder>,
 }
 
 /// A side of a queue.
@@ -53,15 +47,6 @@ pub enum QueueSide {
     /// It has something to put in.
     Room,
     Item,
-}
-
-/// A thread that has what others wait for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ResourceHolder {
-    pub tid: u64,
-    /// The frame that it is in past the call.
-    pub at: String,
 }
 
 #[derive(Deserialize)]

@@ -100,6 +100,8 @@ pub enum DeadEnd {
         lock: Option<String>,
         /// The field whose queue leads to it.
         kept_in: Option<String>,
+        /// Whether a thread that gives it would be known. The JVM shows who completes a result, and not who puts into a queue.
+        would_be_known: bool,
         /// Other machines that owe the process an answer.
         peers: Vec<String>,
         /// Threads elsewhere that stand still as well: one of them may have to give it.
@@ -156,6 +158,8 @@ pub struct StandingGroup {
     pub what: Option<String>,
     /// The same one for all.
     pub lock: Option<String>,
+    /// The owner of that lock, where the JVM names it.
+    pub owner: Option<StandingGiver>,
     /// The top frame of the first one.
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.

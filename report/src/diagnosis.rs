@@ -79,7 +79,12 @@ fn headline(verdict: &Verdict) -> String {
             },
             if holders.len() == 1 { "waits" } else { "wait" }
         ),
-        Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, others, .. }, links, .. } => format!(
+        Verdict::DeadEnd {
+            waiters,
+            end: DeadEnd::Nobody { what, lock, others, would_be_known, .. },
+            links,
+            ..
+        } => format!(
             "Dead end: {}{} {what} that no thread {}.",
             waits(*waiters),
             match (links.len(), waiters, lock) {
@@ -87,7 +92,7 @@ fn headline(verdict: &Verdict) -> String {
                 (_, 2.., None) => ", each for",
                 _ => " for",
             },
-            if others.is_empty() { "gives" } else { "is known to give" }
+            if others.is_empty() && *would_be_known { "gives" } else { "is known to give" }
         ),
         Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, links, .. }
             if links.is_empty() =>
@@ -118,7 +123,7 @@ fn headline(verdict: &Verdict) -> String {
                     None if groups.iter().all(|it| it.computes) => {
                         "an endless loop, or a long computation".to_owned()
                     }
-                    None => "cause unknown".to_owned(),
+                    None => "who ends that is not visible".to_owned(),
                 },
                 |it| format!(
                     "{} of this process to its own port {} {} no response",
@@ -320,6 +325,7 @@ mod tests {
             at,
             what: Some("waiting for a child process".into()),
             lock: None,
+            owner: None,
             in_method: None,
             kept_in: None,
             left_seconds: None,

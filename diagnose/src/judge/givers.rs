@@ -106,14 +106,9 @@ impl<'a> GiverIndex<'a> {
         }
     }
 
-    /// By the code of the methods, where it was read; else by their lines. Where no thread has a permit, a scheduler may give one.
+    /// Threads past the line at which others wait. Where no thread has a permit, a scheduler may give one.
     fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
-        let is_known = thing.waiters.iter().any(|it| graph.thread(*it).resource.is_some());
-        let holders = if is_known {
-            self.places(thing.held_at.keys().copied())
-        } else {
-            Sites::of(graph, thing).holders(graph, thing)
-        };
+        let holders = Sites::of(graph, thing).holders(graph, thing);
         if holders.is_empty() { self.schedulers(thing, graph) } else { holders }
     }
 

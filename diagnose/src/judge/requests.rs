@@ -74,7 +74,7 @@ fn standing_threads(
         };
         (is_for_others || is_notified_with_requests).then(|| StandingThread {
             thread: thread.at(),
-            what: wait::phrase(thread, wait),
+            what: wait::phrase(wait),
             giver: giver(&graph, at),
             is_notified_with_requests,
         })
@@ -85,7 +85,7 @@ fn standing_threads(
 fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
     let (giver, bond) = graph.next(at).zip(graph.thing(at).map(|it| it.bond.clone()))?;
     let giver = graph.thread(giver);
-    let what = wait::of(giver).map(|it| wait::phrase(giver, it));
+    let what = wait::of(giver).map(|it| wait::phrase(it));
     Some(StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() })
 }
 

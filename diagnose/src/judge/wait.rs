@@ -212,8 +212,8 @@ pub(super) fn reads_stream(thread: &Thread) -> bool {
     waits_in(thread) == Some(READS_STREAM)
 }
 
-/// Words for what is waited for.
-fn words(wait: Wait) -> &'static str {
+/// The words for what a thread waits for.
+pub(super) fn words(wait: Wait) -> &'static str {
     match wait {
         Wait::Monitor => "a monitor",
         Wait::Lock => "a lock",
@@ -227,17 +227,11 @@ fn words(wait: Wait) -> &'static str {
     }
 }
 
-/// Words for what this thread waits for: with the call that takes it, where only its code shows it.
-pub(super) fn thing(thread: &Thread, wait: Wait) -> String {
-    let of_code = thread.resource.as_ref().filter(|_| wait == Wait::Permit(permits::RESOURCE));
-    of_code.map_or_else(|| words(wait).to_owned(), |it| it.name.clone())
-}
-
 /// The words for what a thread does.
-pub(super) fn phrase(thread: &Thread, wait: Wait) -> String {
+pub(super) fn phrase(wait: Wait) -> String {
     match wait {
         Wait::Outside(what) => what.to_owned(),
-        other => format!("waiting for {}", thing(thread, other)),
+        other => format!("waiting for {}", words(other)),
     }
 }
 

@@ -89,7 +89,7 @@ pub(super) fn waits_in(thread: &Thread) -> Option<&'static str> {
 }
 
 pub(super) fn waits_for_work(thread: &Thread) -> bool {
-    thread.is_in(&FOR_WORK) || thread.queue_side == Some(QueueSide::Item) && thread.resource.is_none()
+    thread.is_in(&FOR_WORK) || thread.queue_side == Some(QueueSide::Item)
 }
 
 #[cfg(test)]

@@ -59,6 +59,13 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
                 "check how the loop ends, and data that threads change without a lock. The same command shows whether it goes on",
             )
         }
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.owner.is_some()) => Some(
+            "look first at the thread that holds it, then run the same command with --out, for all stacks",
+        ),
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.what.is_some()) => Some(
+            "find the code that ends this wait, and the path on which it does not run, as after an error or the end of its thread. \
+             --out writes all stacks. Long polls without a time limit appear the same",
+        ),
         Verdict::RequestsStand { .. } => Some(
             "the same command with --out, for all stacks. Long polls without a time limit appear the same",
         ),

@@ -191,12 +191,14 @@ fn bond(bond: &Bond) -> String {
     }
 }
 
+/// `, held by thread b (#2) at Y:4, reading from a socket (10.0.0.9:5432)`
+fn held_by(giver: &StandingGiver) -> String {
+    let what = giver.what.as_ref().map(|it| format!(", {it}{}", address(giver.peer.as_deref())));
+    format!(", {} {}{}", bond(&giver.bond), place(&giver.thread), what.unwrap_or_default())
+}
+
 fn other(it: &StandingThread) -> String {
-    let has = |giver: &StandingGiver| {
-        let what = giver.what.as_ref().map(|it| format!(", {it}{}", address(giver.peer.as_deref())));
-        format!(", {} {}{}", bond(&giver.bond), place(&giver.thread), what.unwrap_or_default())
-    };
-    let giver = it.giver.as_ref().map(has).unwrap_or_default();
+    let giver = it.giver.as_ref().map(held_by).unwrap_or_default();
     let same = if it.is_notified_with_requests { "; notify() wakes it or a request, not both" } else { "" };
     format!("stands as well: {}, {}{giver}{same}", place(&it.thread), it.what)
 }
@@ -218,7 +220,8 @@ fn standing(group: &StandingGroup) -> String {
         None if group.is_limited => ", for a limited time".to_owned(),
         None => String::new(),
     };
-    format!("{threads} at {}, {what}{kept}{limit}", group.at)
+    let owner = group.owner.as_ref().map(held_by).unwrap_or_default();
+    format!("{threads} at {}, {what}{owner}{kept}{limit}", group.at)
 }
 
 fn connections(number: usize) -> String {

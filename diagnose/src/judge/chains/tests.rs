@@ -1,5 +1,5 @@
 use super::*;
-use crate::evidence::{Resource, Synchronizer};
+use crate::evidence::Synchronizer;
 use crate::frame::Frame;
 use crate::locks::{QueueSide, ThreadPool};
 use crate::server_use::ServerUse;
@@ -262,51 +262,6 @@ fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itsel
     let found = all(&of(vec![request(1), request(2), worker]));
     assert!(
         matches!(&found[..], [Verdict::Deadlock { links, behind: 2, .. }] if links.len() == 1),
-        "{found:?}"
-    );
-}
-
-/// A thread that waits for a resource that the code shows to be given back, and its holders.
-fn wants(tid: u64, holders: &[u64], frames: &[&str]) -> Thread {
-    const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
-    let place = |it: &u64| (*it, Frame::parse("shop.Orders.book(Orders.java:7)"));
-    let resource = Resource {
-        name: "a Connection of shop.Db.connection".into(),
-        at: None,
-        holders: holders.iter().map(place).collect(),
-    };
-    Thread {
-        waits_for: Some("Q@1".into()),
-        resource: Some(resource),
-        ..thread(tid, &[&[PARK, TAKE, "shop.Db.connection(Db.java:3)"], frames].concat())
-    }
-}
-
-#[test]
-fn a_pool_of_any_class_waits_for_itself_where_its_holders_wait_for_a_second_one() {
-    let first = |tid| wants(tid, &[9], &["shop.Orders.book(Orders.java:6)", SERVER]);
-    let second =
-        wants(9, &[9], &["shop.Audit.write(Audit.java:2)", "shop.Orders.book(Orders.java:7)", SERVER]);
-    let found = all(&of(vec![first(1), first(2), second]));
-    let [Verdict::PoolWaitsForItself { what, holders, held_by, waiters: 2, .. }] = &found[..] else {
-        panic!("{found:?}")
-    };
-    assert_eq!((what.as_str(), holders.len()), ("a Connection of shop.Db.connection", 1));
-    assert_eq!(held_by.to_string(), "shop.Orders.book:7");
-    let works = thread(9, &["shop.Json.write(Json.java:3)", "shop.Orders.book(Orders.java:7)", SERVER]);
-    assert_eq!(all(&of(vec![first(1), first(2), works])), [], "its holder works");
-}
-
-#[test]
-fn a_pool_and_a_monitor_are_a_circle_where_the_holders_want_the_monitor_of_one_that_waits() {
-    let owner = Thread {
-        monitors: vec!["A@1".into()],
-        ..wants(1, &[9], &["shop.Rates.refresh(Rates.java:4)", SERVER])
-    };
-    let found = all(&of(vec![owner, waiter(9, "A@1", "")]));
-    assert!(
-        matches!(&found[..], [Verdict::Deadlock { links, .. }] if links.len() == 2
-            && links[0].what == "a Connection of shop.Db.connection"),
         "{found:?}"
     );
 }

@@ -3,8 +3,6 @@ use crate::evidence::Synchronizer;
 
 const WAIT: &str = "java.base/java.util.concurrent.Semaphore.acquire(Semaphore.java:318)";
 const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
-const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
-const SERVER: &str = "jdk.httpserver/sun.net.httpserver.ServerImpl$Exchange.run(ServerImpl.java:1)";
 const CODE: [&str; 2] = ["shop.Neighbour.call(Neighbour.java:20)", "shop.Orders.find(Orders.java:4)"];
 
 fn thread(tid: u64, top: &str) -> Thread {
@@ -206,20 +204,6 @@ fn holders_that_change_fast_are_no_slow_neighbour() {
 }
 
 #[test]
-fn what_requests_do_not_give_back_is_leaked_whatever_takes_it_and_workers_may_wait_for_work() {
-    let waits = |tid, below: &str| {
-        let name = "a Connection of shop.Db.connection".to_owned();
-        let frames = [TAKE, "shop.Db.connection(Db.java:3)", "shop.Orders.find(Orders.java:4)", below];
-        let resource = Some(Resource { name, ..Resource::default() });
-        Thread { waits_for: Some("Q@1".into()), resource, ..elsewhere(tid, &frames) }
-    };
-    let of_two = |below| judge(&of(vec![waits(1, below), waits(2, below)]));
-    let [Verdict::LeakedPermits { waiters: 2, what, .. }] = &of_two(SERVER)[..] else { panic!("not found") };
-    assert_eq!(what, "a Connection of shop.Db.connection");
-    assert_eq!(of_two("shop.Worker.run(Worker.java:1)"), []);
-}
-
-#[test]
 fn waiters_that_move_on_or_find_permits_are_not_stuck() {
     let mut moving = of(vec![thread(1, WAIT), thread(2, WAIT)]);
     moving.threads[1].stood_still = false;
@@ -230,37 +214,4 @@ fn waiters_that_move_on_or_find_permits_are_not_stuck() {
     let mut left = of(vec![thread(1, WAIT), thread(2, WAIT)]);
     left.synchronizers.insert("Semaphore@1".into(), Synchronizer { value: 2, ..Synchronizer::default() });
     assert_eq!(judge(&left), []);
-}
-
-#[test]
-fn a_pool_whose_holder_has_gone_on_since_the_locks_were_read_is_busy() {
-    let at = |line: u32| Frame::parse(&format!("shop.Orders.find(Orders.java:{line})"));
-    let with_holder = |now: u32| {
-        let name = "a Connection of shop.Db.connection".to_owned();
-        let holders = [(9, at(76))].into();
-        let resource = Some(Resource { name, holders, ..Resource::default() });
-        let frames = [TAKE, "shop.Db.connection(Db.java:3)", "shop.Orders.find(Orders.java:74)", SERVER];
-        let waits = |tid| Thread { resource: resource.clone(), ..elsewhere(tid, &frames) };
-        let holder = Thread { stood_still: false, frames: vec![at(now)], ..elsewhere(9, &[]) };
-        judge(&of(vec![waits(1), waits(2), holder]))
-    };
-    assert_eq!(with_holder(80), []);
-    assert_eq!(with_holder(76), []);
-}
-
-#[test]
-fn a_main_method_that_rests_past_a_branch_that_takes_one_holds_none() {
-    const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
-    let with_main = |main: &[&str]| {
-        let name = "a Connection of shop.Db.connection".to_owned();
-        let holders = [(9, Frame::parse(main[main.len() - 1]))].into();
-        let resource = Some(Resource { name, holders, ..Resource::default() });
-        let frames = [TAKE, "shop.Db.connection(Db.java:3)", "shop.Orders.find(Orders.java:74)", SERVER];
-        let waits = |tid| Thread { resource: resource.clone(), ..elsewhere(tid, &frames) };
-        judge(&of(vec![waits(1), waits(2), elsewhere(9, main)]))
-    };
-    let rests = with_main(&[SLEEP, "shop.Shop.main(Shop.java:46)"]);
-    assert!(matches!(&rests[..], [Verdict::LeakedPermits { waiters: 2, .. }]), "{rests:?}");
-    let works = with_main(&[READ, "shop.Shop.load(Shop.java:60)", "shop.Shop.main(Shop.java:46)"]);
-    assert!(!matches!(&works[..], [Verdict::LeakedPermits { .. }]), "{works:?}");
 }

@@ -1,7 +1,5 @@
 package dev.threadcount.probe;
 
-import dev.threadcount.probe.TakenResources.Resource;
-import dev.threadcount.probe.TakenResources.Taker;
 import dev.threadcount.probe.stacks.Code;
 import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.Keeper;
@@ -10,10 +8,8 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,7 +22,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.StampedLock;
 import java.util.stream.Stream;
 
 /**
@@ -40,7 +35,7 @@ final class LockSnapshot {
     private static final String WORKER = "java.util.concurrent.ThreadPoolExecutor$Worker";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
-    /** Their stacks show who has what others wait for. */
+    /** Threads whose stacks are read: they show what a thread is in. */
     private static final int MOST_STACKS = 3_000;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
@@ -52,13 +47,11 @@ final class LockSnapshot {
     private final JvmAccess jvm;
     private final LoadedCode code;
     private final ReleaseScan releases;
-    private final TakenResources resources;
     private final OwnQueues ownQueues;
     private int ownAsked;
     private int loopsAsked;
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
-    private final Set<Long> blocked = new HashSet<>();
     /** Code is read for four fifths of the limit, and the rest of the snapshot is written without it. */
     private final long codeUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
@@ -74,7 +67,6 @@ final class LockSnapshot {
         this.jvm = jvm;
         this.code = code;
         releases = new ReleaseScan(code);
-        resources = new TakenResources(code);
         ownQueues = new OwnQueues(code);
         peers = new Peers(jvm, PROCESS);
     }
@@ -86,29 +78,16 @@ final class LockSnapshot {
         threads.removeIf(it -> OwnThreads.isOwn(it.getName()));
         Givers givers = new Givers(jvm, threads);
         for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
-            if (thread.getState() == Thread.State.BLOCKED) {
-                blocked.add(thread.threadId());
-            }
             stacks.put(thread.threadId(), thread.getStackTrace());
         }
-        Map<Long, Resource> wanted = wanted(threads);
-        Map<String, Map<Long, StackTraceElement>> holders = holders(wanted.values());
         Map<Long, Kept> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
-            Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
             long leftMs = leftMs(thread, state);
-            if (leftMs >= LONG_MS || blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+            if (leftMs >= LONG_MS || blocker != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
                 OwnQueues.Side side = sideOf(thread, state);
                 Givers.Given given = givers.of(thread, blocker, side != null);
-                Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
-                if (side == OwnQueues.Side.ROOM) {
-                    resource = null;
-                } else if (blocker instanceof StampedLock) {
-                    given.threads().addAll(held.keySet());
-                    resource = null;
-                }
                 JsonLine line = line(thread, state, blocker, given);
                 if (leftMs >= LONG_MS) {
                     line.put("left_ms", leftMs);
@@ -120,10 +99,6 @@ final class LockSnapshot {
                 line.put("kept_in", String.join(" ", kept.keeper().queues()));
                 if (kept.server() != null && kept.keeper().field() != null) {
                     line.put("served_by", kept.server()).put("served_in", kept.keeper().field());
-                }
-                if (resource != null) {
-                    line.put("resource", resource.name()).put("taken_at", resource.place().toString()).put("holders", held.entrySet().stream()
-                            .map(it -> JsonLine.nested().put("tid", it.getKey()).put("at", it.getValue().toString())).toList());
                 }
                 output.write(line);
             } else {
@@ -236,29 +211,6 @@ final class LockSnapshot {
     private boolean isInApplication(long thread) {
         StackTraceElement[] stack = stacks.getOrDefault(thread, new StackTraceElement[0]);
         return Stream.of(stack).anyMatch(it -> Code.isApplication(it.getClassName()));
-    }
-
-    /** What each thread waits for that the code gives back, by number. */
-    private Map<Long, Resource> wanted(List<Thread> threads) {
-        Map<Long, Resource> found = new HashMap<>();
-        for (Thread thread : threads) {
-            StackTraceElement[] stack = stacks.get(thread.threadId());
-            boolean isAsked = stack != null && isParked(thread.getState()) && System.nanoTime() < codeUntil;
-            Resource resource = isAsked ? resources.of(stack) : null;
-            if (resource != null && resource.isGivenBack()) {
-                found.put(thread.threadId(), resource);
-            }
-        }
-        return found;
-    }
-
-    private Map<String, Map<Long, StackTraceElement>> holders(Collection<Resource> wanted) {
-        Map<String, Set<Taker>> takers = new HashMap<>();
-        wanted.forEach(it -> takers.computeIfAbsent(it.name(), any -> new HashSet<>()).addAll(it.takers()));
-        Map<String, Map<Long, StackTraceElement>> found = new HashMap<>();
-        takers.forEach((name, all) -> found.put(name, resources.holders(stacks, blocked, Set.copyOf(all))));
-        // Half of the code would show less than none.
-        return System.nanoTime() < codeUntil ? found : Map.of();
     }
 
     /** To whom the socket is connected that the thread reads or writes. */
