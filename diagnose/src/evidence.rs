@@ -155,8 +155,6 @@ pub struct Synchronizer {
     pub value: i64,
     /// It is known of each thread whether it waits anew.
     pub has_queue: bool,
-    /// The code that waits for a permit is also what gives it back.
-    pub is_given_back: bool,
 }
 
 /// A part of the evidence that was not to be had, and why.

@@ -19,8 +19,6 @@ pub struct LockWait {
     pub owner_ended: bool,
     /// Permits of a semaphore, holds of a lock; -1 of anything else.
     pub value: i64,
-    /// Whether a method on its stack gives permits back; of a semaphore.
-    pub gives_back: bool,
     /// Threads that have it or give it: the owner, the readers, the thread that computes the result.
     pub givers: Vec<u64>,
     /// The pool in whose queue the task is that gives it.

@@ -190,7 +190,6 @@ fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
         known.owner_name = wait.owner_name.clone().unwrap_or_default();
         known.owner_ended = wait.owner_ended;
         known.value = known.value.max(wait.value);
-        known.is_given_back |= wait.gives_back;
         known.has_queue |= wait.wait != 0;
     }
     all

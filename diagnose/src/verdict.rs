@@ -307,7 +307,13 @@ pub enum Verdict {
         child: Option<BusyChild>,
     },
     /// Nothing hangs, and nothing is done.
-    Idle { threads: usize, groups: Vec<Group> },
+    Idle {
+        threads: usize,
+        /// How many of them wait for a permit of a semaphore, without a limit of time. The permit may be a signal that work has come, or one
+        /// that was not given back.
+        for_permits: usize,
+        groups: Vec<Group>,
+    },
 }
 
 impl Verdict {

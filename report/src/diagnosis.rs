@@ -223,6 +223,9 @@ fn headline(verdict: &Verdict) -> String {
         Verdict::Slow { cores, .. } => {
             format!("Nothing hangs: threads make progress; {cores:.1} cores in use.")
         }
+        Verdict::Idle { threads, for_permits: 1.., .. } => {
+            format!("No hang is visible: all {} threads wait, and the CPU is idle.", count(*threads as u64))
+        }
         Verdict::Idle { threads, .. } => {
             format!(
                 "Nothing hangs: idle. All {} threads wait for work, and the CPU is idle.",

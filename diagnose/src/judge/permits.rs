@@ -69,8 +69,12 @@ impl<'a> Queue<'a> {
         if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
     }
 
-    /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
+    /// Threads that wait all the time while nobody has a connection at any moment wait for one that is lost. A semaphore may be a signal
+    /// instead, which is not given back by the code that waits for it.
     fn without_holder(&self) -> Option<Verdict> {
+        if self.what == PERMIT {
+            return None;
+        }
         let were_there = |threads: &Vec<Thread>| !past_the_wait(threads, self.waiters).is_empty();
         if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
             return None;
@@ -80,10 +84,6 @@ impl<'a> Queue<'a> {
         // One of those that were not seen may have it, and may be about to give it back.
         if is_nobody && self.evidence.lacks_virtual_threads {
             return None;
-        }
-        if self.what == PERMIT {
-            let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
-            return is_leak.then(|| self.leaked());
         }
         if is_nobody && self.what != RESULT {
             return Some(self.leaked());
@@ -174,13 +174,8 @@ impl<'a> Queue<'a> {
         let own = thread.application_frames();
         let is_outside = waits_in(thread).is_some_and(|it| ![ASLEEP, READS_STREAM].contains(&it));
         let is_busy = own.len() > 1 || !thread.stood_still || is_outside;
-        let is_near = || {
-            let frames = self.waiters.iter().flat_map(|it| it.application_frames());
-            let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
-            own.iter().any(|frame| methods.contains(frame.method.as_str()))
-        };
         let is_other = what(thread) != Some(self.what) && !own.is_empty() && !waits_for_work(thread);
-        is_other && is_busy && (self.what != PERMIT || is_near())
+        is_other && is_busy
     }
 }
 
@@ -216,14 +211,6 @@ fn past_the_wait<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thre
     let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
     let others = threads.iter().filter(|thread| what(thread).is_none());
     others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
-}
-
-/// A semaphore may be a signal, for which idle workers wait for good reason; a pool is none.
-fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
-    let is_semaphore = waiters.iter().any(|thread| what(thread) == Some(PERMIT));
-    let of_one =
-        |thread: &&Thread| evidence.synchronizers.get(thread.waits_for.as_ref()?).map(|it| it.is_given_back);
-    !is_semaphore || waiters.iter().find_map(of_one) == Some(true)
 }
 
 #[cfg(test)]

@@ -318,7 +318,8 @@ fn a_neighbour_that_never_responds_to_an_asynchronous_client() {
 
 #[test]
 fn permits_that_failed_requests_did_not_give_back() {
-    assert_hangs("lost-permit", 12, "leaked-permits", &["10 threads wait for a permit of a Semaphore"]);
+    let words = ["10 requests stood at Service$LostPermit.run", "waiting for a permit of a Semaphore"];
+    assert_stands("lost-permit", 12, &words);
 }
 
 #[test]

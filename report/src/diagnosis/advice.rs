@@ -125,6 +125,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
+        Verdict::Idle { for_permits: 1.., .. } => Some(
+            "if these threads should work, find the path on which release() is not called, as after an error",
+        ),
         Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
     }
 }

@@ -148,7 +148,13 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             let child = child.iter().map(|it| format!("threads wait for a child process: {}", busy(it)));
             groups.iter().map(group).chain(child).collect()
         }
-        Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Idle { groups, for_permits, .. } => {
+            let permits = (*for_permits > 0).then(|| {
+                let threads = waits(*for_permits);
+                format!("{threads} for a permit of a Semaphore; whether it is a signal for work or was not given back is not visible")
+            });
+            groups.iter().map(group).chain(permits).collect()
+        }
         Verdict::Stuck { at, .. } => vec![format!("they are at {at}")],
         Verdict::Inconclusive { platform_threads_judged: true, .. } => {
             vec!["platform threads were judged; virtual threads were not".to_owned()]

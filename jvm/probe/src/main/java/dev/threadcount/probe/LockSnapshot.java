@@ -18,7 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ForkJoinWorkerThread;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
@@ -46,7 +45,6 @@ final class LockSnapshot {
 
     private final JvmAccess jvm;
     private final LoadedCode code;
-    private final ReleaseScan releases;
     private final OwnQueues ownQueues;
     private int ownAsked;
     private int loopsAsked;
@@ -66,7 +64,6 @@ final class LockSnapshot {
         codeUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
         this.jvm = jvm;
         this.code = code;
-        releases = new ReleaseScan(code);
         ownQueues = new OwnQueues(code);
         peers = new Peers(jvm, PROCESS);
     }
@@ -277,9 +274,6 @@ final class LockSnapshot {
             if (wait != null) {
                 // Another one at a later snapshot: the thread was served meanwhile, and waits again.
                 line.put("wait", System.identityHashCode(wait));
-            }
-            if (blocker.getClass().getEnclosingClass() == Semaphore.class) {
-                line.put("gives_back", releases.isGivenBackOn(thread.getStackTrace()));
             }
         }
         return line;
