@@ -4,7 +4,7 @@ use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
 use super::kernel::KernelFact;
-use super::locks::{QueueSide, ThreadPool};
+use super::locks::ThreadPool;
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
 use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
@@ -41,8 +41,6 @@ pub struct Thread {
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
-    /// The side of a queue of the program's own at which it waits.
-    pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,

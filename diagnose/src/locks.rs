@@ -29,22 +29,11 @@ pub struct LockWait {
     pub wait: i64,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
-    /// The side of a queue of the program's own at which the thread waits.
-    pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to it before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
     /// Time that is left until the time limit of a virtual thread, if that is long.
     pub left_ms: Option<u64>,
-}
-
-/// A side of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueSide {
-    /// It has something to put in.
-    Room,
-    Item,
 }
 
 #[derive(Deserialize)]

@@ -141,7 +141,6 @@ pub(super) fn merge(
             pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
             kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
-            queue_side: wait.and_then(|it| it.queue_side),
             served_by: wait.and_then(|it| it.served_by),
             served_in: wait.and_then(|it| it.served_in.clone()),
             class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),

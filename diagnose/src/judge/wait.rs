@@ -6,7 +6,6 @@ use super::waits::{
     waits_in,
 };
 use crate::evidence::Thread;
-use crate::locks::QueueSide;
 
 /// The kind of thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,11 +98,7 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     if !library().any(|frame| PARKS.iter().chain(&["Object.wait", "Object.wait0"]).any(|it| frame.is(it))) {
         return None;
     }
-    let own_queue = thread.queue_side.map(|side| match side {
-        QueueSide::Room => Wait::Room,
-        QueueSide::Item => Wait::Item,
-    });
-    let queue = library().find_map(|frame| of_queue(&frame.method)).or(own_queue);
+    let queue = library().find_map(|frame| of_queue(&frame.method));
     let known = || {
         library().find_map(|frame| {
             let of_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);

@@ -132,9 +132,7 @@ impl<'a> WaitGraph<'a> {
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();
             givers.dedup();
-            // Who takes from a collection of the program's own may not be known.
-            let is_own = self.things[at].waiters.iter().any(|it| self.thread(*it).queue_side.is_some());
-            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]) && !is_own;
+            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]);
             let thing = &mut self.things[at];
             (thing.givers, thing.bond, thing.has_ended, thing.is_closed) =
                 (givers, bond, has_ended, is_closed);

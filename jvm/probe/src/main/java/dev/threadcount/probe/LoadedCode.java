@@ -22,10 +22,6 @@ final class LoadedCode {
         this.classes = classes;
     }
 
-    Class<?>[] all() {
-        return classes.get();
-    }
-
     /** Null for none; of several loaders' one of them. */
     Class<?> loaded(String name) {
         if (loaded == null) {

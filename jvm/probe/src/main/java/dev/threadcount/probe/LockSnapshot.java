@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Delayed;
@@ -21,6 +20,7 @@ import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -44,14 +44,13 @@ final class LockSnapshot {
     private static final long LONG_MS = 60_000;
 
     private final JvmAccess jvm;
-    private final LoadedCode code;
-    private final OwnQueues ownQueues;
+    private final Supplier<Class<?>[]> classes;
     private int ownAsked;
     private int loopsAsked;
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
-    /** Code is read for four fifths of the limit, and the rest of the snapshot is written without it. */
-    private final long codeUntil;
+    /** Fields are searched for four fifths of the limit, and the rest of the snapshot is written without what was not found. */
+    private final long searchUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
     /** Of virtual threads; null until one is seen that waits for a socket. */
@@ -60,11 +59,11 @@ final class LockSnapshot {
     private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
-    LockSnapshot(JvmAccess jvm, LoadedCode code, Duration limit) {
-        codeUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
+    /** @param classes all that are loaded */
+    LockSnapshot(JvmAccess jvm, Supplier<Class<?>[]> classes, Duration limit) {
+        searchUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
         this.jvm = jvm;
-        this.code = code;
-        ownQueues = new OwnQueues(code);
+        this.classes = classes;
         peers = new Peers(jvm, PROCESS);
     }
 
@@ -77,20 +76,15 @@ final class LockSnapshot {
         for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
             stacks.put(thread.threadId(), thread.getStackTrace());
         }
-        Map<Long, Kept> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
+        Map<Long, Kept> keepers = System.nanoTime() < searchUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
             long leftMs = leftMs(thread, state);
             if (leftMs >= LONG_MS || blocker != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
-                OwnQueues.Side side = sideOf(thread, state);
-                Givers.Given given = givers.of(thread, blocker, side != null);
-                JsonLine line = line(thread, state, blocker, given);
+                JsonLine line = line(thread, state, blocker, givers.of(thread, blocker));
                 if (leftMs >= LONG_MS) {
                     line.put("left_ms", leftMs);
-                }
-                if (side != null) {
-                    line.put("queue_side", side.name().toLowerCase(Locale.ROOT));
                 }
                 Kept kept = keepers.getOrDefault(thread.threadId(), new Kept(Keeper.NONE, null));
                 line.put("kept_in", String.join(" ", kept.keeper().queues()));
@@ -115,11 +109,6 @@ final class LockSnapshot {
     private long leftMs(Thread thread, Thread.State state) {
         boolean isAsked = thread.isVirtual() && state == Thread.State.TIMED_WAITING && ++limitsAsked <= MOST_PEERS;
         return isAsked && jvm.fieldOf(thread, "timeoutTask") instanceof Delayed task ? task.getDelay(TimeUnit.MILLISECONDS) : -1;
-    }
-
-    private OwnQueues.Side sideOf(Thread thread, Thread.State state) {
-        StackTraceElement[] stack = stacks.get(thread.threadId());
-        return stack != null && isParked(state) && System.nanoTime() < codeUntil ? ownQueues.of(stack) : null;
     }
 
     /**
@@ -153,7 +142,7 @@ final class LockSnapshot {
         }
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(blockers.values());
-        Map<Object, Keeper> found = jvm.keepers(code.all(), roots, wanted);
+        Map<Object, Keeper> found = jvm.keepers(classes.get(), roots, wanted);
         Map<Long, Kept> keepers = new HashMap<>();
         blockers.forEach((thread, blocker) -> {
             Keeper keeper = found.getOrDefault(blocker, Keeper.NONE);
@@ -195,7 +184,7 @@ final class LockSnapshot {
 
     /** Whether the work of another thread, but for those of pools, in the application's code leads to it as well: that one may give it. */
     private boolean isOfOthers(long own, Object blocker, Map<Object, Long> workOf) {
-        if (++ownAsked > MOST_OWN || System.nanoTime() > codeUntil) {
+        if (++ownAsked > MOST_OWN || System.nanoTime() > searchUntil) {
             return true;
         }
         List<Object> others = workOf.entrySet().stream().filter(it -> it.getValue() != own && isInApplication(it.getValue()))
