@@ -160,6 +160,8 @@ pub struct StandingGroup {
     pub lock: Option<String>,
     /// The owner of that lock, where the JVM names it.
     pub owner: Option<StandingGiver>,
+    /// They wait for a permit of a semaphore that has none left, and no thread is in the code that takes one.
+    pub has_no_holder: bool,
     /// The top frame of the first one.
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.

@@ -329,6 +329,7 @@ mod tests {
             what: Some("waiting for a child process".into()),
             lock: None,
             owner: None,
+            has_no_holder: false,
             in_method: None,
             kept_in: None,
             left_seconds: None,

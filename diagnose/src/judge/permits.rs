@@ -198,6 +198,17 @@ pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
 }
 
+/// Whether a thread waits for a permit while none is left and no other thread is, or was, in the code that takes one.
+pub(super) fn has_no_holder(evidence: &Evidence, thread: &Thread) -> bool {
+    let semaphore = thread.waits_for.as_ref().and_then(|it| evidence.synchronizers.get(it));
+    let is_nobody = |threads: &Vec<Thread>| past_the_wait(threads, &[thread]).is_empty();
+    what(thread) == Some(PERMIT)
+        && semaphore.is_some_and(|it| it.value == 0)
+        && !evidence.lacks_virtual_threads
+        && is_nobody(&evidence.threads)
+        && evidence.earlier.iter().all(is_nobody)
+}
+
 /// The holders that wait outside, if they are at least half of all, and the words for what the first one does.
 fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'static str)> {
     let is_outside = |it: &&Thread| waits_in(it).is_some() && it.busy_child.is_none();

@@ -1,6 +1,7 @@
 //! Requests that got no answer, where nothing shows why.
 
 use super::overtaken::overtaken;
+use super::permits;
 use super::requests::{all_that_stand, has_request, others_that_stand, standing};
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
@@ -112,6 +113,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
             child: thread.busy_child.clone(),
             lock: thread.waits_for.clone(),
             owner: owner(evidence, thread),
+            has_no_holder: permits::has_no_holder(evidence, thread),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
             computes: false,
@@ -205,6 +207,7 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
             what: (!computes).then(|| AGAIN.to_owned()),
             lock: None,
             owner: None,
+            has_no_holder: false,
             in_method: thread.frames.first().cloned(),
             kept_in: None,
             left_seconds: None,

@@ -325,7 +325,7 @@ fn connections_that_were_not_given_back() {
             ["report-0", "report-1", "report-2", "report-3"],
             "{verdict:#}"
         );
-        assert_eq!(verdict["waits_in"], "reading from a socket");
+        assert_eq!(verdict["waits_in"], Value::Null, "they may hold one: no line of theirs shows it");
     }
 }
 

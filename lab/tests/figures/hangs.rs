@@ -318,7 +318,11 @@ fn a_neighbour_that_never_responds_to_an_asynchronous_client() {
 
 #[test]
 fn permits_that_failed_requests_did_not_give_back() {
-    let words = ["10 requests stood at Service$LostPermit.run", "waiting for a permit of a Semaphore"];
+    let words = [
+        "10 requests stood at Service$LostPermit.run",
+        "waiting for a permit of a Semaphore",
+        "none is left, and no thread is in the code that takes one",
+    ];
     assert_stands("lost-permit", 12, &words);
 }
 

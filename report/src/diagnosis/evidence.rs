@@ -226,7 +226,13 @@ fn standing(group: &StandingGroup) -> String {
         None if group.is_limited => ", for a limited time".to_owned(),
         None => String::new(),
     };
-    let owner = group.owner.as_ref().map(held_by).unwrap_or_default();
+    let owner = match &group.owner {
+        Some(owner) => held_by(owner),
+        None if group.has_no_holder => {
+            "; none is left, and no thread is in the code that takes one".to_owned()
+        }
+        None => String::new(),
+    };
     format!("{threads} at {}, {what}{owner}{kept}{limit}", group.at)
 }
 

@@ -24,12 +24,14 @@ fn of(threads: Vec<Thread>) -> Evidence {
 fn permits_that_readers_have_are_exhausted_and_those_that_nobody_has_may_be_signals() {
     let waiting = vec![thread(1, WAIT), thread(2, WAIT)];
     assert_eq!(judge(&of(waiting.clone())), [], "it may be a signal");
+    assert!(has_no_holder(&of(waiting.clone()), &waiting[0]));
     let peer = Some("127.0.0.1:5432".to_owned());
     let all = [waiting.clone(), vec![Thread { peer, ..thread(3, READ) }]].concat();
     let [Verdict::PoolExhausted { holders, waits_in, peer, .. }] = &judge(&of(all.clone()))[..] else {
         panic!("not found")
     };
     assert_eq!((holders[0].thread.id, waits_in.as_deref()), (3, Some("reading from a socket")));
+    assert!(!has_no_holder(&of(all.clone()), &waiting[0]));
     assert_eq!(peer.as_deref(), Some("127.0.0.1:5432"));
     let mut once = of(all.clone());
     once.earlier = vec![vec![thread(3, "shop.Json.write(Json.java:3)")]];
