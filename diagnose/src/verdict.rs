@@ -244,7 +244,7 @@ pub enum Verdict {
         /// Its feature number: before 24 a thread in a monitor keeps its carrier.
         java: Option<u32>,
     },
-    /// All permits or connections are taken, and no thread is in the code that took them.
+    /// All connections of a pool are taken, and no thread is in the code that took them.
     LeakedPermits {
         lock: Option<String>,
         what: String,

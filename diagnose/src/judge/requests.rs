@@ -2,11 +2,11 @@
 
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
-use super::waits::waits_for_work;
+use super::waits::{waits_for_work, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::libraries;
 use crate::server_use::ServerUse;
-use crate::verdict::{StandingGiver, StandingThread};
+use crate::verdict::{Bond, StandingGiver, StandingThread};
 use std::collections::HashSet;
 
 /// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
@@ -84,9 +84,13 @@ fn standing_threads(
 
 fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
     let (giver, bond) = graph.next(at).zip(graph.thing(at).map(|it| it.bond.clone()))?;
-    let giver = graph.thread(giver);
-    let what = wait::of(giver).map(|it| wait::phrase(it));
-    Some(StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() })
+    Some(standing_giver(bond, graph.thread(giver)))
+}
+
+/// The thread with what it does.
+pub(super) fn standing_giver(bond: Bond, giver: &Thread) -> StandingGiver {
+    let what = waits_in(giver).map(str::to_owned).or_else(|| wait::of(giver).map(wait::phrase));
+    StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() }
 }
 
 /// Objects for whose notification requests wait.
@@ -103,7 +107,6 @@ fn is_for_notification(thread: &Thread) -> bool {
 mod tests {
     use super::*;
     use crate::frame::Frame;
-    use crate::verdict::Bond;
 
     const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";

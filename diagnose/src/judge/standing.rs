@@ -2,7 +2,7 @@
 
 use super::overtaken::overtaken;
 use super::permits;
-use super::requests::{all_that_stand, has_request, others_that_stand, standing};
+use super::requests::{all_that_stand, has_request, others_that_stand, standing, standing_giver};
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
 use super::waits::{ASLEEP, waits_in};
@@ -73,8 +73,7 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
 /// The owner of the lock that a thread waits for, as the JVM names it, and what the owner does.
 fn owner(evidence: &Evidence, thread: &Thread) -> Option<StandingGiver> {
     let owner = evidence.owner_of(thread.waits_for.as_deref()?).filter(|it| it.tid != thread.tid)?;
-    let what = waits_in(owner).map(str::to_owned).or_else(|| wait::of(owner).map(wait::phrase));
-    Some(StandingGiver { bond: Bond::Holds, thread: owner.at(), what, peer: owner.peer.clone() })
+    Some(standing_giver(Bond::Holds, owner))
 }
 
 /// When the last task is due that answers a request; `None`: not each unanswered request has one.
@@ -159,7 +158,7 @@ fn what(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
     let sleeps = || waits_in(thread).filter(|it| *it == ASLEEP).map(str::to_owned);
     let is_for_time = wait.is_none() || polls && wait::is_for_time(thread);
     let of_time = || sleeps().or_else(|| wait.map(|_| "parked".to_owned()));
-    let what = if is_for_time { of_time() } else { wait.map(|it| wait::phrase(it)) };
+    let what = if is_for_time { of_time() } else { wait.map(wait::phrase) };
     let again = if polls { " again and again" } else { "" };
     what.map(|it| format!("{it}{again}{}", of_library.filter(|_| is_for_time).unwrap_or_default()))
 }

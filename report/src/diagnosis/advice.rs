@@ -82,10 +82,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
              that work on a platform thread. The thread that would let them continue may have no carrier. Then this JVM does \
              not recover; restart it",
         ),
-        Verdict::LeakedPermits { .. } => Some(
-            "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
-             another thread gives, that thread does not run",
-        ),
+        Verdict::LeakedPermits { .. } => {
+            Some("give it back in `finally` or try-with-resources, on the path of errors and timeouts too")
+        }
         Verdict::LockNotGivenBack { .. } => Some(
             "unlock() in `finally`, in the method that takes the lock, on the path of errors and timeouts too. This JVM does not recover; \
              restart it",

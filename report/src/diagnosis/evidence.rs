@@ -102,11 +102,9 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(sockets(*unread, *not_accepted, *answered));
             lines
         }
-        Verdict::LeakedPermits { lock, at, waiting, .. } => {
+        Verdict::LeakedPermits { at, waiting, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
             lines.extend(named("waits", waiting));
-            let semaphore = lock.iter().filter(|lock| lock.contains("Semaphore"));
-            lines.extend(semaphore.map(|lock| format!("{lock} has 0 permits left")));
             lines
         }
         Verdict::LockNotGivenBack { lock, owner, at, waiting, .. } => {
