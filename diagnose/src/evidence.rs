@@ -4,7 +4,7 @@ use super::child_process::ChildProcess;
 use super::frame::Frame;
 use super::gc_use::GcCounters;
 use super::kernel::KernelFact;
-use super::locks::{QueueSide, ThreadPool};
+use super::locks::ThreadPool;
 use super::server_use::ServerUse;
 use super::thread_print::PrintedCircle;
 use super::verdict::{BusyChild, Missing, ThreadAt, ThreadName};
@@ -41,13 +41,9 @@ pub struct Thread {
     pub users: Vec<u64>,
     /// The fields whose queues lead to what it waits for, the nearest first.
     pub kept_in: Vec<String>,
-    /// The side of a queue of the program's own at which it waits.
-    pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to what it waits for before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
-    /// The thing that it waits for and that has to be given back.
-    pub resource: Option<Resource>,
     /// The class for whose initialisation it waits; empty: the JVM does not say for which.
     pub class_to_begin: Option<String>,
     /// The pipe or file that it writes, and who has the other end, where it is known.
@@ -129,8 +125,7 @@ impl Thread {
     #[must_use]
     pub fn at(&self) -> ThreadAt {
         let thread = ThreadName { id: self.tid, name: self.name.clone(), is_virtual: self.is_virtual };
-        let takes = self.resource.as_ref().and_then(|it| it.at.as_ref());
-        ThreadAt { thread, at: takes.or_else(|| self.place()).cloned() }
+        ThreadAt { thread, at: self.place().cloned() }
     }
 
     /// Where it is: in the application, else in a library, else in the JDK.
@@ -147,17 +142,6 @@ impl Thread {
     }
 }
 
-/// A permit, a connection or the like, whatever library takes it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Resource {
-    /// With the call that takes it.
-    pub name: String,
-    /// Where the application takes it.
-    pub at: Option<Frame>,
-    /// Threads that have one, and the frame at which each has it.
-    pub holders: BTreeMap<u64, Frame>,
-}
-
 /// A synchronizer of `java.util.concurrent`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Synchronizer {
@@ -169,8 +153,6 @@ pub struct Synchronizer {
     pub value: i64,
     /// It is known of each thread whether it waits anew.
     pub has_queue: bool,
-    /// The code that waits for a permit is also what gives it back.
-    pub is_given_back: bool,
 }
 
 /// A part of the evidence that was not to be had, and why.

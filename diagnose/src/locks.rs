@@ -19,8 +19,6 @@ pub struct LockWait {
     pub owner_ended: bool,
     /// Permits of a semaphore, holds of a lock; -1 of anything else.
     pub value: i64,
-    /// Whether a method on its stack gives permits back; of a semaphore.
-    pub gives_back: bool,
     /// Threads that have it or give it: the owner, the readers, the thread that computes the result.
     pub givers: Vec<u64>,
     /// The pool in whose queue the task is that gives it.
@@ -29,39 +27,13 @@ pub struct LockWait {
     pub users: Vec<u64>,
     /// Stands for this one wait in the queue of a synchronizer; 0: it is not known.
     pub wait: i64,
-    /// The thing that has to be given back, with the call that takes it, as the code shows: `a Connection of shop.Db.connection`.
-    pub resource: Option<String>,
     /// The fields whose queues lead to it, and executors, the nearest first, with spaces between: `shop.Tasks.waiting`.
     pub kept_in: String,
-    /// The side of a queue of the program's own at which the thread waits.
-    pub queue_side: Option<QueueSide>,
     /// The thread whose own work leads to it before that of others does, and over which collection.
     pub served_by: Option<u64>,
     pub served_in: Option<String>,
     /// Time that is left until the time limit of a virtual thread, if that is long.
     pub left_ms: Option<u64>,
-    /// The outermost frame that takes it.
-    pub taken_at: String,
-    /// Threads past that call, on a way without one that gives it back.
-    pub holders: Vec<ResourceHolder>,
-}
-
-/// A side of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueueSide {
-    /// It has something to put in.
-    Room,
-    Item,
-}
-
-/// A thread that has what others wait for.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct ResourceHolder {
-    pub tid: u64,
-    /// The frame that it is in past the call.
-    pub at: String,
 }
 
 #[derive(Deserialize)]

@@ -1,7 +1,6 @@
 //! Merges what was gathered, by thread.
 
-use super::evidence::{Resource, SNAPSHOTS, Synchronizer, Thread};
-use super::frame::Frame;
+use super::evidence::{SNAPSHOTS, Synchronizer, Thread};
 use super::locks::{LockSnapshot, LockWait};
 use super::run_time::RunTime;
 use super::thread_dump::DumpedThread;
@@ -86,7 +85,6 @@ pub(super) fn merge(
     let printed: HashMap<u64, &PrintedThread> = last.printed.iter().map(|it| (it.tid, it)).collect();
     let waits = waits(locks);
     let served = served(locks);
-    let moved = moved(locks, &last.dumped);
     let stacks: Vec<HashMap<u64, &DumpedThread>> =
         snapshots.iter().map(|it| it.dumped.iter().map(|thread| (thread.tid, thread)).collect()).collect();
     let carriers = carriers(&snapshots.iter().map(|it| it.printed.as_slice()).collect::<Vec<_>>());
@@ -122,7 +120,6 @@ pub(super) fn merge(
             stood_still: stacks.len() >= SNAPSHOTS
                 && stacks.iter().all(|it| it.get(&dumped.tid).is_some_and(|it| it.frames == dumped.frames)),
             went_on: served.contains(&dumped.tid)
-                || moved.contains(&dumped.tid)
                 || of_kernel.is_some_and(|it| clocks.went_on(it, is_blocked)),
             carrier,
             is_mounted: mounted.contains(&dumped.tid),
@@ -144,10 +141,8 @@ pub(super) fn merge(
             pool: wait.and_then(|it| it.pool.clone().or_else(|| kept_in(it).find(|it| it.contains('@')))),
             users: wait.map(|it| it.users.clone()).unwrap_or_default(),
             kept_in: wait.into_iter().flat_map(|it| kept_in(it)).filter(|it| !it.contains('@')).collect(),
-            queue_side: wait.and_then(|it| it.queue_side),
             served_by: wait.and_then(|it| it.served_by),
             served_in: wait.and_then(|it| it.served_in.clone()),
-            resource: wait.and_then(|it| resource(it)),
             class_to_begin: platform.and_then(|it| it.class_to_begin.clone()),
             writes_to: None,
             monitors: monitors.unwrap_or_else(|| dumped.monitors.clone()),
@@ -165,12 +160,6 @@ pub(super) fn merge(
 /// Fields, and the names of pools.
 fn kept_in(wait: &LockWait) -> impl Iterator<Item = String> {
     wait.kept_in.split(' ').filter(|it| !it.is_empty()).map(str::to_owned)
-}
-
-fn resource(wait: &LockWait) -> Option<Resource> {
-    let holders = wait.holders.iter().map(|it| (it.tid, Frame::parse(&it.at))).collect();
-    let at = Some(Frame::parse(&wait.taken_at)).filter(Frame::is_application);
-    Some(Resource { name: wait.resource.clone()?, at, holders })
 }
 
 /// By thread, of the last snapshot.
@@ -191,17 +180,6 @@ fn served(locks: &[&LockSnapshot]) -> HashSet<u64> {
     served
 }
 
-/// Threads that had something at a frame when the locks were read, and are not in it now. One that serves one request after the other may be
-/// at the same place in all dumps.
-fn moved(locks: &[&LockSnapshot], dumped: &[DumpedThread]) -> HashSet<u64> {
-    let now: HashMap<u64, &[Frame]> = dumped.iter().map(|it| (it.tid, it.frames.as_slice())).collect();
-    let holders = locks.iter().flat_map(|it| &it.waits).flat_map(|it| &it.holders);
-    let known: HashSet<(u64, &str)> = holders.map(|it| (it.tid, it.at.as_str())).collect();
-    let is_elsewhere =
-        |(tid, at): &(u64, &str)| now.get(tid).is_some_and(|it| !it.contains(&Frame::parse(at)));
-    known.into_iter().filter(is_elsewhere).map(|(tid, _)| tid).collect()
-}
-
 fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
     let mut all: HashMap<String, Synchronizer> = HashMap::new();
     for wait in locks.iter().flat_map(|it| &it.waits) {
@@ -211,7 +189,6 @@ fn synchronizers(locks: &[&LockSnapshot]) -> HashMap<String, Synchronizer> {
         known.owner_name = wait.owner_name.clone().unwrap_or_default();
         known.owner_ended = wait.owner_ended;
         known.value = known.value.max(wait.value);
-        known.is_given_back |= wait.gives_back;
         known.has_queue |= wait.wait != 0;
     }
     all
@@ -263,23 +240,6 @@ mod tests {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
         assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
         assert_eq!(served(&[&both[0]]), HashSet::new());
-    }
-
-    #[test]
-    fn a_thread_that_had_something_in_a_frame_that_it_has_left_has_moved() {
-        let holder = |tid, at: &str| super::super::locks::ResourceHolder { tid, at: at.into() };
-        let holders = vec![
-            holder(1, "shop.Orders.find(Orders.java:76)"),
-            holder(2, "shop.Orders.find(Orders.java:76)"),
-        ];
-        let wait = LockWait { tid: 3, holders, ..LockWait::default() };
-        let snapshot = LockSnapshot { waits: vec![wait], ..LockSnapshot::default() };
-        let dumped = |tid, line: u32| DumpedThread {
-            tid,
-            frames: vec![Frame::parse(&format!("app//shop.Orders.find(Orders.java:{line})"))],
-            ..DumpedThread::default()
-        };
-        assert_eq!(moved(&[&snapshot], &[dumped(1, 74), dumped(2, 76), dumped(3, 74)]), HashSet::from([1]));
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub enum DeadEnd {
         lock: Option<String>,
         /// The field whose queue leads to it.
         kept_in: Option<String>,
+        /// Whether a thread that gives it would be known. The JVM shows who completes a result, and not who puts into a queue.
+        would_be_known: bool,
         /// Other machines that owe the process an answer.
         peers: Vec<String>,
         /// Threads elsewhere that stand still as well: one of them may have to give it.
@@ -156,6 +158,10 @@ pub struct StandingGroup {
     pub what: Option<String>,
     /// The same one for all.
     pub lock: Option<String>,
+    /// The owner of that lock, where the JVM names it.
+    pub owner: Option<StandingGiver>,
+    /// They wait for a permit of a semaphore that has none left, and no thread is in the code that takes one.
+    pub has_no_holder: bool,
     /// The top frame of the first one.
     pub in_method: Option<Frame>,
     /// The field whose queue leads to what the first one waits for.
@@ -238,7 +244,7 @@ pub enum Verdict {
         /// Its feature number: before 24 a thread in a monitor keeps its carrier.
         java: Option<u32>,
     },
-    /// All permits or connections are taken, and no thread is in the code that took them.
+    /// All connections of a pool are taken, and no thread is in the code that took them.
     LeakedPermits {
         lock: Option<String>,
         what: String,
@@ -303,7 +309,13 @@ pub enum Verdict {
         child: Option<BusyChild>,
     },
     /// Nothing hangs, and nothing is done.
-    Idle { threads: usize, groups: Vec<Group> },
+    Idle {
+        threads: usize,
+        /// How many of them wait for a permit of a semaphore, without a limit of time. The permit may be a signal that work has come, or one
+        /// that was not given back.
+        for_permits: usize,
+        groups: Vec<Group>,
+    },
 }
 
 impl Verdict {

@@ -80,7 +80,12 @@ fn headline(verdict: &Verdict) -> String {
             },
             if holders.len() == 1 { "waits" } else { "wait" }
         ),
-        Verdict::DeadEnd { waiters, end: DeadEnd::Nobody { what, lock, others, .. }, links, .. } => format!(
+        Verdict::DeadEnd {
+            waiters,
+            end: DeadEnd::Nobody { what, lock, others, would_be_known, .. },
+            links,
+            ..
+        } => format!(
             "Dead end: {}{} {what} that no thread {}.",
             waits(*waiters),
             match (links.len(), waiters, lock) {
@@ -88,7 +93,7 @@ fn headline(verdict: &Verdict) -> String {
                 (_, 2.., None) => ", each for",
                 _ => " for",
             },
-            if others.is_empty() { "gives" } else { "is known to give" }
+            if others.is_empty() && *would_be_known { "gives" } else { "is known to give" }
         ),
         Verdict::DeadEnd { waiters, end: DeadEnd::Outside { waits_in, to }, links, .. }
             if links.is_empty() =>
@@ -119,7 +124,7 @@ fn headline(verdict: &Verdict) -> String {
                     None if groups.iter().all(|it| it.computes) => {
                         "an endless loop, or a long computation".to_owned()
                     }
-                    None => "cause unknown".to_owned(),
+                    None => "who ends that is not visible".to_owned(),
                 },
                 |it| format!(
                     "{} of this process to its own port {} {} no response",
@@ -218,6 +223,9 @@ fn headline(verdict: &Verdict) -> String {
         ),
         Verdict::Slow { cores, .. } => {
             format!("Nothing hangs: threads make progress; {cores:.1} cores in use.")
+        }
+        Verdict::Idle { threads, for_permits: 1.., .. } => {
+            format!("No hang is visible: all {} threads wait, and the CPU is idle.", count(*threads as u64))
         }
         Verdict::Idle { threads, .. } => {
             format!(
@@ -321,6 +329,8 @@ mod tests {
             at,
             what: Some("waiting for a child process".into()),
             lock: None,
+            owner: None,
+            has_no_holder: false,
             in_method: None,
             kept_in: None,
             left_seconds: None,

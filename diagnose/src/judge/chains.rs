@@ -161,12 +161,11 @@ fn circle_verdict(graph: &WaitGraph<'_>, alike: &Circles) -> Option<(usize, Verd
 fn pool_that_waits_for_itself(graph: &WaitGraph<'_>, circle: &[usize]) -> Option<Verdict> {
     let ([at], Some(Wait::Permit(_))) = (circle, graph.waits[*circle.first()?]) else { return None };
     let thing = graph.thing(*at)?;
-    let name = wait::thing(graph.thread(*at), graph.waits[*at]?);
+    let name = wait::words(graph.waits[*at]?).to_owned();
     // Others that have one may go on without a second one.
     let holders: Vec<usize> = thing.givers.iter().filter(|it| thing.waiters.contains(it)).copied().collect();
     let sites = Sites::of(graph, thing);
-    let by_code = |at: &usize| thing.held_at.get(&graph.thread(*at).tid).cloned();
-    let held_by = holders.iter().find_map(|it| by_code(it).or_else(|| sites.held_by(graph.thread(*it))))?;
+    let held_by = holders.iter().find_map(|it| sites.held_by(graph.thread(*it)))?;
     let waiters = thing.waiters.iter().filter(|it| !holders.contains(it));
     let at = waiters.clone().find_map(|it| graph.thread(*it).at().at);
     Some(Verdict::PoolWaitsForItself {
@@ -184,7 +183,7 @@ fn links(graph: &WaitGraph<'_>, threads: &[usize], last: Option<usize>) -> Vec<L
         let thing = graph.thing(*at)?;
         Some(Link {
             waiter: graph.thread(*at).at(),
-            what: wait::thing(graph.thread(*at), thing.wait),
+            what: wait::words(thing.wait).to_owned(),
             lock: thing.lock.clone(),
             bond: thing.bond.clone(),
             giver: next.map(|it| graph.thread(it).at()),
@@ -274,16 +273,17 @@ fn dead_end(graph: &WaitGraph<'_>, chains: &[&Chain]) -> Option<Verdict> {
                 waiting.iter().chain(&through).map(|it| graph.thread(*it).tid).collect();
             let is_of_it = |it: &Thread| in_chain.contains(&it.tid) || it.application() == Some(&at);
             DeadEnd::Nobody {
-                what: wait::thing(thread, thing.wait),
+                what: wait::words(thing.wait).to_owned(),
                 lock: thing.lock.clone().filter(|_| is_shared),
                 kept_in: thread.kept_in.first().cloned(),
+                would_be_known: thing.is_closed && thing.wait != Wait::Lock,
                 peers: graph.evidence.server.as_ref().map(|it| it.waits_for.clone()).unwrap_or_default(),
                 others: others_that_stand(graph.evidence, is_of_it),
                 behind,
             }
         } else {
             DeadEnd::Outside {
-                waits_in: graph.waits[last].map(|it| wait::thing(thread, it)).unwrap_or_default(),
+                waits_in: graph.waits[last].map(wait::words).unwrap_or_default().to_owned(),
                 to: thread.writes_to.clone().or_else(|| thread.peer.clone()),
             }
         },

@@ -106,14 +106,9 @@ impl<'a> GiverIndex<'a> {
         }
     }
 
-    /// By the code of the methods, where it was read; else by their lines. Where no thread has a permit, a scheduler may give one.
+    /// Threads past the line at which others wait. Where no thread has a permit, a scheduler may give one.
     fn permit_holders(&self, thing: &Thing, graph: &WaitGraph<'_>) -> Vec<usize> {
-        let is_known = thing.waiters.iter().any(|it| graph.thread(*it).resource.is_some());
-        let holders = if is_known {
-            self.places(thing.held_at.keys().copied())
-        } else {
-            Sites::of(graph, thing).holders(graph, thing)
-        };
+        let holders = Sites::of(graph, thing).holders(graph, thing);
         if holders.is_empty() { self.schedulers(thing, graph) } else { holders }
     }
 
@@ -272,12 +267,9 @@ impl<'a> GiverIndex<'a> {
         };
         let users: HashSet<u64> =
             thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied()).collect();
-        // Of a collection of the program's own they are exact, and its class may have several.
-        let is_own = thing.waiters.iter().any(|it| graph.thread(*it).queue_side.is_some());
-        let is_known = is_own && users.iter().any(|it| self.by_id.contains_key(it));
         let is_other = |at: &usize| {
             let thread = graph.thread(*at);
-            let is_user = users.contains(&thread.tid) || !is_known && is_in(thread);
+            let is_user = users.contains(&thread.tid) || is_in(thread);
             // One that empties a queue, and calls the application for it, may want room in the same queue.
             let may_give = !thing.waiters.contains(at) || empties(at);
             is_user && may_give && !is_of_server(thread) && !is_asleep_in_main(thread)
@@ -302,7 +294,11 @@ impl<'a> GiverIndex<'a> {
             return named;
         }
         let users = thing.waiters.iter().flat_map(|it| graph.thread(*it).users.iter().copied());
-        let is_idle = |at: &usize| waits_for_work(graph.thread(*at)) || thing.waiters.contains(at);
+        // One that waits for a signal or an element itself may be idle, with nothing to give.
+        let is_idle = |at: &usize| {
+            let waits_for_news = matches!(graph.waits[*at], Some(Wait::Item | Wait::Signal));
+            waits_for_news || waits_for_work(graph.thread(*at)) || thing.waiters.contains(at)
+        };
         let users: Vec<usize> = self.places(users).into_iter().filter(|at| !is_idle(at)).collect();
         if users.is_empty() { self.by_code(thing, graph) } else { users }
     }

@@ -1,15 +1,12 @@
 //! Threads that wait for a permit or a pooled connection: nobody has what they wait for, or those who have it wait themselves.
 
-use super::requests::has_request;
 use super::waits::{ASLEEP, READS_STREAM, waits_for_work, waits_in};
-use crate::evidence::{Evidence, Resource, Thread};
+use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::verdict::{ThreadAt, Verdict};
 use std::collections::{HashMap, HashSet};
 
 pub(super) const PERMIT: &str = "a permit of a Semaphore";
-/// The words for a limited resource of a library or a program that is not known by name.
-pub(super) const RESOURCE: &str = "something that is given back";
 /// Nobody gives it back.
 const RESULT: &str = "a reactive result";
 /// A holder that keeps it for less time is fast, however many threads wait.
@@ -36,16 +33,10 @@ const WAITS: [(&str, &str); 13] = [
 pub(super) fn judge(evidence: &Evidence) -> Vec<Verdict> {
     let mut queues: HashMap<String, Vec<&Thread>> = HashMap::new();
     for thread in evidence.threads.iter().filter(|thread| what(thread).is_some()) {
-        let of_code = thread.resource.as_ref().filter(|_| what(thread) == Some(RESOURCE));
         // Without a snapshot of locks: those who wait at the same line.
         let at = || thread.application().map(ToString::to_string).unwrap_or_default();
-        let name = of_code.map(|it| it.name.clone()).or_else(|| thread.waits_for.clone());
-        queues.entry(name.unwrap_or_else(at)).or_default().push(thread);
+        queues.entry(thread.waits_for.clone().unwrap_or_else(at)).or_default().push(thread);
     }
-    // Elsewhere, workers that wait for their next task may give something back as well.
-    queues.retain(|_, waiters| {
-        what(waiters[0]) != Some(RESOURCE) || waiters.iter().any(|it| has_request(evidence, it))
-    });
     let mut queues: Vec<_> = queues.into_iter().collect();
     queues.sort_by_key(|(name, waiters)| (usize::MAX - waiters.len(), name.clone()));
     queues.iter().filter_map(|(lock, waiters)| Queue::of(evidence, lock, waiters)?.judge()).collect()
@@ -74,58 +65,24 @@ impl<'a> Queue<'a> {
         if left.is_some_and(|permits| permits > 0) || 2 * self.still < self.waiters.len() {
             return None;
         }
-        let holders = self.holders(&self.evidence.threads);
+        let holders = past_the_wait(&self.evidence.threads, self.waiters);
         if holders.is_empty() { self.without_holder() } else { self.exhausted(&holders) }
     }
 
-    /// By the code of the methods, where it was read; else by their names.
-    fn holders<'b>(&self, threads: &'b [Thread]) -> Vec<&'b Thread> {
-        let Some(resource) = self.resource() else { return holders(threads, self.waiters) };
-        // The locks were read at another moment: who is where one was held then has one now.
-        let frames: HashSet<&Frame> = resource.holders.values().collect();
-        let others = threads.iter().filter(|it| what(it).is_none() && !it.is_main_at_rest());
-        others.filter(|thread| thread.frames.iter().any(|it| frames.contains(it))).collect()
-    }
-
-    /// Whether a holder has given one back since the locks were read.
-    fn has_moved(&self) -> bool {
-        let has_left =
-            |tid: u64, at: &Frame| self.evidence.thread(tid).is_none_or(|it| !it.frames.contains(at));
-        self.resource().is_some_and(|it| it.holders.iter().any(|(tid, at)| has_left(*tid, at)))
-    }
-
-    fn resource(&self) -> Option<&'a Resource> {
-        self.waiters.iter().find_map(|it| it.resource.as_ref())
-    }
-
-    /// Whoever waits all the time while nobody has a permit at any moment waits for one that is lost.
+    /// Threads that wait all the time while nobody has a connection at any moment wait for one that is lost. A semaphore may be a signal
+    /// instead, which is not given back by the code that waits for it.
     fn without_holder(&self) -> Option<Verdict> {
-        // Where none was held just then, code that is past the wait may have had one before.
-        let is_none_held = self.what != RESOURCE && self.resource().is_some_and(|it| it.holders.is_empty());
-        let were_there = |threads: &Vec<Thread>| {
-            !self.holders(threads).is_empty() || is_none_held && !holders(threads, self.waiters).is_empty()
-        };
-        if self.has_moved() {
+        if self.what == PERMIT {
             return None;
         }
+        let were_there = |threads: &Vec<Thread>| !past_the_wait(threads, self.waiters).is_empty();
         if self.still < 2 || self.evidence.earlier.iter().any(were_there) {
             return None;
         }
-        let is_unknown = self.resource().is_none();
-        let may_hold: Vec<&Thread> =
-            self.evidence.threads.iter().filter(|it| is_unknown && self.may_hold(it)).collect();
+        let may_hold: Vec<&Thread> = self.evidence.threads.iter().filter(|it| self.may_hold(it)).collect();
         let is_nobody = may_hold.is_empty();
         // One of those that were not seen may have it, and may be about to give it back.
         if is_nobody && self.evidence.lacks_virtual_threads {
-            return None;
-        }
-        if self.what == PERMIT {
-            let is_leak = is_nobody && self.served() == 0 && is_given_back(self.evidence, self.waiters);
-            return is_leak.then(|| self.leaked());
-        }
-        // The code that waits for a response may look the same.
-        let is_owed = || self.evidence.server.as_ref().is_some_and(|it| !it.waits_for.is_empty());
-        if self.what == RESOURCE && is_owed() {
             return None;
         }
         if is_nobody && self.what != RESULT {
@@ -138,22 +95,17 @@ impl<'a> Queue<'a> {
         let is_known = self.evidence.synchronizers.contains_key(self.lock);
         Verdict::LeakedPermits {
             lock: is_known.then(|| self.lock.to_owned()),
-            what: self.name(),
+            what: self.what.to_owned(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
         }
     }
 
-    fn name(&self) -> String {
-        let name = self.resource().filter(|_| self.what == RESOURCE).map(|it| it.name.clone());
-        name.unwrap_or_else(|| self.what.to_owned())
-    }
-
     fn exhausted(&self, holders: &[&Thread]) -> Option<Verdict> {
         let (outside, waits_in) = mostly_outside(holders)?;
         // One moment says little: whoever had one before waited outside, too.
-        let was_so = |threads: &Vec<Thread>| mostly_outside(&self.holders(threads)).is_some();
+        let was_so = |threads: &Vec<Thread>| mostly_outside(&past_the_wait(threads, self.waiters)).is_some();
         let is_lasting = self.still >= holders.len() && self.evidence.earlier.iter().any(was_so);
         // Little's law: that many are held, and so many were given to others meanwhile.
         let served = self.served();
@@ -181,7 +133,7 @@ impl<'a> Queue<'a> {
         hold_seconds: Option<f64>,
     ) -> Verdict {
         Verdict::PoolExhausted {
-            what: self.name(),
+            what: self.what.to_owned(),
             waiters: self.waiters.len(),
             waiting: self.waiting(),
             at: self.at(),
@@ -222,13 +174,8 @@ impl<'a> Queue<'a> {
         let own = thread.application_frames();
         let is_outside = waits_in(thread).is_some_and(|it| ![ASLEEP, READS_STREAM].contains(&it));
         let is_busy = own.len() > 1 || !thread.stood_still || is_outside;
-        let is_near = || {
-            let frames = self.waiters.iter().flat_map(|it| it.application_frames());
-            let methods: HashSet<&str> = frames.map(|frame| frame.method.as_str()).collect();
-            own.iter().any(|frame| methods.contains(frame.method.as_str()))
-        };
         let is_other = what(thread) != Some(self.what) && !own.is_empty() && !waits_for_work(thread);
-        is_other && is_busy && (self.what != PERMIT || is_near())
+        is_other && is_busy
     }
 }
 
@@ -248,8 +195,18 @@ pub(super) fn peer(threads: &[&Thread]) -> Option<String> {
 pub(super) fn what(thread: &Thread) -> Option<&'static str> {
     let is_opening = waits_in(thread).is_some_and(|it| it != ASLEEP);
     let waits = !is_opening && thread.state.as_deref().is_none_or(|state| state != "RUNNABLE");
-    let of_library = WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what);
-    of_library.or_else(|| thread.resource.as_ref().filter(|_| waits).map(|_| RESOURCE))
+    WAITS.iter().find(|(method, _)| waits && thread.is_in(&[method])).map(|(_, what)| *what)
+}
+
+/// Whether a thread waits for a permit while none is left and no other thread is, or was, in the code that takes one.
+pub(super) fn has_no_holder(evidence: &Evidence, thread: &Thread) -> bool {
+    let semaphore = thread.waits_for.as_ref().and_then(|it| evidence.synchronizers.get(it));
+    let is_nobody = |threads: &Vec<Thread>| past_the_wait(threads, &[thread]).is_empty();
+    what(thread) == Some(PERMIT)
+        && semaphore.is_some_and(|it| it.value == 0)
+        && !evidence.lacks_virtual_threads
+        && is_nobody(&evidence.threads)
+        && evidence.earlier.iter().all(is_nobody)
 }
 
 /// The holders that wait outside, if they are at least half of all, and the words for what the first one does.
@@ -261,18 +218,10 @@ fn mostly_outside<'a>(holders: &[&'a Thread]) -> Option<(Vec<&'a Thread>, &'stat
 }
 
 /// Threads that are past the wait in the code that waits: they may have what the others want.
-fn holders<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
+fn past_the_wait<'a>(threads: &'a [Thread], waiters: &[&Thread]) -> Vec<&'a Thread> {
     let code: HashSet<&str> = waiters.iter().flat_map(|thread| thread.code()).collect();
     let others = threads.iter().filter(|thread| what(thread).is_none());
     others.filter(|thread| thread.code().iter().any(|method| code.contains(method))).collect()
-}
-
-/// A semaphore may be a signal, for which idle workers wait for good reason; a pool is none.
-fn is_given_back(evidence: &Evidence, waiters: &[&Thread]) -> bool {
-    let is_semaphore = waiters.iter().any(|thread| what(thread) == Some(PERMIT));
-    let of_one =
-        |thread: &&Thread| evidence.synchronizers.get(thread.waits_for.as_ref()?).map(|it| it.is_given_back);
-    !is_semaphore || waiters.iter().find_map(of_one) == Some(true)
 }
 
 #[cfg(test)]

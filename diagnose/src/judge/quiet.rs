@@ -1,5 +1,7 @@
 //! Nothing hangs: the JVM works, or it has nothing to do.
 
+use super::permits::{self, PERMIT};
+use super::wait;
 use super::waits::{ASLEEP, waits_in};
 use crate::evidence::{Evidence, SNAPSHOTS, Thread};
 use crate::verdict::{Group, Missing, Verdict};
@@ -27,7 +29,12 @@ pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.cores_used >= WORKS_CORES || moves || answers || child.is_some() {
         Verdict::Slow { cores: evidence.cores_used, groups: groups(evidence), child }
     } else {
-        Verdict::Idle { threads: evidence.threads.len(), groups: groups(evidence) }
+        let waits_for_permit = |it: &&Thread| permits::what(it) == Some(PERMIT) && !wait::is_timed(it);
+        Verdict::Idle {
+            threads: evidence.threads.len(),
+            for_permits: evidence.threads.iter().filter(waits_for_permit).count(),
+            groups: groups(evidence),
+        }
     }
 }
 

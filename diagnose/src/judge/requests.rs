@@ -2,11 +2,11 @@
 
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
-use super::waits::waits_for_work;
+use super::waits::{waits_for_work, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::libraries;
 use crate::server_use::ServerUse;
-use crate::verdict::{StandingGiver, StandingThread};
+use crate::verdict::{Bond, StandingGiver, StandingThread};
 use std::collections::HashSet;
 
 /// Frames of a server below code of the application; or, where the sockets show that answers are due and no thread has such frames,
@@ -74,7 +74,7 @@ fn standing_threads(
         };
         (is_for_others || is_notified_with_requests).then(|| StandingThread {
             thread: thread.at(),
-            what: wait::phrase(thread, wait),
+            what: wait::phrase(wait),
             giver: giver(&graph, at),
             is_notified_with_requests,
         })
@@ -84,9 +84,13 @@ fn standing_threads(
 
 fn giver(graph: &WaitGraph<'_>, at: usize) -> Option<StandingGiver> {
     let (giver, bond) = graph.next(at).zip(graph.thing(at).map(|it| it.bond.clone()))?;
-    let giver = graph.thread(giver);
-    let what = wait::of(giver).map(|it| wait::phrase(giver, it));
-    Some(StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() })
+    Some(standing_giver(bond, graph.thread(giver)))
+}
+
+/// The thread with what it does.
+pub(super) fn standing_giver(bond: Bond, giver: &Thread) -> StandingGiver {
+    let what = waits_in(giver).map(str::to_owned).or_else(|| wait::of(giver).map(wait::phrase));
+    StandingGiver { bond, thread: giver.at(), what, peer: giver.peer.clone() }
 }
 
 /// Objects for whose notification requests wait.
@@ -103,8 +107,6 @@ fn is_for_notification(thread: &Thread) -> bool {
 mod tests {
     use super::*;
     use crate::frame::Frame;
-    use crate::locks::QueueSide;
-    use crate::verdict::Bond;
 
     const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
@@ -149,14 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_for_the_notification_of_requests_stands_with_them_and_one_of_its_own_is_idle() {
+    fn a_thread_that_waits_for_the_notification_of_requests_is_told_from_one_that_waits_for_its_own() {
         let request = Thread {
             waits_for: Some("Pool@1".to_owned()),
             ..thread(1, &[WAIT, "shop.Pool.get(Pool.java:3)", SERVER])
         };
         let trimmer = |lock: &str| Thread {
             waits_for: Some(lock.to_owned()),
-            queue_side: Some(QueueSide::Item),
             ..thread(2, &[WAIT, "shop.Pool.trim(Pool.java:9)"])
         };
         let found = others(vec![request.clone(), trimmer("Pool@1")]);
@@ -164,6 +165,7 @@ mod tests {
             matches!(found.as_slice(), [it] if it.is_notified_with_requests && it.thread.thread.id == 2),
             "{found:?}"
         );
-        assert_eq!(others(vec![request, trimmer("Pool@2")]), []);
+        let found = others(vec![request, trimmer("Pool@2")]);
+        assert!(matches!(found.as_slice(), [it] if !it.is_notified_with_requests), "{found:?}");
     }
 }

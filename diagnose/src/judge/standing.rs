@@ -1,14 +1,15 @@
 //! Requests that got no answer, where nothing shows why.
 
 use super::overtaken::overtaken;
-use super::requests::{all_that_stand, has_request, others_that_stand, standing};
+use super::permits;
+use super::requests::{all_that_stand, has_request, others_that_stand, standing, standing_giver};
 use super::wait::{self, Wait};
 use super::wait_graph::WaitGraph;
 use super::waits::{ASLEEP, waits_in};
 use crate::evidence::{Evidence, Thread};
 use crate::frame::Frame;
 use crate::server_use::ServerUse;
-use crate::verdict::{StandingGroup, Verdict};
+use crate::verdict::{Bond, StandingGiver, StandingGroup, Verdict};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
@@ -69,6 +70,12 @@ pub(super) fn judge(evidence: &Evidence) -> Option<Verdict> {
     })
 }
 
+/// The owner of the lock that a thread waits for, as the JVM names it, and what the owner does.
+fn owner(evidence: &Evidence, thread: &Thread) -> Option<StandingGiver> {
+    let owner = evidence.owner_of(thread.waits_for.as_deref()?).filter(|it| it.tid != thread.tid)?;
+    Some(standing_giver(Bond::Holds, owner))
+}
+
 /// When the last task is due that answers a request; `None`: not each unanswered request has one.
 fn last_due_of_all(evidence: &Evidence, server: &ServerUse) -> Option<u64> {
     let delayed = evidence.pools.values().map(|it| it.delayed_requests).sum::<usize>();
@@ -104,6 +111,8 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
             peer: thread.peer.clone().filter(|_| wait::waits_for_child(thread) || wait::reads_stream(thread)),
             child: thread.busy_child.clone(),
             lock: thread.waits_for.clone(),
+            owner: owner(evidence, thread),
+            has_no_holder: permits::has_no_holder(evidence, thread),
             in_method: thread.frames.first().cloned(),
             kept_in: thread.kept_in.first().cloned(),
             computes: false,
@@ -112,6 +121,7 @@ fn standing_groups(evidence: &Evidence, server: &ServerUse) -> Vec<StandingGroup
         let group = counted.entry((at.to_string(), wait)).or_insert_with(group);
         group.threads += 1;
         group.lock = group.lock.take().filter(|it| thread.waits_for.as_ref() == Some(it));
+        group.owner = group.owner.take().filter(|_| group.lock.is_some());
         group.is_limited &= wait::is_timed(thread)
             && !(is_nothing_sent && wait::has_no_end(thread))
             && !polls
@@ -148,7 +158,7 @@ fn what(thread: &Thread, wait: Option<Wait>, polls: bool) -> Option<String> {
     let sleeps = || waits_in(thread).filter(|it| *it == ASLEEP).map(str::to_owned);
     let is_for_time = wait.is_none() || polls && wait::is_for_time(thread);
     let of_time = || sleeps().or_else(|| wait.map(|_| "parked".to_owned()));
-    let what = if is_for_time { of_time() } else { wait.map(|it| wait::phrase(thread, it)) };
+    let what = if is_for_time { of_time() } else { wait.map(wait::phrase) };
     let again = if polls { " again and again" } else { "" };
     what.map(|it| format!("{it}{again}{}", of_library.filter(|_| is_for_time).unwrap_or_default()))
 }
@@ -195,6 +205,8 @@ fn moving_groups(evidence: &Evidence) -> Vec<StandingGroup> {
             at: at.clone(),
             what: (!computes).then(|| AGAIN.to_owned()),
             lock: None,
+            owner: None,
+            has_no_holder: false,
             in_method: thread.frames.first().cloned(),
             kept_in: None,
             left_seconds: None,
@@ -224,6 +236,7 @@ fn common_call(thread: &Thread, earlier: &[HashMap<u64, &Thread>]) -> Option<Fra
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::Synchronizer;
     use crate::locks::ThreadPool;
     use crate::verdict::BusyChild;
 
@@ -251,6 +264,31 @@ mod tests {
         let waits = judge(&of(poll(), 0, 0));
         assert!(matches!(&waits, Some(Verdict::Waiting { requests: 1, .. })), "{waits:?}");
         assert_eq!(judge(&of(poll(), 0, 1)), None, "one after the other");
+    }
+
+    #[test]
+    fn requests_that_stand_for_a_lock_name_its_owner_and_what_the_owner_does() {
+        const PARK: &str = "java.base/jdk.internal.misc.Unsafe.park(Native Method)";
+        const LOCK: &str = "java.base/java.util.concurrent.locks.ReentrantLock.lock(ReentrantLock.java:1)";
+        const SLEEP: &str = "java.base/java.lang.Thread.sleep(Thread.java:509)";
+        let lock = "ReentrantLock$NonfairSync@1";
+        let waits = Thread {
+            waits_for: Some(lock.into()),
+            state: Some("WAITING".into()),
+            went_on: false,
+            ..again(1, &[PARK, LOCK], 7)
+        };
+        let frames = [SLEEP, "shop.Rates.load(Rates.java:4)"].map(Frame::parse).to_vec();
+        let owner = Thread { tid: 9, frames, stood_still: true, ..Thread::default() };
+        let mut evidence = of(vec![waits, owner], 1, 0);
+        let owned = Synchronizer { owner: Some(9), ..Synchronizer::default() };
+        evidence.synchronizers.insert(lock.into(), owned);
+        let Some(Verdict::RequestsStand { groups, .. }) = judge(&evidence) else { panic!("not found") };
+        let named = groups[0].owner.as_ref().unwrap();
+        assert_eq!((named.thread.thread.id, named.what.as_deref()), (9, Some("sleeping")));
+        evidence.synchronizers.clear();
+        let Some(Verdict::RequestsStand { groups, .. }) = judge(&evidence) else { panic!("not found") };
+        assert_eq!(groups[0].owner, None, "the JVM does not name it");
     }
 
     #[test]

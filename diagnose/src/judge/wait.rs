@@ -6,7 +6,6 @@ use super::waits::{
     waits_in,
 };
 use crate::evidence::Thread;
-use crate::locks::QueueSide;
 
 /// The kind of thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -99,11 +98,7 @@ fn in_jdk(thread: &Thread) -> Option<Wait> {
     if !library().any(|frame| PARKS.iter().chain(&["Object.wait", "Object.wait0"]).any(|it| frame.is(it))) {
         return None;
     }
-    let own_queue = thread.queue_side.map(|side| match side {
-        QueueSide::Room => Wait::Room,
-        QueueSide::Item => Wait::Item,
-    });
-    let queue = library().find_map(|frame| of_queue(&frame.method)).or(own_queue);
+    let queue = library().find_map(|frame| of_queue(&frame.method));
     let known = || {
         library().find_map(|frame| {
             let of_place = PLACES.iter().find(|(method, _)| frame.is(method)).map(|(_, wait)| *wait);
@@ -212,8 +207,8 @@ pub(super) fn reads_stream(thread: &Thread) -> bool {
     waits_in(thread) == Some(READS_STREAM)
 }
 
-/// Words for what is waited for.
-fn words(wait: Wait) -> &'static str {
+/// The words for what a thread waits for.
+pub(super) fn words(wait: Wait) -> &'static str {
     match wait {
         Wait::Monitor => "a monitor",
         Wait::Lock => "a lock",
@@ -227,17 +222,11 @@ fn words(wait: Wait) -> &'static str {
     }
 }
 
-/// Words for what this thread waits for: with the call that takes it, where only its code shows it.
-pub(super) fn thing(thread: &Thread, wait: Wait) -> String {
-    let of_code = thread.resource.as_ref().filter(|_| wait == Wait::Permit(permits::RESOURCE));
-    of_code.map_or_else(|| words(wait).to_owned(), |it| it.name.clone())
-}
-
 /// The words for what a thread does.
-pub(super) fn phrase(thread: &Thread, wait: Wait) -> String {
+pub(super) fn phrase(wait: Wait) -> String {
     match wait {
         Wait::Outside(what) => what.to_owned(),
-        other => format!("waiting for {}", thing(thread, other)),
+        other => format!("waiting for {}", words(other)),
     }
 }
 

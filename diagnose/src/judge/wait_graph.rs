@@ -5,7 +5,6 @@ use super::requests::has_request;
 use super::wait::{self, Wait};
 use super::waits::waits_for_work;
 use crate::evidence::{Evidence, Thread};
-use crate::frame::Frame;
 use crate::verdict::Bond;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -28,8 +27,6 @@ pub(super) struct Thing {
     pub waiters: Vec<usize>,
     pub givers: Vec<usize>,
     pub bond: Bond,
-    /// Where each thread has it that the code shows to have one, by its id.
-    pub held_at: BTreeMap<u64, Frame>,
     /// A thread that is no more has it.
     pub has_ended: Option<(u64, String)>,
     /// Whether the threads that could give it would be known.
@@ -99,7 +96,7 @@ impl<'a> WaitGraph<'a> {
                 continue;
             }
             let place = || match wait {
-                Wait::Permit(_) => wait::thing(thread, wait),
+                Wait::Permit(_) => wait::words(wait).to_owned(),
                 _ => format!(
                     "{} {}",
                     thread.tid,
@@ -113,16 +110,12 @@ impl<'a> WaitGraph<'a> {
                     waiters: Vec::new(),
                     givers: Vec::new(),
                     bond: Bond::Holds,
-                    held_at: BTreeMap::new(),
                     has_ended: None,
                     is_closed: false,
                 });
                 self.things.len() - 1
             });
             self.things[thing].waiters.push(at);
-            if let Some(resource) = &thread.resource {
-                self.things[thing].held_at.extend(resource.holders.clone());
-            }
             self.thing_of[at] = Some(thing);
         }
     }
@@ -139,9 +132,7 @@ impl<'a> WaitGraph<'a> {
             let mut givers: Vec<usize> = givers.into_iter().filter(|it| !is_own(it)).collect();
             givers.sort_unstable();
             givers.dedup();
-            // Who takes from a collection of the program's own may not be known.
-            let is_own = self.things[at].waiters.iter().any(|it| self.thread(*it).queue_side.is_some());
-            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]) && !is_own;
+            let is_closed = self.evidence.has_locks && is_closed(&self.things[at]);
             let thing = &mut self.things[at];
             (thing.givers, thing.bond, thing.has_ended, thing.is_closed) =
                 (givers, bond, has_ended, is_closed);

@@ -1,7 +1,6 @@
 //! Where a thread waits for something outside of the JVM, or for work.
 
 use crate::evidence::Thread;
-use crate::locks::QueueSide;
 
 pub(super) const ASLEEP: &str = "sleeping";
 pub(super) const READS: &str = "reading from a socket";
@@ -89,7 +88,7 @@ pub(super) fn waits_in(thread: &Thread) -> Option<&'static str> {
 }
 
 pub(super) fn waits_for_work(thread: &Thread) -> bool {
-    thread.is_in(&FOR_WORK) || thread.queue_side == Some(QueueSide::Item) && thread.resource.is_none()
+    thread.is_in(&FOR_WORK)
 }
 
 #[cfg(test)]

@@ -203,6 +203,16 @@ pub fn assert_hangs(mode: &str, clients: usize, kind: &str, words: &[&str]) {
     });
 }
 
+/// Its requests stand, with these words; who ends their wait is not visible, and nothing is claimed.
+pub fn assert_stands(mode: &str, clients: usize, words: &[&str]) {
+    on_all(mode, clients, |diagnosis, how| {
+        assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
+        for word in words.iter().chain(&["who ends that is not visible", "nothing sent since, for up to "]) {
+            assert!(diagnosis.text.contains(word), "{word}: {how}");
+        }
+    });
+}
+
 #[test]
 fn requests_hold_a_lock_that_the_workers_want_whose_results_they_wait_for() {
     let words = ["a result", "held by", "computed by", "Service$LockAndFuture.render", "behind them"];
@@ -308,7 +318,12 @@ fn a_neighbour_that_never_responds_to_an_asynchronous_client() {
 
 #[test]
 fn permits_that_failed_requests_did_not_give_back() {
-    assert_hangs("lost-permit", 12, "leaked-permits", &["10 threads wait for a permit of a Semaphore"]);
+    let words = [
+        "10 requests stood at Service$LostPermit.run",
+        "waiting for a permit of a Semaphore",
+        "none is left, and no thread is in the code that takes one",
+    ];
+    assert_stands("lost-permit", 12, &words);
 }
 
 #[test]
@@ -328,9 +343,10 @@ fn a_latch_that_nobody_counts_down_and_a_result_that_nobody_gives() {
 #[test]
 fn requests_that_wait_for_a_signal_have_an_unknown_cause_and_those_that_compute_a_loop() {
     let loops = "an endless loop, or a long computation";
-    for (mode, at, cause) in
-        [("notify", "Service.awaitNotify", "cause unknown"), ("spin", "Service.untilDone", loops)]
-    {
+    for (mode, at, cause) in [
+        ("notify", "Service.awaitNotify", "who ends that is not visible"),
+        ("spin", "Service.untilDone", loops),
+    ] {
         on_all(mode, 2, |diagnosis, how| {
             assert_eq!((diagnosis.kind(), diagnosis.code), ("requests-stand", Some(3)), "{how}");
             assert!(diagnosis.text.contains(at) && diagnosis.text.contains(cause), "{how}");

@@ -59,6 +59,13 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
                 "check how the loop ends, and data that threads change without a lock. The same command shows whether it goes on",
             )
         }
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.owner.is_some()) => Some(
+            "look first at the thread that holds it, then run the same command with --out, for all stacks",
+        ),
+        Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.what.is_some()) => Some(
+            "find the code that ends this wait, and the path on which it does not run, as after an error or the end of its thread. \
+             --out writes all stacks. Long polls without a time limit appear the same",
+        ),
         Verdict::RequestsStand { .. } => Some(
             "the same command with --out, for all stacks. Long polls without a time limit appear the same",
         ),
@@ -75,10 +82,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
              that work on a platform thread. The thread that would let them continue may have no carrier. Then this JVM does \
              not recover; restart it",
         ),
-        Verdict::LeakedPermits { .. } => Some(
-            "give it back in `finally` or try-with-resources, on the path of errors and timeouts too. If this is a signal that \
-             another thread gives, that thread does not run",
-        ),
+        Verdict::LeakedPermits { .. } => {
+            Some("give it back in `finally` or try-with-resources, on the path of errors and timeouts too")
+        }
         Verdict::LockNotGivenBack { .. } => Some(
             "unlock() in `finally`, in the method that takes the lock, on the path of errors and timeouts too. This JVM does not recover; \
              restart it",
@@ -122,6 +128,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
         Verdict::Slow { .. } => Some("`threadcount watch PID` for where the time goes"),
+        Verdict::Idle { for_permits: 1.., .. } => Some(
+            "if these threads should work, find the path on which release() is not called, as after an error",
+        ),
         Verdict::Waiting { .. } | Verdict::Idle { .. } => None,
     }
 }

@@ -102,11 +102,9 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             lines.extend(sockets(*unread, *not_accepted, *answered));
             lines
         }
-        Verdict::LeakedPermits { lock, at, waiting, .. } => {
+        Verdict::LeakedPermits { at, waiting, .. } => {
             let mut lines: Vec<String> = at.iter().map(|at| format!("they wait at {at}")).collect();
             lines.extend(named("waits", waiting));
-            let semaphore = lock.iter().filter(|lock| lock.contains("Semaphore"));
-            lines.extend(semaphore.map(|lock| format!("{lock} has 0 permits left")));
             lines
         }
         Verdict::LockNotGivenBack { lock, owner, at, waiting, .. } => {
@@ -148,7 +146,13 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
             let child = child.iter().map(|it| format!("threads wait for a child process: {}", busy(it)));
             groups.iter().map(group).chain(child).collect()
         }
-        Verdict::Idle { groups, .. } => groups.iter().map(group).collect(),
+        Verdict::Idle { groups, for_permits, .. } => {
+            let permits = (*for_permits > 0).then(|| {
+                let threads = waits(*for_permits);
+                format!("{threads} for a permit of a Semaphore; whether it is a signal for work or was not given back is not visible")
+            });
+            groups.iter().map(group).chain(permits).collect()
+        }
         Verdict::Stuck { at, .. } => vec![format!("they are at {at}")],
         Verdict::Inconclusive { platform_threads_judged: true, .. } => {
             vec!["platform threads were judged; virtual threads were not".to_owned()]
@@ -191,12 +195,14 @@ fn bond(bond: &Bond) -> String {
     }
 }
 
+/// `, held by thread b (#2) at Y:4, reading from a socket (10.0.0.9:5432)`
+fn held_by(giver: &StandingGiver) -> String {
+    let what = giver.what.as_ref().map(|it| format!(", {it}{}", address(giver.peer.as_deref())));
+    format!(", {} {}{}", bond(&giver.bond), place(&giver.thread), what.unwrap_or_default())
+}
+
 fn other(it: &StandingThread) -> String {
-    let has = |giver: &StandingGiver| {
-        let what = giver.what.as_ref().map(|it| format!(", {it}{}", address(giver.peer.as_deref())));
-        format!(", {} {}{}", bond(&giver.bond), place(&giver.thread), what.unwrap_or_default())
-    };
-    let giver = it.giver.as_ref().map(has).unwrap_or_default();
+    let giver = it.giver.as_ref().map(held_by).unwrap_or_default();
     let same = if it.is_notified_with_requests { "; notify() wakes it or a request, not both" } else { "" };
     format!("stands as well: {}, {}{giver}{same}", place(&it.thread), it.what)
 }
@@ -218,7 +224,14 @@ fn standing(group: &StandingGroup) -> String {
         None if group.is_limited => ", for a limited time".to_owned(),
         None => String::new(),
     };
-    format!("{threads} at {}, {what}{kept}{limit}", group.at)
+    let owner = match &group.owner {
+        Some(owner) => held_by(owner),
+        None if group.has_no_holder => {
+            "; none is left, and no thread is in the code that takes one".to_owned()
+        }
+        None => String::new(),
+    };
+    format!("{threads} at {}, {what}{owner}{kept}{limit}", group.at)
 }
 
 fn connections(number: usize) -> String {

@@ -1,7 +1,7 @@
 use super::*;
-use crate::evidence::{Resource, Synchronizer};
+use crate::evidence::Synchronizer;
 use crate::frame::Frame;
-use crate::locks::{QueueSide, ThreadPool};
+use crate::locks::ThreadPool;
 use crate::server_use::ServerUse;
 use crate::verdict::Bond;
 
@@ -266,51 +266,6 @@ fn the_only_thread_that_empties_a_queue_and_waits_for_room_in_it_waits_for_itsel
     );
 }
 
-/// A thread that waits for a resource that the code shows to be given back, and its holders.
-fn wants(tid: u64, holders: &[u64], frames: &[&str]) -> Thread {
-    const TAKE: &str = "java.base/java.util.concurrent.LinkedBlockingQueue.take(LinkedBlockingQueue.java:1)";
-    let place = |it: &u64| (*it, Frame::parse("shop.Orders.book(Orders.java:7)"));
-    let resource = Resource {
-        name: "a Connection of shop.Db.connection".into(),
-        at: None,
-        holders: holders.iter().map(place).collect(),
-    };
-    Thread {
-        waits_for: Some("Q@1".into()),
-        resource: Some(resource),
-        ..thread(tid, &[&[PARK, TAKE, "shop.Db.connection(Db.java:3)"], frames].concat())
-    }
-}
-
-#[test]
-fn a_pool_of_any_class_waits_for_itself_where_its_holders_wait_for_a_second_one() {
-    let first = |tid| wants(tid, &[9], &["shop.Orders.book(Orders.java:6)", SERVER]);
-    let second =
-        wants(9, &[9], &["shop.Audit.write(Audit.java:2)", "shop.Orders.book(Orders.java:7)", SERVER]);
-    let found = all(&of(vec![first(1), first(2), second]));
-    let [Verdict::PoolWaitsForItself { what, holders, held_by, waiters: 2, .. }] = &found[..] else {
-        panic!("{found:?}")
-    };
-    assert_eq!((what.as_str(), holders.len()), ("a Connection of shop.Db.connection", 1));
-    assert_eq!(held_by.to_string(), "shop.Orders.book:7");
-    let works = thread(9, &["shop.Json.write(Json.java:3)", "shop.Orders.book(Orders.java:7)", SERVER]);
-    assert_eq!(all(&of(vec![first(1), first(2), works])), [], "its holder works");
-}
-
-#[test]
-fn a_pool_and_a_monitor_are_a_circle_where_the_holders_want_the_monitor_of_one_that_waits() {
-    let owner = Thread {
-        monitors: vec!["A@1".into()],
-        ..wants(1, &[9], &["shop.Rates.refresh(Rates.java:4)", SERVER])
-    };
-    let found = all(&of(vec![owner, waiter(9, "A@1", "")]));
-    assert!(
-        matches!(&found[..], [Verdict::Deadlock { links, .. }] if links.len() == 2
-            && links[0].what == "a Connection of shop.Db.connection"),
-        "{found:?}"
-    );
-}
-
 /// The worker's task is a method of another class: nothing but the kind of its task leads from the result to it.
 #[test]
 fn a_result_is_completed_by_threads_in_such_tasks_and_one_that_works_completes_it() {
@@ -433,7 +388,6 @@ fn a_request_that_empties_the_queue_itself_gives_what_the_others_wait_for() {
 fn two_writers_of_a_pipe_wait_for_its_reader_and_not_for_each_other() {
     const ROOM: &str = "java.base/java.io.PipedInputStream.awaitSpace(PipedInputStream.java:1)";
     const READ: &str = "java.base/sun.nio.ch.NioSocketImpl.read(NioSocketImpl.java:1)";
-    const WAIT: &str = "java.base/java.lang.Object.wait0(Native Method)";
     let writes = |tid| Thread {
         waits_for: Some("java.io.PipedInputStream@1".into()),
         givers: vec![9],
@@ -554,39 +508,15 @@ fn a_loop_waits_for_no_result_of_itself_that_another_one_or_another_machine_give
     assert!(is_silent(&owed));
 }
 
-/// At a queue of the program's own, whose monitor the work of this thread refers to.
-fn at_queue(tid: u64, side: QueueSide, monitor: &str, user: u64, code: &[&str]) -> Thread {
-    let frames = [&[WAIT, "shop.Bounded.await(Bounded.java:9)"], code].concat();
-    Thread {
-        queue_side: Some(side),
-        waits_for: Some(monitor.into()),
-        users: vec![user],
-        ..thread(tid, &frames)
-    }
-}
-
-#[test]
-fn requests_wait_for_room_in_a_queue_of_their_own_whose_consumer_waits_for_room_in_another_one() {
-    let request =
-        |tid| at_queue(tid, QueueSide::Room, "Object@1", 9, &["shop.Web.order(Web.java:3)", SERVER]);
-    let with = |consumer: Thread| all(&of(vec![request(1), request(2), consumer]));
-    let stands = at_queue(9, QueueSide::Room, "Object@2", 9, &["shop.Biller.run(Biller.java:5)"]);
-    let found = with(stands);
-    assert!(
-        matches!(&found[..], [Verdict::DeadEnd { links, waiters: 2, .. }] if links.len() == 2),
-        "{found:?}"
-    );
-    let works = Thread { stood_still: false, ..thread(9, &["shop.Biller.run(Biller.java:5)"]) };
-    assert_eq!(with(works), [], "room comes");
-    let other =
-        thread(8, &["java.base/java.lang.Thread.sleep(Thread.java:1)", "shop.Clock.run(Clock.java:1)"]);
-    assert_eq!(with(other), [], "it is not known who takes from it");
-}
-
+/// Each waits for an element of a queue of the program's own, and its work refers to the lock of the other's queue.
 #[test]
 fn two_stages_without_work_are_no_circle_though_each_refers_to_the_queue_of_the_other() {
-    let idle = |tid: u64, monitor| {
-        at_queue(tid, QueueSide::Item, monitor, 17 - tid, &["shop.Stage.run(Stage.java:5)"])
+    const AWAIT: &str =
+        "java.base/java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject.await(A.java:1)";
+    let idle = |tid: u64, condition: &str| Thread {
+        waits_for: Some(condition.into()),
+        users: vec![17 - tid],
+        ..thread(tid, &[PARK, AWAIT, "shop.Bounded.take(Bounded.java:9)", "shop.Stage.run(Stage.java:5)"])
     };
-    assert_eq!(all(&of(vec![idle(8, "Object@1"), idle(9, "Object@2")])), []);
+    assert_eq!(all(&of(vec![idle(8, "Condition@1"), idle(9, "Condition@2")])), []);
 }

@@ -70,15 +70,12 @@ final class Givers {
         return pools;
     }
 
-    /**
-     * @param blocker what the thread is parked for; null for a monitor or an unknown one
-     * @param isOfOwnQueue whether it waits at a queue of the program's own: who refers to its monitor may be at its other side
-     */
-    Given of(Thread thread, Object blocker, boolean isOfOwnQueue) {
-        return blocker == null ? ofMonitor(thread, isOfOwnQueue) : ofBlocker(thread, blocker, isOfOwnQueue);
+    /** @param blocker what the thread is parked for; null for a monitor or an unknown one */
+    Given of(Thread thread, Object blocker) {
+        return blocker == null ? ofMonitor(thread) : ofBlocker(thread, blocker);
     }
 
-    private Given ofBlocker(Thread thread, Object blocker, boolean isOfOwnQueue) {
+    private Given ofBlocker(Thread thread, Object blocker) {
         Set<Long> givers = new HashSet<>(readHolds.of(blocker));
         Thread ended = blocker instanceof Thread joined ? joined : ends.get(blocker);
         if (ended != null) {
@@ -93,11 +90,7 @@ final class Givers {
         Object key = blocker instanceof ConditionObject ? jvm.fieldOf(blocker, "this$0") : blocker;
         givers.addAll(pools.whoTakesFrom(key));
         String pool = pools.withTask(blocker);
-        Set<Long> users = new HashSet<>(references.to(key));
-        if (isOfOwnQueue) {
-            users.addAll(references.toMonitor(System.identityHashCode(key)));
-        }
-        return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, users);
+        return new Given(name(blocker), givers, pool == null ? pools.withTask(key) : pool, references.to(key));
     }
 
     /** The thread that has last written the pipe that this one reads, or has last read the one that it writes. */
@@ -121,7 +114,7 @@ final class Givers {
      * The JVM's beans know it of platform threads: a monitor that it wants, or an object that it waits at. Before Java 24 a virtual thread
      * that wants a monitor keeps its carrier, which counts as the one that wants it.
      */
-    private Given ofMonitor(Thread thread, boolean isOfOwnQueue) {
+    private Given ofMonitor(Thread thread) {
         Thread known = thread.isVirtual() ? jvm.carrierOf(thread) : thread;
         ThreadInfo info = known == null ? null : beans.getThreadInfo(known.threadId());
         boolean isOther = info == null || known != thread && info.getThreadState() != Thread.State.BLOCKED;
@@ -140,8 +133,7 @@ final class Givers {
             }
         }
         otherEnd(known, jvm.stackOf(known).blocker()).ifPresent(givers::add);
-        Set<Long> users = isOfOwnQueue ? references.toMonitor(lock.getIdentityHashCode()) : Set.of();
-        return new Given(lock.toString(), givers, pools.withTask(lock), users);
+        return new Given(lock.toString(), givers, pools.withTask(lock), Set.of());
     }
 
     static String name(Object object) {

@@ -6,13 +6,11 @@ import java.io.InputStream;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Supplier;
 
 /** The class files of loaded classes, each read once. It keeps classes, so it must not live longer than one look. */
 final class LoadedCode {
     private final Supplier<Class<?>[]> classes;
-    private final Map<String, Optional<ClassFile>> files = new HashMap<>();
     private final Map<String, List<MethodFlow>> flows = new HashMap<>();
     /** By name; null until one is asked for. */
     private Map<String, Class<?>> loaded;
@@ -22,12 +20,8 @@ final class LoadedCode {
         this.classes = classes;
     }
 
-    Class<?>[] all() {
-        return classes.get();
-    }
-
     /** Null for none; of several loaders' one of them. */
-    Class<?> loaded(String name) {
+    private Class<?> loaded(String name) {
         if (loaded == null) {
             loaded = new HashMap<>();
             for (Class<?> type : classes.get()) {
@@ -37,15 +31,10 @@ final class LoadedCode {
         return loaded.get(name);
     }
 
-    /** Null where it cannot be read. */
-    ClassFile file(String name) {
-        return files.computeIfAbsent(name, this::read).orElse(null);
-    }
-
     /** The methods of a class; none where its file cannot be read. */
     List<MethodFlow> methods(String name) {
         return flows.computeIfAbsent(name, any -> {
-            ClassFile file = file(name);
+            ClassFile file = read(name);
             try {
                 return file == null ? List.of() : file.methods().stream().map(method -> new MethodFlow(file, method)).toList();
             } catch (RuntimeException unreadable) {
@@ -64,12 +53,13 @@ final class LoadedCode {
         return null;
     }
 
-    private Optional<ClassFile> read(String name) {
+    /** Null where it cannot be read. */
+    private ClassFile read(String name) {
         Class<?> type = loaded(name);
         try (InputStream file = type == null ? null : type.getResourceAsStream("/" + name.replace('.', '/') + ".class")) {
-            return file == null ? Optional.empty() : Optional.of(ClassFile.read(new DataInputStream(file)));
+            return file == null ? null : ClassFile.read(new DataInputStream(file));
         } catch (IOException | RuntimeException unreadable) {
-            return Optional.empty();
+            return null;
         }
     }
 }

@@ -1,7 +1,5 @@
 package dev.threadcount.probe;
 
-import dev.threadcount.probe.TakenResources.Resource;
-import dev.threadcount.probe.TakenResources.Taker;
 import dev.threadcount.probe.stacks.Code;
 import dev.threadcount.probe.stacks.JvmAccess;
 import dev.threadcount.probe.stacks.Keeper;
@@ -10,23 +8,19 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.ForkJoinWorkerThread;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.AbstractQueuedSynchronizer;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.StampedLock;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
@@ -40,7 +34,7 @@ final class LockSnapshot {
     private static final String WORKER = "java.util.concurrent.ThreadPoolExecutor$Worker";
     private static final String CARRIER = "jdk.internal.misc.CarrierThread";
 
-    /** Their stacks show who has what others wait for. */
+    /** Threads whose stacks are read: they show what a thread is in. */
     private static final int MOST_STACKS = 3_000;
     /** Objects that are looked for in the fields of others. */
     private static final int MOST_KEPT = 1_000;
@@ -50,17 +44,13 @@ final class LockSnapshot {
     private static final long LONG_MS = 60_000;
 
     private final JvmAccess jvm;
-    private final LoadedCode code;
-    private final ReleaseScan releases;
-    private final TakenResources resources;
-    private final OwnQueues ownQueues;
+    private final Supplier<Class<?>[]> classes;
     private int ownAsked;
     private int loopsAsked;
     private int limitsAsked;
     private final Map<Long, StackTraceElement[]> stacks = new LinkedHashMap<>();
-    private final Set<Long> blocked = new HashSet<>();
-    /** Code is read for four fifths of the limit, and the rest of the snapshot is written without it. */
-    private final long codeUntil;
+    /** Fields are searched for four fifths of the limit, and the rest of the snapshot is written without what was not found. */
+    private final long searchUntil;
     private final KernelThreads kernel = new KernelThreads(PROCESS);
     private final Peers peers;
     /** Of virtual threads; null until one is seen that waits for a socket. */
@@ -69,13 +59,11 @@ final class LockSnapshot {
     private int objectsAsked;
     private final Map<Object, Map<Thread, Object>> queues = new IdentityHashMap<>();
 
-    LockSnapshot(JvmAccess jvm, LoadedCode code, Duration limit) {
-        codeUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
+    /** @param classes all that are loaded */
+    LockSnapshot(JvmAccess jvm, Supplier<Class<?>[]> classes, Duration limit) {
+        searchUntil = System.nanoTime() + limit.toNanos() / 5 * 4;
         this.jvm = jvm;
-        this.code = code;
-        releases = new ReleaseScan(code);
-        resources = new TakenResources(code);
-        ownQueues = new OwnQueues(code);
+        this.classes = classes;
         peers = new Peers(jvm, PROCESS);
     }
 
@@ -86,44 +74,22 @@ final class LockSnapshot {
         threads.removeIf(it -> OwnThreads.isOwn(it.getName()));
         Givers givers = new Givers(jvm, threads);
         for (Thread thread : threads.subList(0, Math.min(threads.size(), MOST_STACKS))) {
-            if (thread.getState() == Thread.State.BLOCKED) {
-                blocked.add(thread.threadId());
-            }
             stacks.put(thread.threadId(), thread.getStackTrace());
         }
-        Map<Long, Resource> wanted = wanted(threads);
-        Map<String, Map<Long, StackTraceElement>> holders = holders(wanted.values());
-        Map<Long, Kept> keepers = System.nanoTime() < codeUntil ? keepers(threads) : Map.of();
+        Map<Long, Kept> keepers = System.nanoTime() < searchUntil ? keepers(threads) : Map.of();
         for (Thread thread : threads) {
             Thread.State state = thread.getState();
             Object blocker = blocker(thread, state);
-            Resource resource = holders.isEmpty() ? null : wanted.get(thread.threadId());
             long leftMs = leftMs(thread, state);
-            if (leftMs >= LONG_MS || blocker != null || resource != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
-                OwnQueues.Side side = sideOf(thread, state);
-                Givers.Given given = givers.of(thread, blocker, side != null);
-                Map<Long, StackTraceElement> held = resource == null ? Map.of() : holders.get(resource.name());
-                if (side == OwnQueues.Side.ROOM) {
-                    resource = null;
-                } else if (blocker instanceof StampedLock) {
-                    given.threads().addAll(held.keySet());
-                    resource = null;
-                }
-                JsonLine line = line(thread, state, blocker, given);
+            if (leftMs >= LONG_MS || blocker != null || state == Thread.State.BLOCKED || isParked(state) && !thread.isVirtual()) {
+                JsonLine line = line(thread, state, blocker, givers.of(thread, blocker));
                 if (leftMs >= LONG_MS) {
                     line.put("left_ms", leftMs);
-                }
-                if (side != null) {
-                    line.put("queue_side", side.name().toLowerCase(Locale.ROOT));
                 }
                 Kept kept = keepers.getOrDefault(thread.threadId(), new Kept(Keeper.NONE, null));
                 line.put("kept_in", String.join(" ", kept.keeper().queues()));
                 if (kept.server() != null && kept.keeper().field() != null) {
                     line.put("served_by", kept.server()).put("served_in", kept.keeper().field());
-                }
-                if (resource != null) {
-                    line.put("resource", resource.name()).put("taken_at", resource.place().toString()).put("holders", held.entrySet().stream()
-                            .map(it -> JsonLine.nested().put("tid", it.getKey()).put("at", it.getValue().toString())).toList());
                 }
                 output.write(line);
             } else {
@@ -143,11 +109,6 @@ final class LockSnapshot {
     private long leftMs(Thread thread, Thread.State state) {
         boolean isAsked = thread.isVirtual() && state == Thread.State.TIMED_WAITING && ++limitsAsked <= MOST_PEERS;
         return isAsked && jvm.fieldOf(thread, "timeoutTask") instanceof Delayed task ? task.getDelay(TimeUnit.MILLISECONDS) : -1;
-    }
-
-    private OwnQueues.Side sideOf(Thread thread, Thread.State state) {
-        StackTraceElement[] stack = stacks.get(thread.threadId());
-        return stack != null && isParked(state) && System.nanoTime() < codeUntil ? ownQueues.of(stack) : null;
     }
 
     /**
@@ -181,7 +142,7 @@ final class LockSnapshot {
         }
         Set<Object> wanted = Collections.newSetFromMap(new IdentityHashMap<>());
         wanted.addAll(blockers.values());
-        Map<Object, Keeper> found = jvm.keepers(code.all(), roots, wanted);
+        Map<Object, Keeper> found = jvm.keepers(classes.get(), roots, wanted);
         Map<Long, Kept> keepers = new HashMap<>();
         blockers.forEach((thread, blocker) -> {
             Keeper keeper = found.getOrDefault(blocker, Keeper.NONE);
@@ -223,7 +184,7 @@ final class LockSnapshot {
 
     /** Whether the work of another thread, but for those of pools, in the application's code leads to it as well: that one may give it. */
     private boolean isOfOthers(long own, Object blocker, Map<Object, Long> workOf) {
-        if (++ownAsked > MOST_OWN || System.nanoTime() > codeUntil) {
+        if (++ownAsked > MOST_OWN || System.nanoTime() > searchUntil) {
             return true;
         }
         List<Object> others = workOf.entrySet().stream().filter(it -> it.getValue() != own && isInApplication(it.getValue()))
@@ -236,29 +197,6 @@ final class LockSnapshot {
     private boolean isInApplication(long thread) {
         StackTraceElement[] stack = stacks.getOrDefault(thread, new StackTraceElement[0]);
         return Stream.of(stack).anyMatch(it -> Code.isApplication(it.getClassName()));
-    }
-
-    /** What each thread waits for that the code gives back, by number. */
-    private Map<Long, Resource> wanted(List<Thread> threads) {
-        Map<Long, Resource> found = new HashMap<>();
-        for (Thread thread : threads) {
-            StackTraceElement[] stack = stacks.get(thread.threadId());
-            boolean isAsked = stack != null && isParked(thread.getState()) && System.nanoTime() < codeUntil;
-            Resource resource = isAsked ? resources.of(stack) : null;
-            if (resource != null && resource.isGivenBack()) {
-                found.put(thread.threadId(), resource);
-            }
-        }
-        return found;
-    }
-
-    private Map<String, Map<Long, StackTraceElement>> holders(Collection<Resource> wanted) {
-        Map<String, Set<Taker>> takers = new HashMap<>();
-        wanted.forEach(it -> takers.computeIfAbsent(it.name(), any -> new HashSet<>()).addAll(it.takers()));
-        Map<String, Map<Long, StackTraceElement>> found = new HashMap<>();
-        takers.forEach((name, all) -> found.put(name, resources.holders(stacks, blocked, Set.copyOf(all))));
-        // Half of the code would show less than none.
-        return System.nanoTime() < codeUntil ? found : Map.of();
     }
 
     /** To whom the socket is connected that the thread reads or writes. */
@@ -325,9 +263,6 @@ final class LockSnapshot {
             if (wait != null) {
                 // Another one at a later snapshot: the thread was served meanwhile, and waits again.
                 line.put("wait", System.identityHashCode(wait));
-            }
-            if (blocker.getClass().getEnclosingClass() == Semaphore.class) {
-                line.put("gives_back", releases.isGivenBackOn(thread.getStackTrace()));
             }
         }
         return line;

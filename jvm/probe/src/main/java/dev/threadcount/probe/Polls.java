@@ -226,7 +226,7 @@ final class Polls {
         StackTraceElement other = passage.other().frame();
         Call call = flow == null || !flow.hasLine(other.getLineNumber()) ? null
                 : flow.callAtLine(passage.waiting().frame().getLineNumber(), passage.waiting().called());
-        return call != null && flow.isAt(flow.after(call, at -> false), other.getLineNumber(), passage.other().called());
+        return call != null && flow.isAt(flow.after(call), other.getLineNumber(), passage.other().called());
     }
 
     private MethodFlow flow(StackTraceElement frame) {

@@ -121,7 +121,7 @@ public final class Probe implements Runnable {
      */
     private static void snapshotLocks(Output output, Duration limit, Instrumentation instrumentation) throws IOException {
         FutureTask<Void> snapshot = new FutureTask<>(() -> {
-            new LockSnapshot(JvmDoor.open(instrumentation), new LoadedCode(instrumentation::getAllLoadedClasses), limit).writeTo(output);
+            new LockSnapshot(JvmDoor.open(instrumentation), instrumentation::getAllLoadedClasses, limit).writeTo(output);
             return null;
         });
         try {

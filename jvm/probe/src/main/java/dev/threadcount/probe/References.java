@@ -2,7 +2,6 @@ package dev.threadcount.probe;
 
 import dev.threadcount.probe.stacks.JvmAccess;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -15,15 +14,11 @@ final class References {
     private static final int STEPS = 3;
     private static final int MOST_THREADS = 2_000;
     private static final int MOST_OBJECTS = 500;
-    /** Each may be a monitor. */
-    private static final int MOST_MONITORS = 20_000;
     /** Fields of the JDK's classes that lead to what a thread is parked for. */
     private static final String[] PARTS = {"sync", "lock", "putLock", "takeLock"};
 
     private final JvmAccess jvm;
     private final Map<Object, Set<Long>> users = new IdentityHashMap<>();
-    /** By the hash of their identity, as the JVM's beans name a monitor. */
-    private final Map<Integer, Set<Long>> usersByHash = new HashMap<>();
 
     References(JvmAccess jvm, List<Thread> threads) {
         this.jvm = jvm;
@@ -33,11 +28,6 @@ final class References {
     /** Threads whose work refers to it. */
     Set<Long> to(Object synchronizer) {
         return users.getOrDefault(synchronizer, Set.of());
-    }
-
-    /** The same of a monitor. */
-    Set<Long> toMonitor(int identityHash) {
-        return usersByHash.getOrDefault(identityHash, Set.of());
     }
 
     private void read(Thread thread) {
@@ -56,9 +46,6 @@ final class References {
                 if (at.getClass().getName().startsWith(CONCURRENT)) {
                     add(at, thread.threadId(), 0);
                 } else {
-                    if (usersByHash.size() < MOST_MONITORS) {
-                        usersByHash.computeIfAbsent(System.identityHashCode(at), any -> new HashSet<>()).add(thread.threadId());
-                    }
                     next.addAll(ObjectGraph.referred(at));
                 }
             }
