@@ -4,6 +4,7 @@
 pub mod conclude;
 pub mod crossover;
 pub mod evidence;
+pub mod evident;
 pub mod explain;
 pub mod finding;
 pub mod findings;

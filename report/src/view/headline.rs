@@ -2,6 +2,7 @@
 
 use super::ratios::needed;
 use crate::load_words::{load_words, metric_words};
+use threadcount_judge::evident::is_evident;
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::unreadable::unreadable;
@@ -23,6 +24,8 @@ pub(super) struct Headline<'a> {
     pub ratio: &'a Ratio,
     /// The reason why the ratio is not shown, if it is not.
     pub unreadable: Option<&'static str>,
+    /// Whether the ratio is too large for the few runs to be the cause.
+    is_evident: bool,
     doubts: &'a [Doubt],
     findings: &'a [Finding],
 }
@@ -72,11 +75,13 @@ fn of_comparisons<'a>(
     let here = document.comparisons_with_baseline(load, with_baseline);
     here.filter_map(|comparison| {
         let ratio = comparison.ratio(metric)?;
+        let is_evident = is_evident(document, comparison, ratio);
         Some(Headline {
             load,
             comparison,
             ratio,
-            unreadable: unreadable(document, comparison, ratio),
+            unreadable: unreadable(document, comparison, ratio).filter(|_| !is_evident),
+            is_evident,
             doubts: &document.why_not,
             findings: &document.findings,
         })
@@ -120,7 +125,7 @@ pub(super) fn under(load: &LoadSpec) -> String {
 
 impl<'a> Headline<'a> {
     pub fn is_decided(&self) -> bool {
-        self.ratio.verdict != Verdict::NotEnoughRuns && self.unreadable.is_none()
+        self.is_evident || (self.ratio.verdict != Verdict::NotEnoughRuns && self.unreadable.is_none())
     }
 
     /// `1.98x the throughput of platform`.
@@ -135,6 +140,13 @@ impl<'a> Headline<'a> {
         let noun = noun(self.load.workload);
         if let Some(why) = self.unreadable {
             return format!("Inconclusive, {why}: no ratio of {variant} to {baseline}");
+        }
+        if self.is_evident {
+            let (ratio, times) = (self.ratio, self.times());
+            let [of_variant, of_baseline] =
+                [ratio.variant_value, ratio.baseline_value].map(|it| figures::figure(ratio.metric, it));
+            let runs = figures::plural(ratio.runs.0.max(ratio.runs.1), "run");
+            return format!("{variant} has {times} ({of_variant} against {of_baseline}, {runs} each)");
         }
         match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => format!("{variant} has {}", self.times()),
@@ -315,6 +327,7 @@ impl<'a> Headline<'a> {
         let better_or_worse = |higher| if is_better(higher) { Direction::Better } else { Direction::Worse };
         match self.ratio.verdict {
             _ if self.unreadable.is_some() => None,
+            _ if self.is_evident => Some(better_or_worse(self.ratio.ratio > 1.0)),
             Verdict::Higher => Some(better_or_worse(true)),
             Verdict::Lower => Some(better_or_worse(false)),
             Verdict::NoDifference => Some(Direction::Same),
@@ -332,6 +345,7 @@ pub(super) fn is_of_pair(a: &Headline<'_>, b: &Headline<'_>) -> bool {
 mod tests {
     use super::*;
     use threadcount_config::parse;
+    use threadcount_model::record::LoadSample;
     use threadcount_model::sample::{run, with_load};
     use threadcount_stats::comparison::compare;
 
@@ -352,13 +366,56 @@ mod tests {
             let comparison = compare(&experiment, &records).remove(0);
             let load = &experiment.loads[0];
             let ratio = comparison.ratio(Metric::Rate).expect("the rate");
-            Headline { load, comparison: &comparison, ratio, unreadable: None, doubts: &[], findings: &[] }
-                .worse()
-                .concat()
+            Headline {
+                load,
+                comparison: &comparison,
+                ratio,
+                unreadable: None,
+                is_evident: false,
+                doubts: &[],
+                findings: &[],
+            }
+            .worse()
+            .concat()
         };
         assert!(worse([0, 300]).ends_with(" of its requests unanswered, not 0 %"), "{}", worse([0, 300]));
         assert!(worse([100, 300]).starts_with("3.0"), "{}", worse([100, 300]));
         assert_eq!(worse([300, 100]), "");
         assert_eq!(worse([0, 0]), "");
+    }
+
+    /// The answer about two runs with these responses in each second.
+    fn answer_of(pool: &[f64], pinned: &[f64]) -> String {
+        let record = |variant, rates: &[f64]| {
+            let second = |(at, &rate_per_s): (usize, &f64)| LoadSample {
+                t_s: at as f64 + 0.5,
+                rate_per_s,
+                ..LoadSample::default()
+            };
+            let mut record = run(variant, "c200", rates.iter().sum::<f64>() / rates.len() as f64, 10.0);
+            record.load_series = rates.iter().enumerate().map(second).collect();
+            record
+        };
+        let records = [record("pool", pool), record("pinned", pinned)];
+        let variants = "{pool: {}, pinned: {threads: virtual}}";
+        let mut document = crate::sample::document(variants, "[{clients: 200, duration: 4s}]", &records);
+        document.comparisons = threadcount_stats::compare(&document.experiment, &records);
+        crate::view::answer::answer(&document).remove(0)
+    }
+
+    #[test]
+    fn what_every_second_of_all_runs_shows_is_said_with_their_number() {
+        assert_eq!(
+            answer_of(&[177.0, 170.0, 181.0, 180.0], &[8.0, 7.0, 9.0, 8.0]),
+            "pinned has 0.0452x the throughput of pool (8.00/s against 177/s, 1 run each) with 200 clients."
+        );
+    }
+
+    #[test]
+    fn a_run_that_gets_faster_and_a_difference_that_two_jvms_may_have_stay_inconclusive() {
+        for pinned in [[8.0, 10.0, 20.0, 40.0], [70.0, 71.0, 70.0, 69.0], [8.0, 8.0, 8.0, 60.0]] {
+            let said = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
+            assert!(said.starts_with("Inconclusive, one valid run"), "{said}");
+        }
     }
 }
