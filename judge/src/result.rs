@@ -81,6 +81,16 @@ impl ResultDocument {
             .filter(move |it| (Some(it.baseline.as_str()) == baseline) == with_baseline)
     }
 
+    /// The first serious doubt about one side of a comparison, whose figures then show nothing.
+    #[must_use]
+    pub fn serious_doubt(&self, comparison: &Comparison) -> Option<&Doubt> {
+        self.why_not.iter().find(|doubt| {
+            doubt.reason.is_serious()
+                && doubt.load == comparison.load
+                && [&comparison.variant, &comparison.baseline].contains(&&doubt.variant)
+        })
+    }
+
     /// The comparisons under a load, in the order of the variants.
     pub fn comparisons_under<'a>(&'a self, load: &'a str) -> impl Iterator<Item = &'a Comparison> {
         self.comparisons.iter().filter(move |comparison| comparison.load == load)

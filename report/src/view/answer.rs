@@ -5,6 +5,8 @@ use crate::load_words::load_words;
 use crate::sentences::capital;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::noun;
+use threadcount_judge::words::reasons;
+use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
@@ -163,6 +165,17 @@ const fn as_good(load: Workload) -> &'static str {
         Metric::Capacity => "as high a one",
         _ => "as much",
     }
+}
+
+/// `No verdict on java-25 with 10,000 clients: the load generator was the bottleneck.`, for each serious doubt.
+pub(super) fn in_doubt(document: &ResultDocument) -> Vec<String> {
+    let serious = document.why_not.iter().filter(|doubt| doubt.reason.is_serious());
+    let sentence = |doubt: &Doubt| {
+        let load = document.experiment.load(&doubt.load);
+        let with = load.map_or_else(String::new, |load| format!(" {}", under(load)));
+        format!("No verdict on {}{with}: {}.", doubt.variant, reasons::reason(doubt).trim_end_matches('.'))
+    };
+    serious.map(sentence).collect()
 }
 
 /// The note on a session that ended early.

@@ -79,8 +79,7 @@ pub struct NoVerdict {
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
     let crossover_view = crossover::crossover(document);
-    let not_trusted =
-        || (!document.trusted && document.crossover.is_none()).then(|| no_verdict(document, &trust));
+    let not_trusted = || (!document.trusted && !answers(document)).then(|| no_verdict(document, &trust));
     let no_verdict = does_not_work(document).or_else(not_trusted);
     let loads = &document.experiment.loads;
     let why = why::reasons(document);
@@ -114,11 +113,20 @@ pub fn view(document: &ResultDocument) -> View {
     }
 }
 
-/// The answer of the crossover, or that of the runs if they are trusted.
+/// Whether there is an answer: a serious doubt takes it from the comparisons that it is about, and from no other.
+fn answers(document: &ResultDocument) -> bool {
+    let has_headline = |load| headline::headline(document, load).is_some();
+    document.crossover.is_some() || document.experiment.loads.iter().any(has_headline)
+}
+
+/// The answer of the crossover, or that of the runs that are not in doubt.
 fn answer(document: &ResultDocument, crossover: Option<&CrossoverView>) -> Vec<String> {
     match crossover {
         Some(it) => it.answer.clone(),
         None if document.trusted => answer::answer(document),
+        None if answers(document) => {
+            answer::answer(document).into_iter().chain(answer::in_doubt(document)).collect()
+        }
         None => Vec::new(),
     }
 }

@@ -4,6 +4,7 @@ use crate::documents;
 use crate::view::{REPORT, STYLE};
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Verdict};
+use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
 use threadcount_model::experiment::{LoadKind, LoadSpec};
 use threadcount_model::interval::Interval;
 use threadcount_model::metric::Metric;
@@ -312,4 +313,27 @@ fn no_difference_says_how_large_a_one_is_not_ruled_out() {
         ratio.interval = Some(Interval { low: 0.95, high: 1.04, confidence: 0.95 });
     }
     assert_eq!(said(&document), "virtual has the same throughput as platform within 6 % with 400 clients.");
+}
+
+#[test]
+fn a_serious_doubt_takes_the_verdict_from_the_comparisons_that_it_is_about_and_from_no_other() {
+    let mut document = documents::demo();
+    document.trusted = false;
+    let overflow = DoubtReason::AcceptQueueOverflow { overflows: 48 };
+    let doubt = |load: &str| Doubt {
+        variant: "virtual".to_owned(),
+        load: load.to_owned(),
+        runs: 1,
+        reason: overflow.clone(),
+    };
+    let loads: Vec<String> = document.experiment.loads.iter().map(|load| load.name.clone()).collect();
+    document.why_not = vec![doubt(&loads[1])];
+    let shown = view(&document);
+    let answer = shown.answer.join(" ");
+    assert_eq!((shown.no_verdict.is_none(), shown.trust.grade), (true, TrustGrade::Poor));
+    assert!(answer.contains("the throughput of platform with 400 clients"), "{answer}");
+    assert!(answer.contains("No verdict on virtual with 1,000 clients: "), "{answer}");
+    document.why_not = loads.iter().map(|load| doubt(load)).collect();
+    document.comparisons.retain(|it| it.variant == "virtual");
+    assert!(view(&document).no_verdict.is_some(), "nothing is left");
 }

@@ -48,7 +48,8 @@ fn the_terminal_summary_is_broken_at_80_columns() {
 fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
     let mut document = documents::demo();
     document.trusted = false;
-    document.why_not = vec![generator_doubt()];
+    let of_all = |load: &str| Doubt { variant: "platform".into(), load: load.into(), ..generator_doubt() };
+    document.why_not = document.experiment.loads.iter().map(|load| of_all(&load.name)).collect();
     let text = terminal(&document, None, TerminalStyle { width: 100, colour: false });
     let verdict = text.find("No verdict").unwrap();
     assert!(verdict < text.find("400 clients").unwrap(), "{text}");
