@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use threadcount_model::figures;
 
 use crate::run::probe_lines::{follow_latest, parsed};
-use crate::watch::json_line::LimitsLine;
+use crate::watch::json_line::{LimitsLine, without_secrets};
 use crate::watch::limits::Judge;
 use crate::watch::plain::PlainLines;
 use crate::watch::printed_limits::PrintedLimits;
@@ -206,7 +206,7 @@ fn print_plain(
     Ok(())
 }
 
-/// The probe's lines as they are, and a line of ours where the limits change.
+/// The probe's lines without secrets, and a line of ours where the limits change.
 fn print_json(
     lines: &Receiver<String>,
     judge: &mut Judge,
@@ -229,7 +229,7 @@ fn print_json(
         let limits = judge.judge().filter(|limits| said.is_news(limits, Instant::now()));
         let limits_line = limits.and_then(|limits| LimitsLine::new(now_ns(), &limits));
         let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
-        for line in [Some(line), limits_line].into_iter().flatten() {
+        for line in [Some(without_secrets(line)), limits_line].into_iter().flatten() {
             if !print(&line)? {
                 return Ok(WatchEnd::AsAsked);
             }

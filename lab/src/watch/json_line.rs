@@ -1,12 +1,14 @@
-//! The lines of `watch --json`: those of the probe as they are, and one of ours with the limits. `schema/watch-1.schema.json`
+//! The lines of `watch --json`: those of the probe without secrets, and one of ours with the limits. `schema/watch-1.schema.json`
 //! is the output of [`schema`].
 
 use super::limits::CurrentLimits;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::Value;
 use threadcount_judge::finding::Finding;
 use threadcount_load::clock::Nanos;
 use threadcount_machine::probe::line::Line;
+use threadcount_model::masked::masked_text;
 
 /// A line of `watch --json`.
 #[derive(JsonSchema)]
@@ -52,6 +54,28 @@ impl LimitsLine {
     }
 }
 
+/// A line of the probe without the secrets that programs put into names of threads.
+#[must_use]
+pub fn without_secrets(line: String) -> String {
+    let Ok(mut parsed) = serde_json::from_str::<Value>(&line) else { return line };
+    if hide_secrets(&mut parsed) { parsed.to_string() } else { line }
+}
+
+/// Masks all texts below; returns whether one of them had a secret.
+fn hide_secrets(value: &mut Value) -> bool {
+    match value {
+        Value::String(text) => {
+            let masked = masked_text(text);
+            let had_one = masked != *text;
+            *text = masked;
+            had_one
+        }
+        Value::Array(all) => all.iter_mut().fold(false, |had_one, it| hide_secrets(it) | had_one),
+        Value::Object(fields) => fields.values_mut().fold(false, |had_one, it| hide_secrets(it) | had_one),
+        _ => false,
+    }
+}
+
 /// The schema of one line.
 #[must_use]
 pub fn schema() -> Schema {
@@ -80,5 +104,16 @@ mod tests {
             "type": "limits", "t_ns": 5, "window_s": 10.0, "findings": [], "old_requests": 0, "sentences": []
         });
         assert_eq!(line, expected);
+    }
+
+    #[test]
+    fn a_secret_in_the_name_of_a_thread_is_masked_and_a_line_without_one_is_as_it_was() {
+        let line = r#"{"type":"stacks","names":["worker token=abc123","worker-1"],"frames":["Login.checkPassword:45"]}"#;
+        let masked = without_secrets(line.to_owned());
+        assert!(!masked.contains("abc123") && masked.contains("worker token=***"), "{masked}");
+        assert!(masked.contains("worker-1") && masked.contains("Login.checkPassword:45"), "{masked}");
+        for other in [r#"{"type": "sample", "cores":0.5}"#, "no json, token=abc"] {
+            assert_eq!(without_secrets(other.to_owned()), other);
+        }
     }
 }
