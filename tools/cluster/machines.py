@@ -182,10 +182,17 @@ class Cluster:
         self.start("etcd", CONTROL, "etcd", "--data-dir", self.folder / "etcd", "--listen-client-urls", etcd, "--advertise-client-urls",
                    etcd, "--listen-peer-urls", "http://127.0.0.1:2380")
         self.api_server(etcd)
+        self.controllers()
+        self.start("scheduler", CONTROL, self.programs / "kube-scheduler", f"--kubeconfig={self.keys}/admin.kc", "--leader-elect=false")
+
+    def controllers(self):
         keys = self.keys
         self.start("controllers", CONTROL, self.programs / "kube-controller-manager", f"--kubeconfig={keys}/admin.kc",
                    f"--service-account-private-key-file={keys}/sa.key", f"--root-ca-file={keys}/ca.crt", "--leader-elect=false")
-        self.start("scheduler", CONTROL, self.programs / "kube-scheduler", f"--kubeconfig={keys}/admin.kc", "--leader-elect=false")
+
+    def restart_controllers(self):
+        self.end("controllers", by=signal.SIGKILL)
+        self.controllers()
 
     def api_server(self, etcd="http://127.0.0.1:2379"):
         keys = self.keys

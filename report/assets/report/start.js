@@ -44,7 +44,7 @@ function begin() {
   themes();
   const pictures = document.getElementById("pictures");
   if (!data.loads.length) {
-    pictures.append(make("p", { textContent: "No run has figures, so there is nothing to draw." }));
+    pictures?.append(make("p", { textContent: "No run has figures, so there is nothing to draw." }));
     document.documentElement.dataset.ready = "true";
     return;
   }

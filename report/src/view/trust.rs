@@ -17,6 +17,7 @@ use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
+use threadcount_stats::disturbance::of_crossover as of_crossover_disturbance;
 use threadcount_stats::spread::spreads;
 
 /// How far the figures can be trusted, and why not further.
@@ -55,10 +56,16 @@ pub fn trust(document: &ResultDocument) -> Trust {
 fn of_crossover(alone: &CrossoverDocument) -> Trust {
     let mut compared = alone.comparisons.iter();
     let has_verdict = compared.any(|it| crossover::answer::has_verdict(alone, it.treatment));
+    let is_cold = alone.crossover.warm_up.steady == Some(false);
     let (grade, lowered_by) = match has_verdict {
+        false => (TrustGrade::Poor, Some("the crossover has no verdict")),
+        true if of_crossover_disturbance(&alone.crossover).is_some() => {
+            (TrustGrade::Fair, Some("the machine was busy with something else"))
+        }
+        true if is_cold => (TrustGrade::Fair, Some("a JVM was still warming up")),
         true => (TrustGrade::Good, None),
-        false => (TrustGrade::Poor, Some("the crossover has no verdict".to_owned())),
     };
+    let lowered_by = lowered_by.map(str::to_owned);
     Trust {
         grade,
         lowered_by,
