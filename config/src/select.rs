@@ -65,6 +65,9 @@ pub enum SelectionError {
 /// # Errors
 /// An unknown variant; a JDK for variants without any.
 pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Experiment, SelectionError> {
+    let is_of_variants = !selection.variants.is_empty() || !selection.targets.is_empty();
+    // These are about runs in fresh JVMs.
+    experiment.crossover &= !is_of_variants && selection.runs.is_none() && selection.jdks.len() < 2;
     keep_only(&mut experiment, "--variant", &selection.variants)?;
     elsewhere(&mut experiment, &selection.targets)?;
     if let Some(runs) = selection.runs {
@@ -329,5 +332,24 @@ mod tests {
         let error =
             select(commands, &Selection { jdks: vec![21], ..Selection::default() }).expect_err("an error");
         assert_eq!(error, SelectionError::NoJdk { experiment: "x".into() });
+    }
+
+    #[test]
+    fn a_crossover_stays_unless_what_is_chosen_is_about_runs_in_fresh_jvms() {
+        let is_crossover = |selection: &Selection| {
+            let experiment = Experiment { crossover: true, ..experiment() };
+            select(experiment, selection).expect("a selection").crossover
+        };
+        let all = Selection::default;
+        assert!(is_crossover(&all()) && is_crossover(&Selection { jdks: vec![25], ..all() }));
+        assert!(is_crossover(&Selection { budget_s: Some(600.0), ..all() }));
+        let variants = vec!["virtual".to_owned()];
+        for chosen in [
+            Selection { runs: Some(4), ..all() },
+            Selection { jdks: vec![21, 25], ..all() },
+            Selection { variants, ..all() },
+        ] {
+            assert!(!is_crossover(&chosen), "{chosen:?}");
+        }
     }
 }

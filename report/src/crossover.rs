@@ -276,7 +276,7 @@ fn two_jvms(comparison: &TreatmentComparison, treatment: &str) -> Option<String>
         (comparison.p99.as_ref(), "p99"),
     ];
     let differing = all.into_iter().filter_map(|(ratio, noun)| {
-        let [one, other] = ratio.filter(|it| it.differs_between_jvms())?.in_two_jvms?;
+        let [one, other] = ratio.filter(|it| it.jvms_differ)?.in_two_jvms?;
         Some(format!("{noun} {} and {}", times(one), times(other)))
     });
     let differing: Vec<String> = differing.collect();

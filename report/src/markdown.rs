@@ -2,6 +2,7 @@
 
 use crate::load_words::load_words;
 use crate::sentences::capital;
+use crate::terminal::crossover::{alignment, all_rows};
 use crate::view::ratios::ratio_words;
 use crate::view::table::LoadTable;
 use crate::view::{NoVerdict, View, view};
@@ -29,7 +30,14 @@ pub fn markdown(document: &ResultDocument) -> String {
     if !view.answer.is_empty() {
         let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));
     }
-    view.tables.iter().for_each(|load| figures_of_load(&mut text, load));
+    match &document.crossover {
+        Some(crossover) => {
+            let rows = all_rows(crossover);
+            text.push_str(&table(&rows[0], &alignment(&rows), rows[1..].iter()));
+            text.push('\n');
+        }
+        None => view.tables.iter().for_each(|load| figures_of_load(&mut text, load)),
+    }
     why(&mut text, &view);
     trust(&mut text, &view);
     request_times(&mut text, &view);

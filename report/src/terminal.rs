@@ -46,7 +46,7 @@ const SHOWN: [Shown; 6] = [
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     if let Some(alone) = &document.crossover {
-        return crossover::crossover(alone, &document.experiment.question, style);
+        return crossover::crossover(alone, &document.experiment.question, report, style);
     }
     let view = view(document);
     // An empty line precedes the tables.

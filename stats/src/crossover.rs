@@ -52,6 +52,9 @@ pub struct CrossoverRatio {
     /// The ratio in each of two JVMs; `None` for one JVM.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_two_jvms: Option<[f64; 2]>,
+    /// Whether these two are farther apart than their intervals explain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub jvms_differ: bool,
 }
 
 impl CrossoverRatio {
@@ -62,27 +65,25 @@ impl CrossoverRatio {
         }
     }
 
-    /// The ratio over two JVMs: the geometric mean, with an interval that has those of both JVMs within it. A second JVM may have compiled
-    /// the same code otherwise; two JVMs show whether it did, and are too few to tell how far a third may lie.
-    fn and_in_another_jvm(self, other: Self) -> Self {
-        let both = Self {
-            ratio: (self.ratio * other.ratio).sqrt(),
-            p_value: self.p_value.zip(other.p_value).map(|(one, other)| one.max(other)),
-            blocks: self.blocks + other.blocks,
-            in_two_jvms: Some([self.ratio, other.ratio]),
-            ..self
+    /// This ratio over the blocks of two JVMs, given that of each. If both have an interval: the geometric mean, with an interval that has
+    /// both within it. A second JVM may have compiled the same code otherwise; two JVMs show whether it did, and are too few to tell how
+    /// far a third may lie.
+    fn in_two_jvms(self, first: Option<Self>, second: Option<Self>) -> Self {
+        let Some((first, second)) = first.zip(second) else { return self };
+        let in_two_jvms = Some([first.ratio, second.ratio]);
+        let (Some(one), Some(other)) = (first.interval, second.interval) else {
+            return Self { in_two_jvms, ..self };
         };
-        match (self.interval, other.interval) {
-            (Some(_), Some(it)) => both.reaching(it.low, it.high),
-            (Some(_), None) => Self { in_two_jvms: None, ..self },
-            (None, _) => Self { in_two_jvms: None, ..other },
-        }
-    }
-
-    /// Whether the ratio in one JVM differs from that in another by more than what is measured within each.
-    #[must_use]
-    pub fn differs_between_jvms(&self) -> bool {
-        self.in_two_jvms.is_some_and(|[one, other]| (one / other).ln().abs() >= BETWEEN_JVMS.ln_1p())
+        let is_far = (first.ratio / second.ratio).ln().abs() >= BETWEEN_JVMS.ln_1p();
+        let both = Self {
+            jvms_differ: is_far && (one.high < other.low || other.high < one.low),
+            ratio: (first.ratio * second.ratio).sqrt(),
+            p_value: first.p_value.zip(second.p_value).map(|(one, other)| one.max(other)),
+            blocks: self.blocks,
+            in_two_jvms,
+            ..first
+        };
+        both.reaching(other.low, other.high)
     }
 
     /// The same ratio with an interval widened to reach from `low` to `high` at least.
@@ -105,7 +106,7 @@ fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     let error = error_of_mean(differences).filter(|_| interval.is_some());
     let p_value = error.and_then(|(error, freedom)| two_sided_tail(freedom, log_ratio / error));
     let (ratio, blocks) = (log_ratio.exp(), differences.len());
-    CrossoverRatio { ratio, interval, verdict, p_value, blocks, in_two_jvms: None }
+    CrossoverRatio { ratio, interval, verdict, p_value, blocks, in_two_jvms: None, jvms_differ: false }
 }
 
 /// Does the ratio depend on the time since the switch? Compares its values in the earlier and the later part of the periods, one of

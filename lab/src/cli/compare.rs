@@ -132,12 +132,12 @@ impl CompareCommand {
         matches!(self.service.compared(), Compared::SpringBoot(_) | Compared::War(_))
     }
 
-    /// Whether kinds of thread are compared inside the same JVMs. A number of rounds, several Java versions and what is observed in each
-    /// run ask for fresh JVMs.
+    /// Whether kinds of thread are compared inside the same JVMs. What is about runs asks for fresh JVMs.
     fn is_crossover(&self) -> bool {
         let is_one_java = self.service.surroundings().jdks.len() < 2;
-        let wants_fresh = self.crossover.fresh || self.runs.is_some() || self.args.needs_runs();
-        self.can_switch() && is_one_java && !wants_fresh
+        let is_about_runs = self.runs.is_some() || self.load.is_sized() || self.warmup != WarmUpTime::Auto;
+        let wants_fresh = self.crossover.fresh || self.service.has_limit() || is_about_runs;
+        self.can_switch() && is_one_java && !wants_fresh && !self.args.needs_runs()
     }
 
     /// The same, to go on with its result.

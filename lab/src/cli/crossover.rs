@@ -55,8 +55,8 @@ pub struct CrossoverOptions {
     /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. The default of --spring-boot and --war; with --attach, in the JVM that runs
     #[arg(long, conflicts_with_all = FRESH_JVMS_ONLY)]
     pub crossover: bool,
-    /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. So do --runs, --fail-if, --jfr, --probe and
-    /// several --jdk
+    /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. So do --limit, --runs, -d, -n,
+    /// --warmup, --fail-if, --jfr, --probe and several --jdk
     #[arg(long, alias = "no-crossover")]
     pub fresh: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N. Without it: own,
@@ -120,7 +120,7 @@ impl CrossoverOptions {
     }
 }
 
-/// Of a JVM that runs already.
+/// Runs a crossover inside a JVM that runs already, and prints its answer.
 ///
 /// # Errors
 /// Input that cannot be used, a process that does not let the agent in, a server that cannot be switched.
@@ -152,7 +152,7 @@ pub(super) fn attached(
     let document = without_secrets(measured, &attached::experiment(&spec, &origin)).into();
     let question =
         words::question_of_number(&options.treatments).unwrap_or_else(|| words::question_of_port(port));
-    finish(&document, &question, options, fail_above)
+    finish(&document, &question, None, options, fail_above)
 }
 
 /// Its records, as a result has them.
@@ -191,8 +191,9 @@ pub(super) fn started(
     };
     let Some(document) = &result.crossover else { return Ok(ExitCode::from(super::FAILED)) };
     let page = report::write(&result, Format::Html, folder.path());
-    let code = finish(document, &result.experiment.question, options, args.fail_above)?;
-    note!("Report  {}", page.into_diagnostic()?.display());
+    let path = page.as_ref().ok().map(|page| page.display().to_string());
+    let code = finish(document, &result.experiment.question, path.as_deref(), options, args.fail_above)?;
+    page.into_diagnostic()?;
     Ok(code)
 }
 
@@ -286,9 +287,12 @@ fn inside_a_jvm(
     Ok(found)
 }
 
-/// Whether fresh JVMs would fail for the same reason.
-pub(super) fn ends_all(why: &miette::Report) -> bool {
-    matches!(why.downcast_ref(), Some(CrossoverFailure::NotReady { .. }))
+/// Whether the service or the user ended it, so that fresh JVMs would end alike.
+pub(super) fn is_of_service(why: &miette::Report) -> bool {
+    matches!(
+        why.downcast_ref(),
+        Some(CrossoverFailure::Hangs(_) | CrossoverFailure::NotReady { .. } | CrossoverFailure::Interrupted)
+    )
 }
 
 /// The root cause first, as the answer.
@@ -338,13 +342,14 @@ fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<Cro
 fn finish(
     document: &CrossoverDocument,
     question: &str,
+    report: Option<&str>,
     options: &CrossoverOptions,
     fail_above: f64,
 ) -> miette::Result<ExitCode> {
     if options.json {
         stdout::show(&(serde_json::to_string_pretty(document).into_diagnostic()? + "\n"), true)?;
     } else {
-        stdout::print(&summary(document, question, stdout::style()))?;
+        stdout::print(&summary(document, question, report, stdout::style()))?;
     }
     Ok(exit_code(document, fail_above))
 }

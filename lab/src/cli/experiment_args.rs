@@ -7,6 +7,7 @@ use super::preparation::{leave_out_too_large, prepare_loads, prepare_variants};
 use super::progress::Progress;
 use super::resume::begun::remember;
 use super::resume::{Earlier, command_of, folder_parser};
+use super::{BAD_INPUT, code_of};
 #[cfg(feature = "kubernetes")]
 use super::{kubernetes_options::KubernetesOptions, kubernetes_sender};
 use crate::run::Runner;
@@ -212,7 +213,8 @@ impl ExperimentArgs {
             session::begin(&experiment, None, &command, &folder).into_diagnostic()?;
         }
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
-        if experiment.crossover && sends_here && !is_begun {
+        let is_one_load = experiment.loads.len() == 1 && experiment.claims.is_empty();
+        if experiment.crossover && is_one_load && !self.needs_runs() && !is_begun {
             let whole = earlier.as_ref().map(|it| it.document.clone()).filter(crossover::is_whole);
             let options = CrossoverOptions::default();
             let found = whole.map_or_else(
@@ -221,7 +223,7 @@ impl ExperimentArgs {
             );
             match found {
                 Ok(document) => return self.end_of_crossover(document, &folder, &interrupted),
-                Err(why) if crossover::ends_all(&why) => return Err(why),
+                Err(why) if code_of(&why) != BAD_INPUT => return Err(why),
                 Err(why) => note!("{why}; fresh JVMs are compared instead"),
             }
         }

@@ -55,7 +55,19 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
         let name = &document.experiment.name;
         if let Some(crossover) = &document.crossover {
             let is_failed = *cut_short || has_failed(crossover, *fail_above);
-            gravest = gravest.max(if is_failed { Outcome::Failed } else { Outcome::Passed });
+            if let failed @ 1.. = crossover.crossover.requests.failed
+                && is_failed
+            {
+                note!(
+                    "{name}: {} requests failed; --fail-above allows a share of them",
+                    figures::count(failed)
+                );
+            }
+            gravest = gravest.max(match (disk_full, is_failed) {
+                (true, _) => Outcome::DiskFull,
+                (false, true) => Outcome::Failed,
+                (false, false) => Outcome::Passed,
+            });
             continue;
         }
         gravest = gravest.max(tell_failures(document));

@@ -56,7 +56,6 @@ mod unwritten;
 mod watch;
 mod worker;
 
-use crate::crossover::CrossoverFailure;
 use clap::{Parser, Subcommand};
 pub use help::parse;
 use miette::MietteHandlerOpts;
@@ -74,10 +73,7 @@ pub const NOT_JUDGED: u8 = 3;
 /// The exit code of a command that ended with this error.
 #[must_use]
 pub fn code_of(error: &miette::Report) -> u8 {
-    let has_failed = matches!(
-        error.downcast_ref(),
-        Some(CrossoverFailure::Hangs(_) | CrossoverFailure::NotReady { .. } | CrossoverFailure::Interrupted)
-    );
+    let has_failed = crossover::is_of_service(error);
     let has_no_room = error.chain().filter_map(|cause| cause.downcast_ref()).any(is_without_room);
     match (has_failed, has_no_room) {
         (true, _) => FAILED,
@@ -164,6 +160,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crossover::CrossoverFailure;
     use clap::CommandFactory;
 
     #[test]

@@ -132,6 +132,11 @@ impl ServiceOptions {
             limit: self.limit,
         }
     }
+
+    /// Whether virtual threads with a limit are compared too.
+    pub const fn has_limit(&self) -> bool {
+        self.limit.is_some()
+    }
 }
 
 fn absolute(path: PathBuf) -> PathBuf {

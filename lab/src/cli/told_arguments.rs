@@ -17,6 +17,7 @@ pub(super) struct ToldArguments {
     variables: BTreeMap<String, String>,
 }
 
+#[cfg(any(feature = "kubernetes", test))]
 impl ToldArguments {
     pub fn new(arguments: &[String]) -> Self {
         let variables = environment::named_in(arguments.iter().map(String::as_str));

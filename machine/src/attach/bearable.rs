@@ -117,7 +117,8 @@ pub struct Lack {
 impl Lack {
     /// Whether a collection may end it.
     pub(super) fn is_of_heap(&self) -> bool {
-        self.room.resource == Resource::HeapBytes
+        // A collector that frees nothing has all of it for ever.
+        self.room.resource == Resource::HeapBytes && self.room.used < self.room.limit
     }
 }
 
@@ -184,7 +185,7 @@ fn own_rooms(process: &Process, need: &Need) -> Option<Vec<Room>> {
         let used = threads_of_user(status.ruid);
         room(Resource::Threads, used, &limits.max_processes, "its user runs", 'u', "nproc")
     };
-    let is_foreign = namespace != Path::new(FIRST_USER_NAMESPACE);
+    let is_foreign = !namespace.as_os_str().is_empty() && namespace != Path::new(FIRST_USER_NAMESPACE);
     let wanted = need.amount(Resource::Threads);
     let has_room = threads.as_ref().is_none_or(|room: &Room| room.limit.saturating_sub(room.used) >= wanted);
     let hidden = (is_foreign && wanted > 0 && has_room)
@@ -215,7 +216,7 @@ fn of_namespace(pid: u32, uid: u32, own: &Limit, wanted: u64) -> Option<Room> {
         LimitValue::Value(soft) => soft,
         LimitValue::Unlimited => u64::MAX,
     };
-    let started = thread_trial::started(pid, uid, soft, wanted).unwrap_or_default();
+    let started = thread_trial::started(pid, uid, soft, wanted).ok()?;
     (started < wanted).then(|| Room {
         resource: Resource::Threads,
         used: wanted - started,

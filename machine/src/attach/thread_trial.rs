@@ -20,9 +20,11 @@ pub(super) fn started(pid: u32, uid: u32, limit: u64, wanted: u64) -> io::Result
     let is_ours =
         std::fs::read_link(format!("/proc/{pid}/ns/user"))? == std::fs::read_link("/proc/self/ns/user")?;
     let map = process_file::text(pid, "uid_map", ReadLimit::KERNEL_TEXT)?;
+    // To those inside, the map shows the namespace around them.
+    let uid_inside = if is_ours { Some(uid) } else { id_inside(&map, uid) };
     let trial = Trial {
         namespace: (!is_ours).then(|| namespace.as_raw_fd()),
-        uid_inside: id_inside(&map, uid).ok_or(io::ErrorKind::NotFound)?,
+        uid_inside: uid_inside.ok_or(io::ErrorKind::NotFound)?,
         limit,
         wanted: i32::try_from(wanted).unwrap_or(NOT_TRIED).min(NOT_TRIED - 1),
     };
@@ -71,20 +73,27 @@ impl Trial {
             let ours = libc::c_long::from(libc::getuid());
             // The thread may have the JVM's user; only ours may enter its namespace.
             libc::syscall(libc::SYS_setresuid, UNCHANGED, ours, UNCHANGED);
-            if namespace.is_some_and(|it| libc::setns(it, libc::CLONE_NEWUSER) != 0) {
+            let mut own = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+            libc::getrlimit(libc::RLIMIT_NPROC, &raw mut own);
+            let is_below = own.rlim_max < limit;
+            own.rlim_cur = limit.min(own.rlim_max);
+            if libc::setrlimit(libc::RLIMIT_NPROC, &raw const own) != 0
+                || namespace.is_some_and(|it| libc::setns(it, libc::CLONE_NEWUSER) != 0)
+            {
                 libc::_exit(NOT_TRIED);
             }
-            libc::setrlimit(libc::RLIMIT_NPROC, &libc::rlimit { rlim_cur: limit, rlim_max: limit });
             let theirs = libc::c_long::from(uid_inside);
             if libc::syscall(libc::SYS_setresuid, theirs, theirs, theirs) != 0 {
                 libc::_exit(NOT_TRIED);
             }
-            let mut started = 0;
+            let (parent, mut started) = (libc::getpid(), 0);
             while started < wanted {
                 match libc::fork() {
                     0 => {
                         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
-                        libc::pause();
+                        if libc::getppid() == parent {
+                            libc::pause();
+                        }
                         libc::_exit(0);
                     }
                     child if child > 0 => children[started as usize] = child,
@@ -96,7 +105,8 @@ impl Trial {
                 libc::kill(child, libc::SIGKILL);
                 libc::waitpid(child, std::ptr::null_mut(), 0);
             }
-            libc::_exit(started)
+            // Below a limit of our own nothing is known about theirs.
+            libc::_exit(if is_below && started < wanted { NOT_TRIED } else { started })
         }
     }
 }

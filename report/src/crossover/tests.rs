@@ -8,7 +8,7 @@ use threadcount_model::interval::Interval;
 use threadcount_model::record::{Cost, Record, ServerFacts};
 
 fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
-    crossover(document, question, PLAIN).lines().map(str::to_owned).collect()
+    crossover(document, question, None, PLAIN).lines().map(str::to_owned).collect()
 }
 
 const QUESTION: &str = "What do virtual threads change for app.jar?";
@@ -68,7 +68,7 @@ fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
 
 #[test]
 fn a_narrow_terminal_has_fewer_columns_and_no_line_beyond_its_width() {
-    let text = crossover(&document(10, 0.01), QUESTION, TerminalStyle { width: 70, colour: false });
+    let text = crossover(&document(10, 0.01), QUESTION, None, TerminalStyle { width: 70, colour: false });
     assert!(text.lines().all(|line| line.chars().count() <= 70) && text.contains("p99"), "{text}");
     assert!(!text.contains("CPU/request") && text.lines().count() <= MOST_LINES, "{text}");
 }
@@ -109,6 +109,20 @@ fn jvms_that_disagree_are_shown_beside_each_other_and_decide_nothing_that_one_of
     let text = lines(&in_two_jvms(0.2), QUESTION).join("\n");
     assert!(text.contains("virtual: two JVMs differ, median response time 3.40x and 0.68x."), "{text}");
     assert!(text.contains("Answer  Not known yet. virtual has 1.11x the throughput"), "{text}");
+}
+
+#[test]
+fn a_stored_result_says_the_same_as_the_one_that_was_measured() {
+    let mut crossover = document(10, 0.01).crossover;
+    let treatment = Treatment::Platform { threads: 400 };
+    let of_virtual = crossover.periods.iter().filter(|it| it.treatment == VIRTUAL).cloned();
+    let alike: Vec<CrossoverPeriod> = of_virtual.map(|it| CrossoverPeriod { treatment, ..it }).collect();
+    crossover.periods.extend(alike);
+    crossover.treatments.push(treatment);
+    let measured = CrossoverDocument::from(crossover);
+    let stored: CrossoverDocument = serde_json::from_str(&serde_json::to_string(&measured).unwrap()).unwrap();
+    assert!(answers(&measured)[0].starts_with("Only the number of threads: "), "{:?}", answers(&measured));
+    assert_eq!(answers(&stored), answers(&measured));
 }
 
 #[test]

@@ -13,14 +13,19 @@ use threadcount_stats::crossover::comparison::CrossoverDocument;
 const MOST_REASONS: usize = 5;
 /// The sides to which the cells of each column are aligned.
 const ALIGNMENT: &str = "<><>>>>>";
-/// The columns that a JVM that ran already does not have: OS threads and memory.
-const OF_WHOLE_JVM: [usize; 2] = [7, 6];
+/// The number of columns, the last ones, that a JVM that ran already does not have: memory and OS threads.
+const OF_WHOLE_JVM: usize = 2;
 /// Columns that a narrow terminal drops, one after the other: the CPU per request, the OS threads, the memory.
 const DISPENSABLE: [usize; 3] = [5, 6, 5];
 
-/// The whole report, in at most [`MOST_LINES`] lines.
+/// The whole report, in at most [`MOST_LINES`] lines; `report` is the path of its page, if there is one.
 #[must_use]
-pub fn crossover(document: &CrossoverDocument, question: &str, style: TerminalStyle) -> String {
+pub fn crossover(
+    document: &CrossoverDocument,
+    question: &str,
+    report: Option<&str>,
+    style: TerminalStyle,
+) -> String {
     let of_kinds =
         document.comparisons.iter().filter_map(|it| cautions(it, &document.crossover).into_iter().next());
     let mut open: Vec<String> = of_all_kinds(document).chain(of_kinds).take(MOST_KINDS).collect();
@@ -37,6 +42,7 @@ pub fn crossover(document: &CrossoverDocument, question: &str, style: TerminalSt
         open.iter().for_each(|it| page.sentence("Open", it, Tone::Plain));
         page.sentence("Trust", &trust(&document.crossover), Tone::Plain);
         covers(&document.crossover).iter().for_each(|it| page.sentence("Covers", it, Tone::Plain));
+        report.iter().for_each(|it| page.sentence("Report", it, Tone::Strong));
         page
     };
     // Without rows the page has one empty line less.
@@ -54,28 +60,14 @@ pub fn crossover(document: &CrossoverDocument, question: &str, style: TerminalSt
 
 /// Adds a row per kind of thread, in at most `most_lines` lines.
 fn rows_of(page: &mut Page, document: &CrossoverDocument, most_lines: usize) {
-    let versus = format!("vs {}", name(&document.crossover, baseline(&document.crossover)));
-    let head = ["", "throughput", &versus, "p50", "p99", "CPU/request", "memory", "threads"];
-    let rows = document.figures.iter().map(|of| cells(document, of));
-    let mut rows: Vec<Vec<String>> =
-        std::iter::once(head.map(str::to_owned)).chain(rows).map(Vec::from).collect();
-    let mut alignment = ALIGNMENT.to_owned();
-    let mut drop_column = |rows: &mut Vec<Vec<String>>, column| {
-        rows.iter_mut().for_each(|row| drop(row.remove(column)));
-        alignment.remove(column);
-        alignment.clone()
-    };
-    let mut shown = ALIGNMENT.to_owned();
-    let mut dispensable = &DISPENSABLE[..];
-    if document.crossover.alone.is_empty() {
-        for column in OF_WHOLE_JVM {
-            shown = drop_column(&mut rows, column);
-        }
-        dispensable = &DISPENSABLE[..1];
-    }
+    let mut rows = all_rows(document);
+    let mut alignment = alignment(&rows);
+    // Without the columns of a whole JVM there is only one to drop.
+    let dispensable = if alignment.len() == ALIGNMENT.len() { &DISPENSABLE[..] } else { &DISPENSABLE[..1] };
     for &column in dispensable {
-        if widest(&table(&rows, &shown)) > page.width() {
-            shown = drop_column(&mut rows, column);
+        if widest(&table(&rows, &alignment)) > page.width() {
+            rows.iter_mut().for_each(|row| drop(row.remove(column)));
+            alignment.remove(column);
         }
     }
     if rows.len() > most_lines {
@@ -83,5 +75,24 @@ fn rows_of(page: &mut Page, document: &CrossoverDocument, most_lines: usize) {
         rows.truncate(most_lines.saturating_sub(1));
         rows.extend((most_lines > 0).then(|| vec![format!("{more} more with --json")]));
     }
-    table(&rows, &shown).into_iter().for_each(|line| page.indented(0, line));
+    table(&rows, &alignment).into_iter().for_each(|line| page.indented(0, line));
+}
+
+/// The head of the table, and a row per kind of thread.
+pub(crate) fn all_rows(document: &CrossoverDocument) -> Vec<Vec<String>> {
+    let crossover = &document.crossover;
+    let versus = format!("vs {}", name(crossover, baseline(crossover)));
+    let head = ["", "throughput", &versus, "p50", "p99", "CPU/request", "memory", "threads"];
+    let rows = document.figures.iter().map(|of| cells(document, of));
+    let mut rows: Vec<Vec<String>> =
+        std::iter::once(head.map(str::to_owned)).chain(rows).map(Vec::from).collect();
+    if crossover.alone.is_empty() {
+        rows.iter_mut().for_each(|row| row.truncate(row.len() - OF_WHOLE_JVM));
+    }
+    rows
+}
+
+/// The sides to which the cells of these rows are aligned.
+pub(crate) fn alignment(rows: &[Vec<String>]) -> String {
+    ALIGNMENT.chars().take(rows.first().map_or(0, Vec::len)).collect()
 }

@@ -1,5 +1,6 @@
 //! The full result for a terminal: each ratio, finding, remark and claim in words.
 
+use super::crossover::crossover;
 use super::page::{LABEL, Page, Tone};
 use super::style::TerminalStyle;
 use super::table;
@@ -22,6 +23,9 @@ const LONGEST_NAME: usize = 24;
 /// Control characters in names and messages are replaced, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn details(document: &ResultDocument, style: TerminalStyle) -> String {
+    if let Some(found) = &document.crossover {
+        return crossover(found, &document.experiment.question, None, style);
+    }
     let view = view(document);
     let mut page = Page::new(style);
     page.indented(0, page.painted(&view.question, Tone::Strong));
@@ -50,10 +54,6 @@ fn answer(page: &mut Page, view: &View) {
         page.sentence("Open", &format!("{line}."), Tone::Plain);
     }
     page.blank();
-    if let Some(crossover) = &view.crossover {
-        page.sentence("Trust", &crossover.trust, Tone::Plain);
-        page.blank();
-    }
 }
 
 fn load_part(page: &mut Page, load: &LoadView, figures: &LoadTable) {

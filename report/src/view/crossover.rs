@@ -1,15 +1,13 @@
 //! A crossover: its answer, its reasons, and how far it can be trusted.
 
 use crate::crossover::answer::answers;
-use crate::crossover::{cautions, of_all_kinds, periods, trust, why};
+use crate::crossover::{cautions, of_all_kinds, trust, why};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 
 /// A crossover in sentences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CrossoverView {
-    /// `Tomcat 11.0.24, 40 periods in 46 seconds`.
-    pub setting: String,
     /// The decision, and one sentence per kind of thread except the first.
     pub answer: Vec<String>,
     /// What requests wait for on each kind of thread, and what each kind costs.
@@ -26,7 +24,6 @@ pub fn crossover(document: &ResultDocument) -> Option<CrossoverView> {
     let cautions = of_all_kinds(found).chain(of_kinds);
     let cautions = cautions.map(|it| it.trim_end_matches('.').to_owned());
     Some(CrossoverView {
-        setting: format!("{}, {}", found.crossover.server, periods(found)),
         answer: answers(found),
         why: why(found),
         cautions: cautions.collect(),

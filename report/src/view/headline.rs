@@ -146,8 +146,11 @@ impl<'a> Headline<'a> {
             let (ratio, times) = (self.ratio, self.times());
             let [of_variant, of_baseline] =
                 [ratio.variant_value, ratio.baseline_value].map(|it| figures::figure(ratio.metric, it));
-            let runs = figures::plural(ratio.runs.0.max(ratio.runs.1), "run");
-            return format!("{variant} has {times} ({of_variant} against {of_baseline}, {runs} each)");
+            let runs = match ratio.runs {
+                (one, other) if one == other => format!("{} each", figures::plural(one, "run")),
+                (one, other) => format!("{one} and {}", figures::plural(other, "run")),
+            };
+            return format!("{variant} has {times} ({of_variant} against {of_baseline}, {runs})");
         }
         match (self.ratio.verdict, self.ratio.interval) {
             (Verdict::Higher | Verdict::Lower, _) => format!("{variant} has {}", self.times()),

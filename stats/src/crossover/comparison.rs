@@ -69,6 +69,17 @@ pub struct CrossoverDocument {
     pub figures: Vec<TreatmentFigures>,
     /// Each treatment but the first, compared with the first.
     pub comparisons: Vec<TreatmentComparison>,
+    /// Virtual threads compared with each other pool than the first treatment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub against_pools: Vec<AgainstPool>,
+}
+
+/// Virtual threads compared with a pool of platform threads.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AgainstPool {
+    /// The number of threads of the pool.
+    pub pool_threads: u32,
+    pub comparison: TreatmentComparison,
 }
 
 /// The name and version of the document.
@@ -77,7 +88,8 @@ pub const SCHEMA: &str = "threadcount/crossover/1";
 impl From<Crossover> for CrossoverDocument {
     fn from(crossover: Crossover) -> Self {
         let (figures, comparisons) = (figures(&crossover), compare(&crossover));
-        Self { schema: SCHEMA.to_owned(), crossover, figures, comparisons }
+        let against_pools = against_pools(&crossover);
+        Self { schema: SCHEMA.to_owned(), crossover, figures, comparisons, against_pools }
     }
 }
 
@@ -85,46 +97,68 @@ impl From<Crossover> for CrossoverDocument {
 #[must_use]
 pub fn compare(crossover: &Crossover) -> Vec<TreatmentComparison> {
     let Some((&baseline, others)) = crossover.treatments.split_first() else { return Vec::new() };
-    let by_jvm = treated_by_jvm(crossover);
-    let compared = others.iter().filter_map(|&it| between_in(&by_jvm, it, baseline));
+    let treated = TreatedJvms::new(crossover);
+    let compared = others.iter().filter_map(|&it| treated.between(it, baseline));
     let mut compared: Vec<TreatmentComparison> = compared.collect();
     withhold(&mut compared, crossover.rate_per_s.is_some());
     compared
 }
 
-/// Compares one treatment with another one than the baseline; `None` if one of them was not measured.
-#[must_use]
-pub(super) fn between(
-    crossover: &Crossover,
-    one: Treatment,
-    other: Treatment,
-) -> Option<TreatmentComparison> {
-    between_in(&treated_by_jvm(crossover), one, other)
+/// Compares each kind of virtual threads with each pool but the first treatment.
+fn against_pools(crossover: &Crossover) -> Vec<AgainstPool> {
+    let treated = TreatedJvms::new(crossover);
+    let others = || crossover.treatments.iter().skip(1);
+    let kinds = others().filter(|it| matches!(it, Treatment::Virtual { .. }));
+    let pairs = kinds.flat_map(|&kind| others().map(move |&pool| (kind, pool)));
+    let compared = pairs.filter_map(|(kind, pool)| {
+        let Treatment::Platform { threads: pool_threads } = pool else { return None };
+        Some(AgainstPool { pool_threads, comparison: treated.between(kind, pool)? })
+    });
+    compared.collect()
 }
 
-fn between_in(by_jvm: &[Vec<Treated<'_>>], one: Treatment, other: Treatment) -> Option<TreatmentComparison> {
-    let in_jvm = |all: &Vec<Treated<'_>>| {
-        let [one, other] = [one, other].map(|treatment| all.iter().find(|it| it.treatment == treatment));
-        one?.against(other?)
-    };
-    by_jvm.iter().filter_map(in_jvm).reduce(TreatmentComparison::and_in_another_jvm)
+/// The treatments over the blocks of all JVMs, and of each JVM alone.
+struct TreatedJvms<'p> {
+    together: Vec<Treated<'p>>,
+    by_jvm: Vec<Vec<Treated<'p>>>,
+}
+
+impl<'p> TreatedJvms<'p> {
+    fn new(crossover: &'p Crossover) -> Self {
+        let by_jvm = (0..crossover.jvms()).map(|jvm| treated(crossover, |it| it.jvm == jvm)).collect();
+        Self { together: treated(crossover, |_| true), by_jvm }
+    }
+
+    fn between(&self, one: Treatment, other: Treatment) -> Option<TreatmentComparison> {
+        let within = |all: &[Treated<'_>]| {
+            let [one, other] = [one, other].map(|treatment| all.iter().find(|it| it.treatment == treatment));
+            one?.against(other?)
+        };
+        let together = within(&self.together)?;
+        Some(match &self.by_jvm[..] {
+            [first, second] => match within(first).zip(within(second)) {
+                Some((first, second)) => together.in_two_jvms(&first, &second),
+                None => together,
+            },
+            _ => together,
+        })
+    }
 }
 
 impl TreatmentComparison {
-    /// The comparison over two JVMs.
-    fn and_in_another_jvm(self, other: Self) -> Self {
-        let both = |one: Option<CrossoverRatio>, other: Option<CrossoverRatio>| match (one, other) {
-            (Some(one), Some(other)) => Some(one.and_in_another_jvm(other)),
-            (one, other) => one.or(other),
-        };
+    /// The comparison over the blocks of two JVMs together, with what is known of each JVM alone.
+    fn in_two_jvms(self, first: &Self, second: &Self) -> Self {
         Self {
             treatment: self.treatment,
-            rate: self.rate.and_in_another_jvm(other.rate),
-            p50: both(self.p50, other.p50),
-            p99: both(self.p99, other.p99),
-            cpu_per_request: both(self.cpu_per_request, other.cpu_per_request),
-            carry_over: self.carry_over.or(other.carry_over),
-            trend: self.trend.or(other.trend),
+            rate: self.rate.in_two_jvms(Some(first.rate), Some(second.rate)),
+            p50: self.p50.map(|it| it.in_two_jvms(first.p50, second.p50)),
+            p99: self.p99.map(|it| it.in_two_jvms(first.p99, second.p99)),
+            cpu_per_request: self
+                .cpu_per_request
+                .map(|it| it.in_two_jvms(first.cpu_per_request, second.cpu_per_request)),
+            carry_over: first.carry_over.or(second.carry_over),
+            // From one JVM to the next there is a step, and no trend.
+            trend: first.trend.or(second.trend),
         }
     }
 }
@@ -199,11 +233,6 @@ struct Treated<'p> {
     times: SortedTimes,
     /// Mean number of responses in a period of the treatment that has most.
     most_per_period: f64,
-}
-
-/// The treatments in each JVM.
-fn treated_by_jvm(crossover: &Crossover) -> Vec<Vec<Treated<'_>>> {
-    (0..crossover.jvms()).map(|jvm| treated(crossover, |it| it.jvm == jvm)).collect()
 }
 
 /// The treatments, over the blocks in which each treatment has two periods that count, among those that `is_wanted`.
@@ -393,18 +422,22 @@ pub(super) mod tests {
         let alike = ratio_of(1.2, 1.2)[0].rate;
         let width = |it: CrossoverRatio| it.interval.unwrap().half_width();
         assert!((width(alike) - width(alone)).abs() < 1e-9 && alike.verdict == Verdict::Higher, "{alike:?}");
-        assert_eq!((alike.blocks, alike.differs_between_jvms()), (20, false));
+        assert_eq!((alike.blocks, alike.jvms_differ), (20, false));
         let apart = ratio_of(0.9, 1.6)[0].rate;
         let interval = apart.interval.unwrap();
         assert!(interval.low <= 0.9 && interval.high >= 1.6, "{interval:?}");
         assert_eq!(apart.verdict, Verdict::NotEnoughRuns, "one JVM denies what the other says");
-        assert!((apart.ratio - (0.9_f64 * 1.6).sqrt()).abs() < 0.01 && apart.differs_between_jvms());
+        assert!((apart.ratio - (0.9_f64 * 1.6).sqrt()).abs() < 0.01 && apart.jvms_differ);
     }
 
     #[test]
-    fn a_second_jvm_with_too_few_blocks_changes_nothing() {
-        let alone = compare(&crossover(10, 1.2));
-        assert_eq!(compare(&crossover(10, 1.2).followed_by(crossover(2, 1.9))), alone);
+    fn two_jvms_with_too_few_blocks_each_are_judged_by_all_blocks_together() {
+        let rate =
+            |one: f64, other: f64| compare(&crossover(4, one).followed_by(crossover(4, other)))[0].rate;
+        let alike = rate(1.5, 1.5);
+        assert_eq!((alike.verdict, alike.blocks), (Verdict::Higher, 8));
+        let apart = rate(0.9, 1.6);
+        assert_eq!((apart.verdict, apart.jvms_differ), (Verdict::NotEnoughRuns, false), "without intervals");
     }
 
     #[test]

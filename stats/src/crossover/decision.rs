@@ -10,10 +10,11 @@
 //! | otherwise | Not known yet |
 //!
 //! A figure is better or worse if its verdict says so and its ratio is at least 5 % away from 1. It is the same if its verdict says so, or
-//! if the difference is sure and smaller. The first of them must be known, and two JVMs may not contradict each other in any. At a requested rate the throughput is given, and the response times alone decide.
+//! if the difference is sure and smaller. Under a closed load the throughput must be known, otherwise the median; and two JVMs may not contradict
+//! each other in any of the three. At a requested rate the throughput is given, and the response times alone decide.
 
 use super::CrossoverRatio;
-use super::comparison::{CrossoverDocument, TreatmentComparison, between};
+use super::comparison::{CrossoverDocument, TreatmentComparison};
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::Treatment;
 
@@ -57,7 +58,7 @@ impl Effect {
                 if (ratio.verdict == Verdict::Lower) == is_lower_better { Self::Better } else { Self::Worse }
             }
             Verdict::Higher | Verdict::Lower | Verdict::NoDifference => Self::Same,
-            Verdict::NotEnoughRuns if ratio.differs_between_jvms() => Self::Contradicted,
+            Verdict::NotEnoughRuns if ratio.jvms_differ => Self::Contradicted,
             Verdict::NotEnoughRuns => Self::Unknown,
         }
     }
@@ -75,13 +76,14 @@ pub fn decision(
     let compared = document.comparisons.iter().find(|it| it.treatment == treatment)?;
     let by_itself = of_one_pair(compared, is_open);
     let helps = matches!(by_itself, Decision::Yes | Decision::Trade);
-    let is_virtual = matches!(treatment, Treatment::Virtual { .. });
-    let others =
-        document.crossover.treatments.iter().skip(1).filter(|it| helps && is_virtual && is_fit(**it));
-    let as_good = others.filter_map(|&pool| {
-        let Treatment::Platform { threads } = pool else { return None };
-        let pair = of_one_pair(&between(&document.crossover, treatment, pool)?, is_open);
-        matches!(pair, Decision::No | Decision::NoDifference).then_some(threads)
+    let pools = document.against_pools.iter().filter(|it| {
+        helps
+            && it.comparison.treatment == treatment
+            && is_fit(Treatment::Platform { threads: it.pool_threads })
+    });
+    let as_good = pools.filter_map(|pool| {
+        let pair = of_one_pair(&pool.comparison, is_open);
+        matches!(pair, Decision::No | Decision::NoDifference).then_some(pool.pool_threads)
     });
     Some(as_good.min().map_or(by_itself, Decision::OnlyTheNumber))
 }
@@ -120,6 +122,7 @@ mod tests {
             p_value: None,
             blocks: 10,
             in_two_jvms: None,
+            jvms_differ: false,
         }
     }
 
@@ -154,7 +157,7 @@ mod tests {
     #[test]
     fn a_figure_in_which_two_jvms_contradict_each_other_leaves_it_open() {
         let differing = |verdict| {
-            let p50 = CrossoverRatio { verdict, in_two_jvms: Some([0.68, 3.4]), ..ratio(1.5, 0.01) };
+            let p50 = CrossoverRatio { verdict, jvms_differ: true, ..ratio(1.5, 0.01) };
             TreatmentComparison { p50: Some(p50), ..compared(1.2, 1.0, 1.0) }
         };
         assert_eq!(of_one_pair(&differing(Verdict::NotEnoughRuns), false), Decision::NotKnownYet);

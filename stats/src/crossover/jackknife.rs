@@ -24,6 +24,7 @@ pub(super) fn jackknife(
         p_value: None,
         blocks,
         in_two_jvms: None,
+        jvms_differ: false,
     };
     // Without pseudo-values the ratio may rest on one block, so it has no interval.
     Some(
