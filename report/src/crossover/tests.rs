@@ -32,7 +32,7 @@ fn it_has_the_form_of_a_summary_with_a_row_for_each_kind_of_thread() {
     assert_eq!(lines[6], "platform (200)     3,000/s  baseline            10.0 ms  124 ms       400 µs");
     assert!(lines[7].starts_with("virtual            3,330/s  1.11x [1.1"), "{lines:#?}");
     let why = "Why     platform (200): its 200 threads are enough for 100 clients.";
-    for line in [why, "Trust   175,130 requests, none failed."] {
+    for line in [why, "Trust   good: 175,130 requests, none failed."] {
         assert!(lines.iter().any(|it| it == line), "{line}\n{lines:#?}");
     }
 }
@@ -100,7 +100,7 @@ fn two_jvms_are_one_summary_with_the_threads_of_each_kind_alone_and_their_start(
         let row = text.iter().find(|it| it.starts_with(kind)).unwrap();
         assert!(row.split_whitespace().any(|it| it == threads), "{row}");
     }
-    assert!(text.iter().any(|it| it == "Trust   350,260 requests, none failed."), "{text:#?}");
+    assert!(text.iter().any(|it| it == "Trust   good: 350,260 requests, none failed."), "{text:#?}");
     assert!(!text.join(" ").contains("JVMs differ"), "{text:#?}");
 }
 

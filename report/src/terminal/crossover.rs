@@ -7,6 +7,8 @@ use crate::crossover::{
     MOST_KINDS, baseline, cautions, cells, covers, name, of_all_kinds, setting, trust, why,
 };
 use crate::layout::{table, widest};
+use crate::view::trust::of_crossover;
+use threadcount_judge::words::reasons;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 
 /// Maximum number of reasons, over all kinds of thread.
@@ -40,7 +42,8 @@ pub fn crossover(
         page.blank();
         why.iter().for_each(|it| page.sentence("Why", it, Tone::Plain));
         open.iter().for_each(|it| page.sentence("Open", it, Tone::Plain));
-        page.sentence("Trust", &trust(&document.crossover), Tone::Plain);
+        let grade = reasons::grade(of_crossover(document).grade);
+        page.sentence("Trust", &format!("{grade}: {}", trust(&document.crossover)), Tone::Plain);
         covers(&document.crossover).iter().for_each(|it| page.sentence("Covers", it, Tone::Plain));
         report.iter().for_each(|it| page.sentence("Report", it, Tone::Strong));
         page

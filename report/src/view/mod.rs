@@ -11,7 +11,7 @@ mod remarks;
 mod setting;
 pub mod study;
 pub mod table;
-mod trust;
+pub(crate) mod trust;
 mod why;
 
 use crate::sentences::distinct;

@@ -53,7 +53,8 @@ pub fn trust(document: &ResultDocument) -> Trust {
     }
 }
 
-fn of_crossover(alone: &CrossoverDocument) -> Trust {
+/// The trust of a crossover: a verdict at all, an undisturbed machine, a warm JVM.
+pub(crate) fn of_crossover(alone: &CrossoverDocument) -> Trust {
     let mut compared = alone.comparisons.iter();
     let has_verdict = compared.any(|it| crossover::answer::has_verdict(alone, it.treatment));
     let is_cold = alone.crossover.warm_up.steady == Some(false);
