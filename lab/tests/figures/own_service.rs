@@ -51,7 +51,7 @@ fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_o
     let jar = built("orders-spring-boot-4");
     let line =
         ["compare", "--spring-boot", &jar, "--url", "/orders/1", "--jdk", "25", "-c", "4", "--no-probe"];
-    for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--fresh", 3)] {
+    for (flag, starts) in [("--crossover", 1), ("--no-jvm-log", 1), ("--fresh", 2)] {
         let folder = tempfile::tempdir().unwrap();
         // The probe belongs to fresh JVMs.
         let line = if flag == "--fresh" { &line[..] } else { &line[..line.len() - 1] };

@@ -324,16 +324,14 @@ fn a_collector_that_frees_nothing() {
     });
 }
 
+/// Java 25 alone: the other one may be below the /tmp that is hidden.
 #[test]
 fn no_room_for_the_socket_on_which_it_listens() {
-    on_both(|feature| {
-        let in_a_full_tmp =
-            "mount --make-rprivate / && mount -t tmpfs -o nr_inodes=1 tmpfs /tmp && exec \"$@\"";
-        let below = ["unshare", "--mount", "sh", "-c", in_a_full_tmp, "sh"];
-        let mut full = Answers::start_as(0, &below, feature, &["-XX:-UsePerfData"]);
-        let told = full.told(&["diagnose"]);
-        assert!(told.contains("has no free inodes. Make room there"), "{told}");
-    });
+    let in_a_full_tmp = "mount --make-rprivate / && mount -t tmpfs -o nr_inodes=1 tmpfs /tmp && exec \"$@\"";
+    let below = ["unshare", "--mount", "sh", "-c", in_a_full_tmp, "sh"];
+    let mut full = Answers::start_as(0, &below, 25, &["-XX:-UsePerfData"]);
+    let told = full.told(&["diagnose"]);
+    assert!(told.contains("has no free inodes. Make room there"), "{told}");
 }
 
 #[test]
