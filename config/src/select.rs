@@ -65,9 +65,9 @@ pub enum SelectionError {
 /// # Errors
 /// An unknown variant; a JDK for variants without any.
 pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Experiment, SelectionError> {
-    let is_of_variants = !selection.variants.is_empty() || !selection.targets.is_empty();
-    // These are about runs in fresh JVMs.
-    experiment.crossover &= !is_of_variants && selection.runs.is_none() && selection.jdks.len() < 2;
+    let names_variants = !selection.variants.is_empty() || !selection.targets.is_empty();
+    // A crossover is one server on all kinds of thread: it has no variants, rounds or Java versions to choose from.
+    experiment.crossover &= !names_variants && selection.runs.is_none() && selection.jdks.len() < 2;
     keep_only(&mut experiment, "--variant", &selection.variants)?;
     elsewhere(&mut experiment, &selection.targets)?;
     if let Some(runs) = selection.runs {

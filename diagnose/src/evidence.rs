@@ -178,7 +178,7 @@ pub enum Source {
     PerfData,
     /// The descriptors of the process: connections of clients.
     Sockets,
-    /// What a debugger does to the JVM: nothing tells a suspended thread from one that waits.
+    /// The debug agent of the JVM, which may have suspended threads: nothing tells such a thread from one that waits.
     Debugger,
 }
 

@@ -125,10 +125,11 @@ pub(crate) fn periods(document: &CrossoverDocument) -> String {
         0 | 1 => String::new(),
         several => format!("{several} JVMs and "),
     };
-    let ready: Vec<f64> = crossover.alone.iter().map(|it| it.server.ready_after_ms).collect();
-    let ready: Vec<String> = ready.into_iter().map(figures::milliseconds).collect();
-    let ready =
-        if ready.is_empty() { ready.concat() } else { format!(", ready after {}", figures::listed(&ready)) };
+    let ready = crossover.alone.iter().map(|it| figures::milliseconds(it.server.ready_after_ms));
+    let ready = match &ready.collect::<Vec<String>>()[..] {
+        [] => String::new(),
+        ready => format!(", ready after {}", figures::listed(ready)),
+    };
     format!("{} in {jvms}{seconds}{ready}", figures::plural(counted as u64, "period"))
 }
 
@@ -268,6 +269,12 @@ pub(crate) fn cautions(comparison: &TreatmentComparison, crossover: &Crossover) 
     two_jvms(comparison, &treatment).into_iter().chain(changes).chain(carried).chain(wide).collect()
 }
 
+/// All cautions, without their full stops.
+pub(crate) fn all_cautions(document: &CrossoverDocument) -> Vec<String> {
+    let of_kinds = document.comparisons.iter().flat_map(|it| cautions(it, &document.crossover));
+    of_all_kinds(document).chain(of_kinds).map(|it| it.trim_end_matches('.').to_owned()).collect()
+}
+
 /// `virtual: two JVMs differ, throughput 1.01x and 1.20x, median response time 0.98x and 2.53x.`; `None` if they agree.
 fn two_jvms(comparison: &TreatmentComparison, treatment: &str) -> Option<String> {
     let all = [
@@ -276,7 +283,7 @@ fn two_jvms(comparison: &TreatmentComparison, treatment: &str) -> Option<String>
         (comparison.p99.as_ref(), "p99"),
     ];
     let differing = all.into_iter().filter_map(|(ratio, noun)| {
-        let [one, other] = ratio.filter(|it| it.jvms_differ)?.in_two_jvms?;
+        let [one, other] = ratio?.differing_jvms?;
         Some(format!("{noun} {} and {}", times(one), times(other)))
     });
     let differing: Vec<String> = differing.collect();

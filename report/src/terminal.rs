@@ -45,8 +45,8 @@ const SHOWN: [Shown; 6] = [
 /// Control characters in names and messages are escaped, so that no server can send escape sequences to a terminal.
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
-    if let Some(alone) = &document.crossover {
-        return crossover::crossover(alone, &document.experiment.question, report, style);
+    if let Some(found) = &document.crossover {
+        return crossover::crossover(found, &document.experiment.question, report, style);
     }
     let view = view(document);
     // An empty line precedes the tables.

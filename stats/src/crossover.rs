@@ -15,6 +15,7 @@ mod jackknife;
 pub mod lost_cpu;
 mod quantile;
 mod quotient;
+mod treated;
 pub mod warm_up;
 
 use super::ratio::{CONFIDENCE, verdict};
@@ -33,7 +34,7 @@ const CHANGE_P: f64 = 0.01;
 /// ... and if it is at least this large: a ratio of 1.03.
 const LEAST_CHANGE: f64 = 0.03;
 
-/// Ratios in two JVMs that are farther apart than this are shown beside each other.
+/// Ratios in two JVMs that are closer to each other than this do not differ.
 const BETWEEN_JVMS: f64 = 0.10;
 
 /// One treatment against another over all blocks.
@@ -49,12 +50,9 @@ pub struct CrossoverRatio {
     pub p_value: Option<f64>,
     /// Number of blocks.
     pub blocks: usize,
-    /// The ratio in each of two JVMs; `None` for one JVM.
+    /// The ratio in each of two JVMs, if these are farther apart than their intervals explain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub in_two_jvms: Option<[f64; 2]>,
-    /// Whether these two are farther apart than their intervals explain.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub jvms_differ: bool,
+    pub differing_jvms: Option<[f64; 2]>,
 }
 
 impl CrossoverRatio {
@@ -66,21 +64,18 @@ impl CrossoverRatio {
     }
 
     /// This ratio over the blocks of two JVMs, given that of each. If both have an interval: the geometric mean, with an interval that has
-    /// both within it. A second JVM may have compiled the same code otherwise; two JVMs show whether it did, and are too few to tell how
+    /// both within it. A second JVM may have compiled the same code differently; two JVMs show whether it did, and are too few to tell how
     /// far a third may lie.
     fn in_two_jvms(self, first: Option<Self>, second: Option<Self>) -> Self {
-        let Some((first, second)) = first.zip(second) else { return self };
-        let in_two_jvms = Some([first.ratio, second.ratio]);
-        let (Some(one), Some(other)) = (first.interval, second.interval) else {
-            return Self { in_two_jvms, ..self };
-        };
+        let intervals = first.and_then(|it| it.interval).zip(second.and_then(|it| it.interval));
+        let (Some((first, second)), Some((one, other))) = (first.zip(second), intervals) else { return self };
         let is_far = (first.ratio / second.ratio).ln().abs() >= BETWEEN_JVMS.ln_1p();
+        let differs = is_far && (one.high < other.low || other.high < one.low);
         let both = Self {
-            jvms_differ: is_far && (one.high < other.low || other.high < one.low),
             ratio: (first.ratio * second.ratio).sqrt(),
             p_value: first.p_value.zip(second.p_value).map(|(one, other)| one.max(other)),
             blocks: self.blocks,
-            in_two_jvms,
+            differing_jvms: differs.then_some([first.ratio, second.ratio]),
             ..first
         };
         both.reaching(other.low, other.high)
@@ -106,7 +101,7 @@ fn of_differences(log_ratio: f64, differences: &[f64]) -> CrossoverRatio {
     let error = error_of_mean(differences).filter(|_| interval.is_some());
     let p_value = error.and_then(|(error, freedom)| two_sided_tail(freedom, log_ratio / error));
     let (ratio, blocks) = (log_ratio.exp(), differences.len());
-    CrossoverRatio { ratio, interval, verdict, p_value, blocks, in_two_jvms: None, jvms_differ: false }
+    CrossoverRatio { ratio, interval, verdict, p_value, blocks, differing_jvms: None }
 }
 
 /// Does the ratio depend on the time since the switch? Compares its values in the earlier and the later part of the periods, one of

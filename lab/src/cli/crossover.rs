@@ -4,7 +4,7 @@ use super::attached_load::{self, Attachment};
 use super::experiment_args::{ExperimentArgs, print_masked};
 use super::load_options::LoadOptions;
 use super::resume::begun::remember;
-use super::resume::command_of;
+use super::resume::{Earlier, command_of};
 use super::{interrupt, plan_flags, stdout};
 use crate::crossover::{self, CrossoverEvent, CrossoverFailure, CrossoverOrder};
 use crate::run::silence::hang_diagnosis;
@@ -90,7 +90,7 @@ impl PeriodsBudget {
 
     /// The budget in one of two JVMs that are started, where both together may take `whole_s` seconds. Only the first one may take longer:
     /// after it, it is known whether the figures are hard to measure.
-    fn of_started(whole_s: Option<f64>, jvm: usize) -> Self {
+    fn of_started(whole_s: Option<f64>, jvm: u32) -> Self {
         let usual = whole_s.map_or(BUDGET, |it| BUDGET.mul_f64(it / WHOLE_S));
         let may_be_longer = jvm == 0 && usual >= BUDGET;
         Self { usual, longest: if may_be_longer { usual + ANOTHER_MINUTE } else { usual } }
@@ -185,10 +185,7 @@ pub(super) fn started(
         remember(&command);
         session::begin(experiment, None, &command, &folder).into_diagnostic()?;
     }
-    let result = match earlier.map(|it| it.document).filter(is_whole) {
-        Some(result) => result,
-        None => inside_two_jvms(experiment, options, &command, &folder, &stop)?,
-    };
+    let result = inside_two_jvms(experiment, options, (earlier.as_ref(), &command), &folder, &stop)?;
     let Some(document) = &result.crossover else { return Ok(ExitCode::from(super::FAILED)) };
     let page = report::write(&result, Format::Html, folder.path());
     let path = page.as_ref().ok().map(|page| page.display().to_string());
@@ -198,24 +195,28 @@ pub(super) fn started(
 }
 
 /// Whether a result has the crossover of both JVMs.
-pub(super) fn is_whole(result: &ResultDocument) -> bool {
+fn is_whole(result: &ResultDocument) -> bool {
     result
         .crossover
         .as_ref()
         .is_some_and(|it| it.crossover.jvms() == JVMS && it.crossover.ended_early.is_none())
 }
 
-/// The result of a crossover inside two JVMs of the experiment's first variant, one after the other. It is saved after each.
+/// The result of a crossover inside two JVMs of the experiment's first variant, one after the other, unless an earlier session has all of
+/// it. It is saved after each JVM. `command` began the session.
 ///
 /// # Errors
 /// The first JVM has no crossover, or the result cannot be saved.
 pub(super) fn inside_two_jvms(
     experiment: &Experiment,
     options: &CrossoverOptions,
-    command: &[String],
+    (earlier, command): (Option<&Earlier>, &[String]),
     folder: &ResultFolder,
     stop: &AtomicBool,
 ) -> miette::Result<ResultDocument> {
+    if let Some(whole) = earlier.map(|it| &it.document).filter(|it| is_whole(it)) {
+        return Ok(whole.clone());
+    }
     let save = |crossover: &Crossover| {
         folder.give_room();
         let document = CrossoverDocument::from(crossover.clone());
@@ -230,7 +231,7 @@ pub(super) fn inside_two_jvms(
     if let Some(sentence) = words::first_answer(&document) {
         note!("first answer, of one JVM: {sentence}");
     }
-    note!("a second JVM follows, which may have compiled the same code otherwise");
+    note!("a second JVM follows, which may compile the same code differently");
     match inside_a_jvm(experiment, options, folder, stop, 1) {
         Ok(second) => Ok(save(&first.followed_by(second))?.0),
         Err(why) => {
@@ -248,7 +249,7 @@ fn inside_a_jvm(
     options: &CrossoverOptions,
     folder: &ResultFolder,
     stop: &AtomicBool,
-    jvm: usize,
+    jvm: u32,
 ) -> miette::Result<Crossover> {
     let (Some(variant), Some(load)) = (experiment.variants.first(), experiment.loads.first()) else {
         return Err(miette!("nothing is to be started"));
@@ -260,7 +261,7 @@ fn inside_a_jvm(
     };
     launcher.prepare(variant).into_diagnostic()?;
     note!("starting {}", variant.name);
-    let run_folder = folder.run_folder(u32::try_from(jvm).unwrap_or_default(), "crossover", &load.name);
+    let run_folder = folder.run_folder(jvm, "crossover", &load.name);
     folder.empty_run_folder(&run_folder).into_diagnostic()?;
     let server = launcher
         .launch(variant, load.clients(), &run_folder, stop)
@@ -359,12 +360,19 @@ fn exit_code(document: &CrossoverDocument, fail_above: f64) -> ExitCode {
     if has_failed(document, fail_above) { ExitCode::from(super::FAILED) } else { ExitCode::SUCCESS }
 }
 
-/// Whether it was broken off, measured nothing, or had more failed requests than are allowed.
+/// Whether it was broken off, measured nothing, or had more failed requests than are allowed, which is printed.
 pub(super) fn has_failed(document: &CrossoverDocument, fail_above: f64) -> bool {
     let crossover = &document.crossover;
     let is_whole = crossover.ended_early.is_none() && !document.comparisons.is_empty();
     let (ok, failed) = (crossover.requests.ok as f64, crossover.requests.failed as f64);
-    !is_whole || failed > fail_above * (ok + failed)
+    let are_too_many = failed > fail_above * (ok + failed);
+    if are_too_many {
+        note!(
+            "{} requests failed; --fail-above allows a share of them",
+            figures::count(crossover.requests.failed)
+        );
+    }
+    !is_whole || are_too_many
 }
 
 /// What goes on, on stderr: the state, and the ratios so far every few seconds.

@@ -215,12 +215,9 @@ impl ExperimentArgs {
         let is_begun = earlier.as_ref().is_some_and(|it| !it.document.records.is_empty());
         let is_one_load = experiment.loads.len() == 1 && experiment.claims.is_empty();
         if experiment.crossover && is_one_load && !self.needs_runs() && !is_begun {
-            let whole = earlier.as_ref().map(|it| it.document.clone()).filter(crossover::is_whole);
             let options = CrossoverOptions::default();
-            let found = whole.map_or_else(
-                || crossover::inside_two_jvms(&experiment, &options, &command, &folder, &interrupted),
-                Ok,
-            );
+            let begun = (earlier.as_ref(), &*command);
+            let found = crossover::inside_two_jvms(&experiment, &options, begun, &folder, &interrupted);
             match found {
                 Ok(document) => return self.end_of_crossover(document, &folder, &interrupted),
                 Err(why) if code_of(&why) != BAD_INPUT => return Err(why),

@@ -54,16 +54,7 @@ pub fn exit_code(outcomes: &[ExperimentOutcome]) -> ExitCode {
     for ExperimentOutcome { document, conditions, cut_short, disk_full, unsaved, fail_above } in outcomes {
         let name = &document.experiment.name;
         if let Some(crossover) = &document.crossover {
-            let is_failed = *cut_short || has_failed(crossover, *fail_above);
-            if let failed @ 1.. = crossover.crossover.requests.failed
-                && is_failed
-            {
-                note!(
-                    "{name}: {} requests failed; --fail-above allows a share of them",
-                    figures::count(failed)
-                );
-            }
-            gravest = gravest.max(match (disk_full, is_failed) {
+            gravest = gravest.max(match (disk_full, *cut_short || has_failed(crossover, *fail_above)) {
                 (true, _) => Outcome::DiskFull,
                 (false, true) => Outcome::Failed,
                 (false, false) => Outcome::Passed,

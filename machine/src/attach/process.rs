@@ -258,7 +258,7 @@ fn without_tmp(pid: u32, why: io::Error) -> Refusal {
 const DISABLES: &str = "-XX:+DisableAttachMechanism";
 /// Variables with options of a JVM.
 const OPTIONS: [&str; 3] = ["JAVA_TOOL_OPTIONS=", "_JAVA_OPTIONS=", "JDK_JAVA_OPTIONS="];
-/// What stands before the name of a file with options.
+/// The beginnings of words that name a file with options.
 const OPTION_FILES: [&str; 3] = ["@", "-XX:Flags=", "-XX:VMOptionsFile="];
 
 /// The flag is on the command line, in a variable or in a file; or the performance data show it, unless they are off.

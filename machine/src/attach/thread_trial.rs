@@ -52,7 +52,7 @@ fn id_inside(map: &str, id: u32) -> Option<u32> {
     })
 }
 
-/// What the child does.
+/// The work of the child process.
 #[derive(Clone, Copy)]
 struct Trial {
     /// The namespace to enter; `None`: we are in it.
@@ -97,7 +97,8 @@ impl Trial {
                         libc::_exit(0);
                     }
                     child if child > 0 => children[started as usize] = child,
-                    _ => break,
+                    _ if *libc::__errno_location() == libc::EAGAIN => break,
+                    _ => libc::_exit(NOT_TRIED),
                 }
                 started += 1;
             }

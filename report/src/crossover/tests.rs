@@ -3,7 +3,10 @@ use super::*;
 use crate::sample::crossover as document;
 use crate::terminal::crossover::crossover;
 use crate::terminal::{MOST_LINES, PLAIN, TerminalStyle};
+use crate::view::view;
+use threadcount_judge::result::ResultDocument;
 use threadcount_model::crossover::{CrossoverPeriod, LostCpu};
+use threadcount_model::doubt::TrustGrade;
 use threadcount_model::interval::Interval;
 use threadcount_model::record::{Cost, Record, ServerFacts};
 
@@ -264,4 +267,24 @@ fn cores_that_others_used_in_all_periods_are_in_the_trust_as_interference() {
     assert_eq!(trusted(0.0, 1.25), "Other processes used 1.25 of 2 cores; stop them and measure again.");
     assert_eq!(trusted(0.25, 0.0), "CPU steal: 0.25 of 2 cores; measure again when the host is quieter.");
     assert_eq!(trusted(0.15, 0.25), "");
+}
+
+#[test]
+fn a_crossover_is_a_result_with_its_own_page_and_no_word_of_runs_that_were_never_planned() {
+    let variants = "{platform: {}, virtual: {threads: virtual}}";
+    let made = crate::sample::document(variants, "[{clients: 100, duration: 1s}]", &[]);
+    let result = ResultDocument { trusted: false, crossover: Some(document(10, 0.01)), ..made };
+    let shown = view(&result);
+    assert_eq!((shown.no_verdict, shown.trust.grade), (None, TrustGrade::Good));
+    assert_eq!(shown.trust.requests, "175,130 requests, none failed");
+    let terminal = crate::terminal::terminal(&result, None, crate::terminal::PLAIN);
+    assert!(terminal.contains("virtual has 1.11x the throughput of platform (200)"), "{terminal}");
+    assert!(!terminal.contains("No verdict") && !terminal.contains("never ran"), "{terminal}");
+    assert!(terminal.contains("periods in") && !terminal.contains("0 runs"), "{terminal}");
+    let page = crate::html::html(&result).expect("a page");
+    assert!(!page.contains("0 runs") && !page.contains("No complete run"), "{page}");
+    let mut without_verdict = result;
+    let figures = without_verdict.crossover.iter_mut().flat_map(|it| &mut it.figures);
+    figures.for_each(|it| it.failed = it.ok);
+    assert_eq!(view(&without_verdict).trust.grade, TrustGrade::Poor);
 }

@@ -1,7 +1,6 @@
 //! A result before formatting: the one view from which terminal, HTML and Markdown are made.
 
 pub mod answer;
-pub mod crossover;
 mod headline;
 pub mod label;
 mod load;
@@ -14,8 +13,8 @@ pub mod table;
 pub(crate) mod trust;
 mod why;
 
+use crate::crossover as words;
 use crate::sentences::distinct;
-use crossover::CrossoverView;
 use load::{finding_lines, load_view};
 use serde::Serialize;
 use study::StudyView;
@@ -43,8 +42,8 @@ pub struct View {
     pub no_verdict: Option<NoVerdict>,
     /// The answer in sentences, the most important first; empty without a verdict.
     pub answer: Vec<String>,
-    /// The crossover, which has no runs beside it.
-    pub crossover: Option<CrossoverView>,
+    /// Whether the result is a crossover, which has no runs beside it.
+    pub is_crossover: bool,
     /// A table per load; loads of one kind have the same columns.
     pub tables: Vec<LoadTable>,
     /// The reasons for the figures.
@@ -78,7 +77,7 @@ pub struct NoVerdict {
 #[must_use]
 pub fn view(document: &ResultDocument) -> View {
     let trust = trust::trust(document);
-    let crossover_view = crossover::crossover(document);
+    let crossover = document.crossover.as_ref();
     let not_trusted = || (!document.trusted && !answers(document)).then(|| no_verdict(document, &trust));
     let no_verdict = does_not_work(document).or_else(not_trusted);
     let loads = &document.experiment.loads;
@@ -90,22 +89,22 @@ pub fn view(document: &ResultDocument) -> View {
         question: document.experiment.question.clone(),
         setting: setting::setting(document),
         no_verdict,
-        answer: answer(document, crossover_view.as_ref()),
+        answer: answer(document),
         tables: table::tables(document, table::first_columns),
-        why_in_brief: match &crossover_view {
-            Some(it) => why::as_lines(&it.why),
+        why_in_brief: match crossover {
+            Some(it) => why::as_lines(&words::why(it)),
             None => why::in_brief(&load_views, &why),
         },
         next: why::next(&why, &open_ratios),
         why,
         open: open_ratios
             .into_iter()
-            .chain(crossover_view.iter().flat_map(|it| &it.cautions).cloned())
+            .chain(crossover.into_iter().flat_map(words::all_cautions))
             .chain(trust::unseen(&document.experiment))
             .chain(study::skipped(document))
             .collect(),
         trust,
-        crossover: crossover_view,
+        is_crossover: crossover.is_some(),
         study: study::study(document),
         loads: load_views,
         findings: finding_lines(document, |finding| finding.load.is_none()),
@@ -120,9 +119,9 @@ fn answers(document: &ResultDocument) -> bool {
 }
 
 /// The answer of the crossover, or that of the runs that are not in doubt.
-fn answer(document: &ResultDocument, crossover: Option<&CrossoverView>) -> Vec<String> {
-    match crossover {
-        Some(it) => it.answer.clone(),
+fn answer(document: &ResultDocument) -> Vec<String> {
+    match &document.crossover {
+        Some(it) => words::answer::answers(it),
         None if document.trusted => answer::answer(document),
         None if answers(document) => {
             answer::answer(document).into_iter().chain(answer::in_doubt(document)).collect()

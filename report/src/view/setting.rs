@@ -15,9 +15,9 @@ pub(super) fn setting(document: &ResultDocument) -> Vec<String> {
     if document.machine.cores > 0 && document.experiment.starts_any() {
         setting.push(figures::plural(document.machine.cores as usize, "core"));
     }
-    if let Some(alone) = &document.crossover {
-        setting.insert(0, alone.crossover.server.clone());
-        setting.push(periods(alone));
+    if let Some(found) = &document.crossover {
+        setting.insert(0, found.crossover.server.clone());
+        setting.push(periods(found));
         return setting;
     }
     let runs = figures::plural(document.records.len(), "run");

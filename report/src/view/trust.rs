@@ -17,7 +17,7 @@ use threadcount_model::figures;
 use threadcount_model::record::Record;
 use threadcount_model::rounds::RoundsDone;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
-use threadcount_stats::disturbance::of_crossover as of_crossover_disturbance;
+use threadcount_stats::disturbance;
 use threadcount_stats::spread::spreads;
 
 /// How far the figures can be trusted, and why not further.
@@ -48,19 +48,19 @@ const MOST_NAMED: usize = 2;
 #[must_use]
 pub fn trust(document: &ResultDocument) -> Trust {
     match &document.crossover {
-        Some(alone) => of_crossover(alone),
+        Some(found) => of_crossover(found),
         None => of_runs(document),
     }
 }
 
 /// The trust of a crossover: a verdict at all, an undisturbed machine, a warm JVM.
-pub(crate) fn of_crossover(alone: &CrossoverDocument) -> Trust {
-    let mut compared = alone.comparisons.iter();
-    let has_verdict = compared.any(|it| crossover::answer::has_verdict(alone, it.treatment));
-    let is_cold = alone.crossover.warm_up.steady == Some(false);
+pub(crate) fn of_crossover(found: &CrossoverDocument) -> Trust {
+    let mut compared = found.comparisons.iter();
+    let has_verdict = compared.any(|it| crossover::answer::has_verdict(found, it.treatment));
+    let is_cold = found.crossover.warm_up.steady == Some(false);
     let (grade, lowered_by) = match has_verdict {
         false => (TrustGrade::Poor, Some("the crossover has no verdict")),
-        true if of_crossover_disturbance(&alone.crossover).is_some() => {
+        true if disturbance::of_crossover(&found.crossover).is_some() => {
             (TrustGrade::Fair, Some("the machine was busy with something else"))
         }
         true if is_cold => (TrustGrade::Fair, Some("a JVM was still warming up")),
@@ -70,7 +70,7 @@ pub(crate) fn of_crossover(alone: &CrossoverDocument) -> Trust {
     Trust {
         grade,
         lowered_by,
-        requests: crossover::trust(&alone.crossover).trim_end_matches('.').to_owned(),
+        requests: crossover::trust(&found.crossover).trim_end_matches('.').to_owned(),
         basis: Vec::new(),
         remarks: Vec::new(),
         all_remarks: Vec::new(),

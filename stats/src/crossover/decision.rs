@@ -58,7 +58,7 @@ impl Effect {
                 if (ratio.verdict == Verdict::Lower) == is_lower_better { Self::Better } else { Self::Worse }
             }
             Verdict::Higher | Verdict::Lower | Verdict::NoDifference => Self::Same,
-            Verdict::NotEnoughRuns if ratio.jvms_differ => Self::Contradicted,
+            Verdict::NotEnoughRuns if ratio.differing_jvms.is_some() => Self::Contradicted,
             Verdict::NotEnoughRuns => Self::Unknown,
         }
     }
@@ -121,8 +121,7 @@ mod tests {
             verdict,
             p_value: None,
             blocks: 10,
-            in_two_jvms: None,
-            jvms_differ: false,
+            differing_jvms: None,
         }
     }
 
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn a_figure_in_which_two_jvms_contradict_each_other_leaves_it_open() {
         let differing = |verdict| {
-            let p50 = CrossoverRatio { verdict, jvms_differ: true, ..ratio(1.5, 0.01) };
+            let p50 = CrossoverRatio { verdict, differing_jvms: Some([0.68, 3.4]), ..ratio(1.5, 0.01) };
             TreatmentComparison { p50: Some(p50), ..compared(1.2, 1.0, 1.0) }
         };
         assert_eq!(of_one_pair(&differing(Verdict::NotEnoughRuns), false), Decision::NotKnownYet);

@@ -23,8 +23,7 @@ pub(super) fn jackknife(
         verdict: Verdict::NotEnoughRuns,
         p_value: None,
         blocks,
-        in_two_jvms: None,
-        jvms_differ: false,
+        differing_jvms: None,
     };
     // Without pseudo-values the ratio may rest on one block, so it has no interval.
     Some(

@@ -7,7 +7,7 @@
 //! all of them alike. On a machine whose blocks are all uneven, none stands out.
 
 use super::LEAST_BLOCKS;
-use super::comparison::blocks_with_lost_cpu;
+use super::treated::blocks_with_lost_cpu;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod, LostCpu, Treatment};
 
 /// A block is uneven if a treatment lost this share of the machine's cores more than another one ...

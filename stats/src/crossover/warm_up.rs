@@ -3,7 +3,8 @@
 //! While the JVM compiles, both kinds of thread get faster, but not equally: one may be compiled before the other. In a block this
 //! shows in the CPU per request, over all kinds of thread.
 
-use super::comparison::{LEAST_TO_END, blocks_with_lost_cpu};
+use super::comparison::LEAST_TO_END;
+use super::treated::blocks_with_lost_cpu;
 use threadcount_model::crossover::{Crossover, CrossoverPeriod};
 
 /// The JVM is still warming up if the later half of the blocks needs this much less CPU per request than the earlier half.
