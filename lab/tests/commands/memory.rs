@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 const BODY_BYTES: usize = 8 * MIB;
-const MOST_BYTES: usize = 100 * MIB;
+const MOST_BYTES: usize = 160 * MIB;
 
 /// Answers each request with a large body, in chunks where the path asks for them. Returns the port.
 fn serve() -> u16 {
