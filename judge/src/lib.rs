@@ -3,6 +3,7 @@
 
 pub mod conclude;
 pub mod crossover;
+pub mod decision;
 pub mod evidence;
 pub mod evident;
 pub mod explain;

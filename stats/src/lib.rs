@@ -7,6 +7,7 @@ pub mod comparison;
 pub mod compiler;
 pub mod crossover;
 pub mod decided;
+pub mod decision;
 pub mod difference;
 pub mod dispersion;
 pub mod disturbance;

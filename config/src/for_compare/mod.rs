@@ -140,7 +140,7 @@ fn question(compared: &Compared, variants: &[VariantKeys]) -> String {
             format!("What changes between {}?", names.join(" and "))
         }
         Compared::SpringBoot(archive) | Compared::War(archive) => {
-            format!("What do virtual threads change for {}?", file_name(archive))
+            format!("Do virtual threads help {}?", file_name(archive))
         }
         Compared::Helidon(jar) => {
             format!("What does a limit of the requests at once change for {}?", file_name(jar))

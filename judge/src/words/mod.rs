@@ -1,6 +1,7 @@
 //! Sentences for people, each made in one place from typed values.
 
 pub mod activity;
+pub mod decision;
 pub(crate) mod figure;
 pub mod finding;
 pub mod held_carrier;

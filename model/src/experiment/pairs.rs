@@ -38,6 +38,15 @@ impl Experiment {
         with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
+    /// The variant that the question is about where all run the same server: virtual threads beside a baseline on platform threads.
+    #[must_use]
+    pub fn virtual_variant(&self, load: &LoadSpec) -> Option<&Variant> {
+        let baseline = self.baseline(load).filter(|it| !it.is_on_virtual_threads())?;
+        let alike = baseline.apart_from_its_threads();
+        let mut run = self.variants.iter().filter(|variant| variant.runs_under(load));
+        run.find(|it| it.is_on_virtual_threads() && it.apart_from_its_threads() == alike)
+    }
+
     /// Pairs of a platform pool with a written size and the first otherwise equal variant on virtual threads: such a pair may separate the
     /// kind of thread from the number. Only the runs show which pools are large enough.
     #[must_use]

@@ -1,13 +1,15 @@
 //! The answer of a crossover: a sentence per kind of thread, or why there is no verdict.
 
 use super::{baseline, name, shown, times};
+use threadcount_judge::words::decision as decision_words;
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::figures;
 use threadcount_stats::crossover::CrossoverRatio;
 use threadcount_stats::crossover::comparison::{CrossoverDocument, TreatmentComparison, TreatmentFigures};
-use threadcount_stats::crossover::decision::{Decision, decision};
+use threadcount_stats::crossover::decision::decision;
+use threadcount_stats::decision::Decision;
 
 /// The answer covers at most this many kinds of thread; the table shows all.
 const MOST_ANSWERS: usize = 3;
@@ -49,29 +51,26 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
     };
     let mut sentences: Vec<String> =
         others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect();
-    if let Some((first, word)) = sentences.first_mut().zip(decision_words(document, &others)) {
+    if let Some((first, word)) = sentences.first_mut().zip(decided(document, &others)) {
         first.insert_str(0, &word);
     }
     sentences
 }
 
 /// The decision on virtual threads, or on the first kind of thread if they were not compared, as the first word of the answer.
-fn decision_words(document: &CrossoverDocument, others: &[Treatment]) -> Option<String> {
+fn decided(document: &CrossoverDocument, others: &[Treatment]) -> Option<String> {
     let name = |treatment| name(&document.crossover, treatment);
     let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
     let asked = *others.iter().find(is_virtual).or(others.first())?;
     let has_verdict = |treatment| has_verdict(document, treatment);
-    let decided = decision(document, asked, has_verdict).filter(|_| has_verdict(asked))?;
-    Some(match decided {
-        Decision::Yes => "Yes. ".to_owned(),
-        Decision::No => "No. ".to_owned(),
-        Decision::Trade => "A trade. ".to_owned(),
-        Decision::NoDifference => "No difference. ".to_owned(),
+    let decision = decision(document, asked, has_verdict).filter(|_| has_verdict(asked))?;
+    let word = decision_words::word(decision, true);
+    Some(match decision {
         Decision::OnlyTheNumber(threads) => {
             let pool = name(Treatment::Platform { threads });
-            format!("Only the number of threads: {pool} is as good as {}. ", name(asked))
+            format!("{word}: {pool} is as good as {}. ", name(asked))
         }
-        Decision::NotKnownYet => "Not known yet. ".to_owned(),
+        _ => format!("{word}. "),
     })
 }
 

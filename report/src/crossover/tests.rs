@@ -14,7 +14,7 @@ fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
     crossover(document, question, None, PLAIN).lines().map(str::to_owned).collect()
 }
 
-const QUESTION: &str = "What do virtual threads change for app.jar?";
+const QUESTION: &str = "Do virtual threads help app.jar?";
 
 const VIRTUAL: Treatment = Treatment::Virtual { limit: None };
 

@@ -1,9 +1,11 @@
 //! The answer in sentences: which variant wins, by how much, what gets worse, and which variants do as well.
 
-use super::headline::{Direction, Headline, asked_for, headline, is_of_pair, of_load, under};
+use super::headline::{Direction, Headline, asked_for, best, headline, is_of_pair, of_load, overlap, under};
 use crate::load_words::load_words;
 use crate::sentences::capital;
+use threadcount_judge::decision::decision;
 use threadcount_judge::result::ResultDocument;
+use threadcount_judge::words::decision::{self as decision_words, is_yes_or_no};
 use threadcount_judge::words::metric::noun;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::Doubt;
@@ -11,6 +13,7 @@ use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::rounds::RoundsEnd;
+use threadcount_stats::decision::Decision;
 use threadcount_stats::runs::is_complete;
 
 /// Maximum number of loads contradicting the answer that are named; more are only counted.
@@ -35,10 +38,20 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
         return if pairs.is_empty() { vec![nothing_to_compare(document)] } else { pairs };
     };
     let last = headlines.last().filter(|last| last.load.name != first.load.name);
-    let mut sentences = vec![with_load(first)];
-    match last {
-        Some(last) if is_same_measure(first, last) => sentences[0].push_str(&continued(last)),
-        Some(last) => sentences.push(with_load(last)),
+    // Several loads fill the sentence; then the response times are named where they alone decide.
+    let better = |it: &Headline<'_>| match it.direction() {
+        Some(Direction::Same) => it.better(document),
+        _ if last.is_none() => it.better(document),
+        _ => Vec::new(),
+    };
+    let mut sentences = vec![decision_word(document, first) + &with_times(first, &better(first))];
+    match last.map(|last| (last, better(last))) {
+        Some((last, times))
+            if is_same_measure(first, last) && times.is_empty() && better(first).is_empty() =>
+        {
+            sentences[0].push_str(&continued(last));
+        }
+        Some((last, times)) => sentences.push(with_times(last, &times)),
         None => {}
     }
     let lead: Vec<Headline<'_>> = [Some(first), last].into_iter().flatten().copied().collect();
@@ -48,9 +61,29 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
         Some(sentence) => sentences.push(sentence),
         None => sentences.extend(lead.iter().filter_map(|it| as_well(document, it))),
     }
+    sentences.extend(better_ones(document, &lead));
     sentences.extend(between_javas(document, &lead));
     sentences.extend(pairs);
     sentences
+}
+
+/// `Yes. `: the decision on the variant of the first sentence, which states itself that nothing is known yet.
+fn decision_word(document: &ResultDocument, lead: &Headline<'_>) -> String {
+    let variant = &lead.comparison.variant;
+    let decided = decision(document, variant).filter(|it| *it != Decision::NotKnownYet || lead.is_decided());
+    let word = decided.map(|it| decision_words::word(it, is_yes_or_no(&document.experiment.question)));
+    word.map_or_else(String::new, |word| format!("{word}. "))
+}
+
+/// Sentences on the best variant of each load, if it is another one and surely better than the leading one.
+fn better_ones(document: &ResultDocument, lead: &[Headline<'_>]) -> Vec<String> {
+    let better = lead.iter().filter_map(|lead| {
+        let may_be_as_good =
+            |it: &Headline<'_>| it.direction() == lead.direction() && overlap(it.ratio, lead.ratio);
+        let best = best(document, lead.load).filter(|it| it.direction() == Some(Direction::Better))?;
+        (!is_of_pair(&best, lead) && !may_be_as_good(&best)).then_some(best)
+    });
+    better.map(|it| with_load(&it)).collect()
 }
 
 /// Sentences that compare one variant on two Java versions, unless the answer already states them.
@@ -78,10 +111,16 @@ fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
 
 /// `virtual has 1.98x the throughput of platform with 400 clients`.
 fn with_load(it: &Headline<'_>) -> String {
+    with_times(it, &[])
+}
+
+/// `virtual has 1.98x the throughput of platform and 0.39x the p99 with 400 clients`.
+fn with_times(it: &Headline<'_>, times: &[String]) -> String {
+    let all: Vec<String> = std::iter::once(it.clause()).chain(times.iter().cloned()).collect();
     match it.load.workload.answer() {
         // The description of these loads is as long as the sentence, so it is left to the table.
-        Metric::Capacity | Metric::Score => it.clause(),
-        _ => format!("{} {}", it.clause(), under(it.load)),
+        Metric::Capacity | Metric::Score => figures::listed(&all),
+        _ => format!("{} {}", figures::listed(&all), under(it.load)),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::ratios::needed;
 use crate::load_words::{load_words, metric_words};
+use threadcount_judge::decision::effect;
 use threadcount_judge::evident::is_evident;
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
@@ -14,6 +15,7 @@ use threadcount_model::doubt::{Doubt, DoubtReason};
 use threadcount_model::experiment::LoadSpec;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
+use threadcount_stats::decision::Effect;
 use threadcount_stats::ratio::{MARGIN, WIDEST};
 
 /// The comparison that a load's answer is about.
@@ -41,9 +43,17 @@ pub(super) enum Direction {
     Better,
 }
 
+/// The comparison that the question asks for, of virtual threads with platform threads; otherwise that of the best variant.
+pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
+    let asked = document.experiment.virtual_variant(load);
+    let asked =
+        of_load(document, load).into_iter().find(|it| asked.is_some_and(|asked| it.is_about(&asked.name)));
+    asked.or_else(|| best(document, load))
+}
+
 /// The best variant with a conclusive ratio. A variant shown to be better goes before one that is no different, whatever
 /// their figures; among ties the one with the fewest OS threads wins.
-pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
+pub(super) fn best<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
     let all = of_load(document, load);
     let lower_is_better = load.workload.answer().lower_is_better();
     let gain = |it: &Headline<'_>| if lower_is_better { 1.0 / it.ratio.ratio } else { it.ratio.ratio };
@@ -108,7 +118,7 @@ fn is_equivalent(a: &Headline<'_>, b: &Headline<'_>) -> bool {
     a.direction() == b.direction() && overlap(a.ratio, b.ratio) && farthest <= WIDEST
 }
 
-fn overlap(a: &Ratio, b: &Ratio) -> bool {
+pub(super) fn overlap(a: &Ratio, b: &Ratio) -> bool {
     match (a.interval, b.interval) {
         (Some(a), Some(b)) => a.low <= b.high && b.low <= a.high,
         _ => (a.ratio / b.ratio - 1.0).abs() < f64::EPSILON,
@@ -125,6 +135,10 @@ pub(super) fn under(load: &LoadSpec) -> String {
 }
 
 impl<'a> Headline<'a> {
+    fn is_about(&self, variant: &str) -> bool {
+        self.comparison.variant == variant
+    }
+
     pub fn is_decided(&self) -> bool {
         self.is_evident || (self.ratio.verdict != Verdict::NotEnoughRuns && self.unreadable.is_none())
     }
@@ -140,7 +154,7 @@ impl<'a> Headline<'a> {
         let Comparison { variant, baseline, .. } = self.comparison;
         let noun = noun(self.load.workload);
         if let Some(why) = self.unreadable {
-            return format!("Inconclusive, {why}: no ratio of {variant} to {baseline}");
+            return format!("Not known yet, {why}: no ratio of {variant} to {baseline}");
         }
         if self.is_evident {
             let (ratio, times) = (self.ratio, self.times());
@@ -157,9 +171,9 @@ impl<'a> Headline<'a> {
             (Verdict::NoDifference, _) => {
                 format!("{variant} has the same {noun} as {baseline}{}", self.within())
             }
-            (Verdict::NotEnoughRuns, Some(_)) => format!("Inconclusive: {variant} has {}", self.times()),
+            (Verdict::NotEnoughRuns, Some(_)) => format!("Not known yet: {variant} has {}", self.times()),
             (Verdict::NotEnoughRuns, None) => {
-                format!("Inconclusive, {}: {variant} has {}", self.without_interval(), self.times())
+                format!("Not known yet, {}: {variant} has {}", self.without_interval(), self.times())
             }
         }
     }
@@ -189,6 +203,24 @@ impl<'a> Headline<'a> {
         largest
             .filter(|largest| *largest > MARGIN)
             .map_or_else(String::new, |it| format!(" within {}", bound(it)))
+    }
+
+    /// `0.49x the median response time`: the response times of the decision that are shorter and not in the clause.
+    pub fn better(&self, document: &ResultDocument) -> Vec<String> {
+        let times: &[Metric] = match self.load.workload.answer() {
+            _ if !self.is_decided() || self.load.workload.is_overload() => &[],
+            Metric::Rate => &[Metric::P50, Metric::P99],
+            Metric::P50 => &[Metric::P99],
+            _ => &[],
+        };
+        let is_shorter =
+            |metric: &&Metric| effect(document, self.comparison, **metric) == Some(Effect::Better);
+        let shorter = times.iter().filter(is_shorter).filter_map(|metric| self.comparison.ratio(*metric));
+        let words = |it: &Ratio| match it.metric {
+            Metric::P50 => "median response time".to_owned(),
+            metric => metric_words(metric),
+        };
+        shorter.map(|it| format!("{}x the {}", figures::ratio(it.ratio), words(it))).collect()
     }
 
     /// `1.90x the p99`: metrics that are worse beyond doubt and not in the clause. Whoever reads of a shorter median must also
@@ -411,7 +443,7 @@ mod tests {
     fn what_each_half_of_all_runs_shows_is_said_with_their_number() {
         assert_eq!(
             answer_of(&[300.0, 54.0, 181.0, 173.0], &[0.0, 15.0, 17.0, 0.0]),
-            "pinned has 0.0452x the throughput of pool (8.00/s against 177/s, 1 run each) with 200 clients."
+            "Worse. pinned has 0.0452x the throughput of pool (8.00/s against 177/s, 1 run each) with 200 clients."
         );
     }
 
@@ -419,7 +451,7 @@ mod tests {
     fn a_run_that_gets_faster_and_a_difference_that_two_jvms_may_have_stay_inconclusive() {
         for pinned in [[8.0, 10.0, 20.0, 40.0], [70.0, 71.0, 70.0, 69.0], [8.0, 8.0, 40.0, 60.0]] {
             let said = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
-            assert!(said.starts_with("Inconclusive, one valid run"), "{said}");
+            assert!(said.starts_with("Not known yet, one valid run"), "{said}");
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::documents;
 use crate::view::{REPORT, STYLE};
+use threadcount_judge::finding::Fact;
+use threadcount_judge::findings::kind_or_size::KindOrSize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
@@ -92,16 +94,17 @@ fn a_load_in_the_middle_that_contradicts_the_ends_is_in_the_answer() {
     assert_eq!(
         under_four_loads(&[better, same, worse, better]),
         format!(
-            "{ends} But virtual has 0.50x the throughput with 400 clients. But virtual has 1.00x the throughput with 200 clients."
+            "A trade. {ends} But virtual has 0.50x the throughput with 400 clients. But virtual has 1.00x the throughput with 200 clients."
         )
     );
     assert_eq!(
         under_four_loads(&[better, better, tail(1.8), better]),
-        format!("{ends} But virtual has 2.00x the throughput and 1.80x the p99 with 400 clients.")
+        format!("A trade. {ends} But virtual has 2.00x the throughput and 1.80x the p99 with 400 clients.")
     );
     // Look-alikes: as at the ends; not decided; from better to worse by way of no difference; a tail that is said already.
-    assert_eq!(under_four_loads(&[better, of(3.0, Higher), better, better]), ends);
-    assert_eq!(under_four_loads(&[better, of(0.9, NotEnoughRuns), better, better]), ends);
+    let yes = format!("Yes. {ends}");
+    assert_eq!(under_four_loads(&[better, of(3.0, Higher), better, better]), yes);
+    assert_eq!(under_four_loads(&[better, of(0.9, NotEnoughRuns), better, better]), yes);
     assert!(!under_four_loads(&[better, same, worse, worse]).contains("But"));
     let tails = under_four_loads(&[better, tail(1.7), tail(1.8), tail(1.9)]);
     assert_eq!(tails.matches("But").count(), 1, "{tails}");
@@ -117,7 +120,7 @@ fn a_variant_that_is_best_at_one_end_and_worse_at_the_other_is_said_to_be_worse_
         under_four_loads(&[of("virtual", 2.0, Higher), of("virtual", 0.5, Lower), of("cached", 1.5, Higher)]);
     assert_eq!(
         text,
-        "virtual has 2.00x the throughput of platform with 100 clients. cached has 1.50x the throughput of platform with \
+        "A trade. virtual has 2.00x the throughput of platform with 100 clients. cached has 1.50x the throughput of platform with \
          400 clients. But virtual has 0.50x the throughput with 200 clients."
     );
 }
@@ -169,13 +172,15 @@ fn a_variant_without_a_difference_does_not_tie_with_one_that_is_better() {
     let better = ("platform-sized", 1.08, [1.05, 1.11], Higher);
     let wins = "platform-sized has 1.08x the throughput of platform with 400 clients.";
     let of = |rates| answer(&with_rates(rates));
-    assert_eq!(of([better, ("virtual", 1.04, [0.99, 1.09], NoDifference)]), [wins], "fewer OS threads");
-    assert_eq!(of([better, ("virtual", 1.085, [0.99, 1.09], NoDifference)]), [wins], "the larger figure");
+    let same = "Not known yet. virtual has the same throughput as platform within 10 % with 400 clients.";
+    assert_eq!(of([better, ("virtual", 1.04, [0.99, 1.09], NoDifference)]), [same, wins], "fewer OS threads");
+    let larger = ("virtual", 1.085, [0.99, 1.09], NoDifference);
+    assert_eq!(of([better, larger]), [same, wins], "the larger figure");
     // Both are better, and their intervals overlap.
     assert_eq!(
         of([better, ("virtual", 1.07, [1.04, 1.10], Higher)]),
         [
-            "virtual has 1.07x the throughput of platform with 400 clients.",
+            "Yes. virtual has 1.07x the throughput of platform with 400 clients.",
             "With 400 clients, platform-sized has as much (1.08x), with 423 OS threads; virtual has 27."
         ],
         "the fewest OS threads"
@@ -197,13 +202,13 @@ fn a_variant_is_said_to_have_as_much_where_the_intervals_leave_no_room_for_a_dif
     );
     for wide in [[4.24, 4.98], [2.93, 6.18]] {
         let (words, open) = lines(wide);
-        assert_eq!(words, ["virtual has 4.83x the throughput of platform with 400 clients."]);
+        assert_eq!(words, ["Yes. virtual has 4.83x the throughput of platform with 400 clients."]);
         let line = "virtual vs platform-sized, 400 clients: not decided, their intervals overlap";
         assert!(open.contains(line), "{open}");
     }
     // The best variant may be the one with the wide interval.
     let best = with_rates([("platform-sized", 5.4, [2.93, 6.18], Higher), virtual_threads]);
-    assert_eq!(answer(&best), ["platform-sized has 5.40x the throughput of platform with 400 clients."]);
+    assert_eq!(answer(&best), ["Yes. virtual has 4.83x the throughput of platform with 400 clients."]);
 }
 
 #[test]
@@ -293,7 +298,7 @@ fn a_ratio_without_an_interval_says_which_runs_are_missing() {
         ((3, 2), "fewer than 2 rounds with a valid run of both"),
     ] {
         let expected =
-            format!("Inconclusive, {why}: virtual has 2.00x the throughput of platform with 400 clients.");
+            format!("Not known yet, {why}: virtual has 2.00x the throughput of platform with 400 clients.");
         assert_eq!(answer_of(runs), expected);
     }
     let mut document = with(&[]);
@@ -308,11 +313,16 @@ fn a_ratio_without_an_interval_says_which_runs_are_missing() {
 #[test]
 fn no_difference_says_how_large_a_one_is_not_ruled_out() {
     let mut document = with(&[(Metric::Rate, 1.0, Verdict::NoDifference)]);
-    assert_eq!(said(&document), "virtual has the same throughput as platform with 400 clients.");
-    for ratio in &mut document.comparisons[0].ratios {
-        ratio.interval = Some(Interval { low: 0.95, high: 1.04, confidence: 0.95 });
-    }
-    assert_eq!(said(&document), "virtual has the same throughput as platform within 6 % with 400 clients.");
+    let times = "0.50x the median response time and 0.38x the p99";
+    assert_eq!(
+        said(&document),
+        format!("Yes. virtual has the same throughput as platform, {times} with 400 clients.")
+    );
+    document.comparisons[0].ratios[0].interval = Some(Interval { low: 0.95, high: 1.04, confidence: 0.95 });
+    assert_eq!(
+        said(&document),
+        format!("Yes. virtual has the same throughput as platform within 6 %, {times} with 400 clients.")
+    );
 }
 
 #[test]
@@ -336,4 +346,47 @@ fn a_serious_doubt_takes_the_verdict_from_the_comparisons_that_it_is_about_and_f
     document.why_not = loads.iter().map(|load| doubt(load)).collect();
     document.comparisons.retain(|it| it.variant == "virtual");
     assert!(view(&document).no_verdict.is_some(), "nothing is left");
+}
+
+#[test]
+fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threads() {
+    let mut document = documents::demo();
+    document.experiment.loads.truncate(1);
+    document.comparisons.retain(|it| it.load == "c400");
+    let word = |document: &ResultDocument| said(document).split(". ").next().unwrap().to_owned();
+    assert_eq!(word(&document), "Yes");
+    let interval = Interval { low: 0.98, high: 1.02, confidence: 0.95 };
+    let mut found = KindOrSize {
+        pool_threads: 400,
+        metric: Metric::Rate,
+        ratio: 1.0,
+        interval,
+        is_same: true,
+        pool_os_threads: 423.0,
+        virtual_os_threads: Some(27.0),
+        cpu_per_request_ratio: None,
+        cpu_per_request_interval: None,
+    };
+    let mut finding = document.findings[1].clone();
+    finding.fact = Fact::KindOrSize(found);
+    document.findings.push(finding);
+    assert_eq!(word(&document), "Only the number of threads");
+    (found.ratio, found.is_same) = (0.9, false);
+    document.findings.last_mut().unwrap().fact = Fact::KindOrSize(found);
+    document.experiment.question = "What do virtual threads change?".to_owned();
+    assert_eq!(word(&document), "Better");
+}
+
+#[test]
+fn the_answer_is_about_virtual_threads_and_a_better_variant_comes_after_it() {
+    use Verdict::{Higher, Lower};
+    let better = ("platform-sized", 1.30, [1.28, 1.32], Higher);
+    let document = with_rates([better, ("virtual", 0.81, [0.79, 0.83], Lower)]);
+    assert_eq!(
+        answer(&document),
+        [
+            "No. virtual has 0.81x the throughput of platform with 400 clients.",
+            "platform-sized has 1.30x the throughput of platform with 400 clients."
+        ]
+    );
 }

@@ -41,7 +41,7 @@ fn a_spring_boot_application_varies_by_its_property_and_has_its_port_in_the_envi
         asked.surroundings.limit = Some(150);
     });
     let made = made.unwrap();
-    assert_eq!(made.question, "What do virtual threads change for app.jar?");
+    assert_eq!(made.question, "Do virtual threads help app.jar?");
     let known = |name: &str| made.variant(name).unwrap();
     for (name, is_virtual) in [("platform", "false"), ("virtual", "true"), ("virtual-bounded", "true")] {
         let variant = known(name);

@@ -1,0 +1,77 @@
+//! The decision of runs: their ratios to the baseline, by the rule of `threadcount_stats::decision`.
+
+use crate::evident::is_evident;
+use crate::finding::Fact;
+use crate::result::ResultDocument;
+use crate::unreadable::unreadable;
+use threadcount_model::comparison::{Comparison, Verdict};
+use threadcount_model::experiment::LoadSpec;
+use threadcount_model::metric::Metric;
+use threadcount_stats::decision::{Decision, Effect, decide, over_loads};
+
+/// The decision on a variant over all loads under which it was compared with the baseline; `None` if it was not, or if its figures are in
+/// serious doubt.
+#[must_use]
+pub fn decision(document: &ResultDocument, variant: &str) -> Option<Decision> {
+    let loads = document.experiment.loads.iter();
+    let decisions: Vec<Decision> = loads.filter_map(|load| under(document, load, variant)).collect();
+    (!decisions.is_empty()).then(|| over_loads(&decisions))
+}
+
+fn under(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<Decision> {
+    let mut compared = document.comparisons_with_baseline(load, true);
+    let comparison = compared.find(|it| it.variant == variant && document.serious_doubt(it).is_none())?;
+    let decision = decide(&effects(document, load, comparison)?);
+    let helps = matches!(decision, Decision::Yes | Decision::Trade);
+    let number = sufficient_pool(document, load, variant).filter(|_| helps);
+    Some(number.map_or(decision, Decision::OnlyTheNumber))
+}
+
+/// The effect on the metric that the load is run for, and on the response times. `None` if that metric has no ratio.
+fn effects(document: &ResultDocument, load: &LoadSpec, comparison: &Comparison) -> Option<Vec<Effect>> {
+    let answer = load.workload.answer();
+    let effect = |metric| effect(document, comparison, metric);
+    let times: &[Metric] = match answer {
+        // In an overload, response times cover only the requests that did not fail.
+        Metric::Rate if !load.workload.is_overload() => &[Metric::P50, Metric::P99],
+        Metric::P50 => &[Metric::P99],
+        _ => &[],
+    };
+    let times = times.iter().map(|metric| effect(*metric).unwrap_or(Effect::Unknown));
+    // A requested rate is the same for all, and a variant that falls behind it is worse.
+    let behind = (answer == Metric::P50).then(|| effect(Metric::Rate)).flatten();
+    let behind = behind.filter(|it| *it == Effect::Worse);
+    let loses = loses_more(comparison) && load.workload.expects_losses();
+    let loses = loses.then_some(Effect::Worse);
+    Some([effect(answer)?].into_iter().chain(times).chain(behind).chain(loses).collect())
+}
+
+/// The effect on one metric; `None` if it has no ratio.
+#[must_use]
+pub fn effect(document: &ResultDocument, comparison: &Comparison, metric: Metric) -> Option<Effect> {
+    let ratio = comparison.ratio(metric)?;
+    let verdict = match unreadable(document, comparison, ratio) {
+        _ if is_evident(document, comparison, ratio) && ratio.ratio < 1.0 => Verdict::Lower,
+        _ if is_evident(document, comparison, ratio) => Verdict::Higher,
+        Some(_) => Verdict::NotEnoughRuns,
+        None => ratio.verdict,
+    };
+    Some(Effect::new(ratio.ratio, verdict, metric.lower_is_better()))
+}
+
+/// Whether the variant leaves more requests unanswered than the baseline.
+fn loses_more(comparison: &Comparison) -> bool {
+    let of_ratio = comparison.ratio(Metric::Unanswered).map(|it| it.verdict);
+    of_ratio.or_else(|| Some(comparison.difference(Metric::Unanswered)?.verdict)) == Some(Verdict::Higher)
+}
+
+/// The size of the pool of platform threads that does at least as well as this variant; `None` if none is known to.
+fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<u32> {
+    document.findings.iter().find_map(|finding| {
+        let Fact::KindOrSize(found) = &finding.fact else { return None };
+        let is_here =
+            finding.load.as_ref() == Some(&load.name) && finding.variant.as_deref() == Some(variant);
+        let is_pool_better = (found.ratio > 1.0) != found.metric.lower_is_better();
+        (is_here && (found.is_same || is_pool_better)).then_some(found.pool_threads)
+    })
+}
