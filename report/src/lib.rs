@@ -22,6 +22,7 @@ pub mod run_delays;
 pub mod sample;
 pub mod sentences;
 pub mod series;
+pub mod settings;
 pub mod shares;
 pub mod so_far;
 pub mod terminal;

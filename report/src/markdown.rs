@@ -2,10 +2,11 @@
 
 use crate::load_words::load_words;
 use crate::sentences::capital;
+use crate::settings::Setting;
 use crate::terminal::crossover::{alignment, all_rows};
 use crate::view::ratios::ratio_words;
 use crate::view::table::LoadTable;
-use crate::view::{NoVerdict, View, view};
+use crate::view::{NoVerdict, View, WhyLine, view};
 use std::fmt::Write as _;
 use threadcount_judge::published;
 use threadcount_judge::published::PublishedRow;
@@ -16,60 +17,107 @@ use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_model::printable::printable;
 
+/// Rows of the visible tables; with more of them only those of the first load are visible.
+const MOST_ROWS: usize = 7;
+/// Visible reasons.
+const MOST_REASONS: usize = 2;
+
+/// The decision, the table, the limit and the settings in about 20 lines, and all the rest in a fold.
 #[must_use]
 pub fn markdown(document: &ResultDocument) -> String {
     let view = view(document);
-    let mut text = format!("## {}\n\n**{}**", plain(&view.name), plain(&view.question));
+    let mut text = String::new();
+    if let Some(NoVerdict { head, why, .. }) = &view.no_verdict {
+        let _ = writeln!(text, "**{}.** {}.\n", plain(head), plain(why));
+    }
+    if let Some((first, others)) = view.answer.split_first() {
+        let answer = format!("**{}** {}", plain(first), plain(&others.join(" ")));
+        let _ = writeln!(text, "{}\n", answer.trim_end());
+    }
+    let _ = write!(text, "{} · {}", plain(&view.question), plain(&view.name));
     for fact in &view.setting {
         let _ = write!(text, " · {}", plain(fact));
     }
     text.push_str("\n\n");
-    if let Some(NoVerdict { head, why, .. }) = &view.no_verdict {
-        let _ = writeln!(text, "> [!WARNING]\n> **{}.**\n> {}\n", plain(head), plain(why));
+    let are_folded = visible_tables(&mut text, document, &view);
+    for WhyLine { about, sentence } in view.why_in_brief.iter().take(MOST_REASONS) {
+        let about = if about.is_empty() { String::new() } else { format!("**{}**: ", plain(about)) };
+        let _ = writeln!(text, "- {about}{}.", plain(sentence));
     }
-    if !view.answer.is_empty() {
-        let _ = writeln!(text, "{}\n", plain(&view.answer.join(" ")));
+    for Setting { line, why } in &view.settings {
+        let _ = writeln!(text, "- Set: {} ({})", plain(line), plain(why));
     }
-    match &document.crossover {
-        Some(crossover) => {
-            let rows = all_rows(crossover);
-            text.push_str(&table(&rows[0], &alignment(&rows), rows[1..].iter()));
-            text.push('\n');
-        }
-        None => view.tables.iter().for_each(|load| figures_of_load(&mut text, load)),
+    let trust = &view.trust;
+    let lowered_by = trust.lowered_by.iter().chain([&trust.requests]);
+    let lowered_by: Vec<String> = lowered_by.map(|it| format!("{}.", plain(&capital(it)))).collect();
+    let _ = writeln!(text, "- Trust: {}. {}\n", reasons::grade(trust.grade), lowered_by.join(" "));
+    text.push_str("<details><summary>Reasons, request times and all ratios</summary>\n\n");
+    if are_folded {
+        view.tables.iter().for_each(|load| text.push_str(&figures_of_loads(std::slice::from_ref(load))));
     }
     why(&mut text, &view);
-    trust(&mut text, &view);
+    basis(&mut text, &view);
     request_times(&mut text, &view);
     study(&mut text, document);
     claims(&mut text, &view);
     all_ratios(&mut text, document, &view);
     let _ = writeln!(
         text,
-        "Threadcount {}, {}.",
+        "Threadcount {}, {}.\n\n</details>",
         plain(&document.threadcount),
         plain(&figures::moment(&document.created_at))
     );
     text
 }
 
-fn figures_of_load(text: &mut String, load: &LoadTable) {
-    if load.rows.is_empty() {
-        let _ = writeln!(text, "{}: no complete run.\n", plain(&load.words));
-        return;
+/// Adds the tables that have room. Returns whether there are more.
+fn visible_tables(text: &mut String, document: &ResultDocument, view: &View) -> bool {
+    if let Some(crossover) = &document.crossover {
+        let rows = all_rows(crossover);
+        text.push_str(&table(&rows[0], &alignment(&rows), rows[1..].iter()));
+        text.push('\n');
+        return false;
     }
-    let first = load.columns.first().map_or("", |column| column.title);
-    let to = load.baseline.as_ref().map_or_else(String::new, |baseline| format!(" vs {baseline}"));
-    let titles = load.columns.iter().map(|column| column.title.to_owned());
-    let head = [load.words.clone(), "threads".to_owned()].into_iter().chain(titles);
-    let head: Vec<String> = head.chain([format!("{first}{to}")]).collect();
-    let rows = load.rows.iter().map(|row| {
-        let cells = row.cells.iter().map(|cell| cell.clone().unwrap_or_else(|| "–".to_owned())).collect();
-        let ratio = row.ratio.text().replace('x', "×");
-        [vec![row.variant.clone(), row.label.clone()], cells, vec![ratio]].concat()
+    let titles = |load: &LoadTable| load.columns.iter().map(|it| it.title).collect::<Vec<_>>();
+    let first = view.tables.first().map(titles);
+    let are_alike = view.tables.iter().all(|load| Some(titles(load)) == first);
+    let rows: usize = view.tables.iter().map(|load| load.rows.len()).sum();
+    let is_room = are_alike && rows <= MOST_ROWS;
+    let visible = if is_room { &view.tables[..] } else { view.tables.get(..1).unwrap_or_default() };
+    text.push_str(&figures_of_loads(visible));
+    !is_room
+}
+
+/// One table of loads with the same columns.
+fn figures_of_loads(loads: &[LoadTable]) -> String {
+    let Some(first) = loads.first() else { return String::new() };
+    if loads.iter().all(|load| load.rows.is_empty()) {
+        return format!("{}: no complete run.\n\n", plain(&first.words));
+    }
+    let title = first.columns.first().map_or("", |column| column.title);
+    let to = first.baseline.as_ref().map_or_else(String::new, |baseline| format!(" vs {baseline}"));
+    let (name, with_load) = if loads.len() > 1 { ("", true) } else { (first.words.as_str(), false) };
+    let load_title = with_load.then(|| "load".to_owned());
+    let titles = first.columns.iter().map(|column| column.title.to_owned());
+    let head: Vec<String> = [name.to_owned()]
+        .into_iter()
+        .chain(load_title)
+        .chain(titles)
+        .chain([format!("{title}{to}")])
+        .collect();
+    let rows = loads.iter().flat_map(|load| load.rows.iter().map(move |row| (load, row)));
+    let rows = rows.map(|(load, row)| {
+        let cells = row.cells.iter().map(|cell| cell.clone().unwrap_or_else(|| "–".to_owned()));
+        let load = with_load.then(|| load.words.clone());
+        [row.variant.clone()]
+            .into_iter()
+            .chain(load)
+            .chain(cells)
+            .chain([row.ratio.text()])
+            .collect::<Vec<_>>()
     });
-    text.push_str(&table(&head, &format!("<<{}<", ">".repeat(load.columns.len())), rows));
-    text.push('\n');
+    let texts = if with_load { "<<" } else { "<" };
+    table(&head, &format!("{texts}{}<", ">".repeat(first.columns.len())), rows) + "\n"
 }
 
 /// A table; `alignment` has a `<` or a `>` for each column.
@@ -120,16 +168,14 @@ fn request_times(text: &mut String, view: &View) {
     }
 }
 
-fn trust(text: &mut String, view: &View) {
+/// The doubts, and what the trust rests on.
+fn basis(text: &mut String, view: &View) {
     let trust = &view.trust;
-    let sentences = trust.lowered_by.iter().chain([&trust.requests]).chain(&trust.basis);
-    let sentences: Vec<String> = sentences.map(|it| format!("{}.", plain(&capital(it)))).collect();
-    let _ = writeln!(text, "**Trust: {}.** {}\n", reasons::grade(trust.grade), sentences.join(" "));
-    for remark in &trust.remarks {
-        let _ = writeln!(text, "- {}: {}", plain(&remark.runs), plain(&remark.text));
-    }
-    if !trust.remarks.is_empty() {
-        text.push('\n');
+    let sentences = trust.basis.iter().map(|it| format!("{}.", plain(&capital(it))));
+    let remarks = trust.remarks.iter().map(|it| format!("{}: {}.", plain(&it.runs), plain(&it.text)));
+    let lines: Vec<String> = sentences.chain(remarks).map(|it| format!("- {it}")).collect();
+    if !lines.is_empty() {
+        let _ = writeln!(text, "{}\n", lines.join("\n"));
     }
 }
 

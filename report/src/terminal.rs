@@ -10,6 +10,7 @@ pub use style::{MOST_LINES, PLAIN, TerminalStyle};
 
 use crate::layout::display_width;
 use crate::sentences::capital;
+use crate::settings::{Setting, settings};
 use crate::view::study::StudyView;
 use crate::view::{View, WhyLine, view};
 use page::{LABEL, Page, Tone};
@@ -46,7 +47,13 @@ const SHOWN: [Shown; 6] = [
 #[must_use]
 pub fn terminal(document: &ResultDocument, report: Option<&str>, style: TerminalStyle) -> String {
     if let Some(found) = &document.crossover {
-        return crossover::crossover(found, &document.experiment.question, report, style);
+        return crossover::crossover(
+            found,
+            &document.experiment.question,
+            &settings(document),
+            report,
+            style,
+        );
     }
     let view = view(document);
     // An empty line precedes the tables.
@@ -71,6 +78,7 @@ fn page(view: &View, report: Option<&str>, style: TerminalStyle, shown: Shown, t
     page.blank();
     let plain = |lines: Vec<String>| lines.into_iter().map(|it| (it, Tone::Plain)).collect::<Vec<_>>();
     items(&mut page, "Why", &plain(why(view)), shown.why);
+    set(&mut page, &view.settings);
     items(&mut page, "Open", &plain(view.open.iter().map(|it| format!("{it}.")).collect()), shown.open);
     trust(&mut page, view, shown.trust);
     let study = study(&view.study);
@@ -105,6 +113,14 @@ fn items(page: &mut Page, label: &'static str, all: &[(String, Tone)], most_line
             continue;
         }
         page.labelled_within(label, &[(text.clone(), *tone)], left);
+    }
+}
+
+/// Adds the settings with their reasons.
+fn set(page: &mut Page, settings: &[Setting]) {
+    for Setting { line, why } in settings {
+        let text = page.painted(line, Tone::Strong) + " " + &page.painted(&format!("({why})"), Tone::Dim);
+        page.labelled("Set", text);
     }
 }
 

@@ -140,7 +140,7 @@ impl RunFigures {
         }
     }
 
-    pub(crate) fn cpu_use(&self) -> CpuUse {
+    pub fn cpu_use(&self) -> CpuUse {
         CpuUse {
             in_use_cores: self.machine_cpu_cores,
             machine_cores: self.cores,

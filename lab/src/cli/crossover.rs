@@ -26,6 +26,7 @@ use threadcount_model::record::Record;
 use threadcount_report as report;
 use threadcount_report::Format;
 use threadcount_report::crossover as words;
+use threadcount_report::settings::{Setting, crossover_settings, settings};
 use threadcount_report::terminal::crossover::crossover as summary;
 use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
@@ -152,7 +153,8 @@ pub(super) fn attached(
     let document = without_secrets(measured, &attached::experiment(&spec, &origin)).into();
     let question =
         words::question_of_number(&options.treatments).unwrap_or_else(|| words::question_of_port(port));
-    finish(&document, &question, None, options, fail_above)
+    let settings = crossover_settings(&document, &[]);
+    finish(&document, &question, &settings, None, options, fail_above)
 }
 
 /// Its records, as a result has them.
@@ -189,7 +191,8 @@ pub(super) fn started(
     let Some(document) = &result.crossover else { return Ok(ExitCode::from(super::FAILED)) };
     let page = report::write(&result, Format::Html, folder.path());
     let path = page.as_ref().ok().map(|page| page.display().to_string());
-    let code = finish(document, &result.experiment.question, path.as_deref(), options, args.fail_above)?;
+    let question = &result.experiment.question;
+    let code = finish(document, question, &settings(&result), path.as_deref(), options, args.fail_above)?;
     page.into_diagnostic()?;
     Ok(code)
 }
@@ -343,6 +346,7 @@ fn measured(order: &CrossoverOrder<'_>, stop: &AtomicBool) -> miette::Result<Cro
 fn finish(
     document: &CrossoverDocument,
     question: &str,
+    settings: &[Setting],
     report: Option<&str>,
     options: &CrossoverOptions,
     fail_above: f64,
@@ -350,7 +354,7 @@ fn finish(
     if options.json {
         stdout::show(&(serde_json::to_string_pretty(document).into_diagnostic()? + "\n"), true)?;
     } else {
-        stdout::print(&summary(document, question, report, stdout::style()))?;
+        stdout::print(&summary(document, question, settings, report, stdout::style()))?;
     }
     Ok(exit_code(document, fail_above))
 }

@@ -63,19 +63,21 @@ impl ListCommand {
     }
 }
 
-/// A line for each: its name, how long it takes with `--quick`, its question, cut where the line ends.
+/// A line for each: its name, how long it takes with `--quick` and without, its question, cut where the line ends.
 fn table(all: &[Listed], width: usize) -> String {
     let row = |listed: &Listed| match &listed.about {
         Ok(about) => {
-            let time = about.quick.estimate_s.map_or_else(|| "unknown".to_owned(), in_minutes);
+            let time = |size: Size| size.estimate_s.map_or_else(|| "unknown".to_owned(), in_minutes);
             let question = about.question.lines().next().unwrap_or_default();
-            vec![listed.name.clone(), time, question.to_owned()]
+            vec![listed.name.clone(), time(about.quick), time(about.full), question.to_owned()]
         }
-        Err(error) => vec![listed.name.clone(), String::new(), format!("cannot be read: {error}")],
+        Err(error) => {
+            vec![listed.name.clone(), String::new(), String::new(), format!("cannot be read: {error}")]
+        }
     };
-    let head = ["experiment", "--quick", "question"].map(str::to_owned).to_vec();
+    let head = ["experiment", "--quick", "full", "question"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
-    layout::table(&rows, "<><").iter().map(|line| layout::cut(line, width) + "\n").collect()
+    layout::table(&rows, "<>><").iter().map(|line| layout::cut(line, width) + "\n").collect()
 }
 
 fn words(about: &About) -> String {
@@ -119,8 +121,8 @@ mod tests {
         let all = [listed("short", Ok(about("Why?"))), listed("a-longer-name", Ok(about(&"x".repeat(90))))];
         let text = table(&all, 60);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "experiment     --quick  question");
-        assert_eq!(lines[1], "short             77 s  Why?");
+        assert_eq!(lines[0], "experiment     --quick  full  question");
+        assert_eq!(lines[1], "short             77 s  77 s  Why?");
         assert!(lines[2].ends_with('…') && lines[2].chars().count() == 60, "{text}");
     }
 

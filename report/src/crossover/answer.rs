@@ -51,19 +51,31 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
     };
     let mut sentences: Vec<String> =
         others.iter().enumerate().filter_map(sentence).take(MOST_ANSWERS).collect();
-    if let Some((first, word)) = sentences.first_mut().zip(decided(document, &others)) {
+    if let Some((first, word)) = sentences.first_mut().zip(decision_word(document)) {
         first.insert_str(0, &word);
     }
     sentences
 }
 
-/// The decision on virtual threads, or on the first kind of thread if they were not compared, as the first word of the answer.
-fn decided(document: &CrossoverDocument, others: &[Treatment]) -> Option<String> {
-    let name = |treatment| name(&document.crossover, treatment);
+/// The decision on virtual threads, or on the first kind of thread if they were not compared; `None` if there is no verdict on it.
+pub(crate) fn decided(document: &CrossoverDocument) -> Option<(Treatment, Decision)> {
+    let others = document.crossover.treatments.get(1..)?;
     let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
     let asked = *others.iter().find(is_virtual).or(others.first())?;
     let has_verdict = |treatment| has_verdict(document, treatment);
     let decision = decision(document, asked, has_verdict).filter(|_| has_verdict(asked))?;
+    Some((asked, decision))
+}
+
+/// The first word of the answer.
+pub(crate) fn word(document: &CrossoverDocument) -> Option<&'static str> {
+    decided(document).map(|(_, decision)| decision_words::word(decision, true))
+}
+
+/// The word, with the pool that is as good.
+fn decision_word(document: &CrossoverDocument) -> Option<String> {
+    let name = |treatment| name(&document.crossover, treatment);
+    let (asked, decision) = decided(document)?;
     let word = decision_words::word(decision, true);
     Some(match decision {
         Decision::OnlyTheNumber(threads) => {

@@ -11,7 +11,7 @@ use threadcount_model::interval::Interval;
 use threadcount_model::record::{Cost, Record, ServerFacts};
 
 fn lines(document: &CrossoverDocument, question: &str) -> Vec<String> {
-    crossover(document, question, None, PLAIN).lines().map(str::to_owned).collect()
+    crossover(document, question, &[], None, PLAIN).lines().map(str::to_owned).collect()
 }
 
 const QUESTION: &str = "Do virtual threads help app.jar?";
@@ -71,7 +71,8 @@ fn however_many_kinds_there_are_it_has_at_most_22_lines_of_100_columns() {
 
 #[test]
 fn a_narrow_terminal_has_fewer_columns_and_no_line_beyond_its_width() {
-    let text = crossover(&document(10, 0.01), QUESTION, None, TerminalStyle { width: 70, colour: false });
+    let text =
+        crossover(&document(10, 0.01), QUESTION, &[], None, TerminalStyle { width: 70, colour: false });
     assert!(text.lines().all(|line| line.chars().count() <= 70) && text.contains("p99"), "{text}");
     assert!(!text.contains("CPU/request") && text.lines().count() <= MOST_LINES, "{text}");
 }

@@ -3,7 +3,7 @@
 use threadcount_judge::result::ResultDocument;
 
 /// The number of colours that the style sheet has for variants.
-const COLOURS: usize = 6;
+pub(super) const COLOURS: usize = 6;
 
 /// The colour of a variant, from 1; sentences, bars and pictures all use it.
 pub(super) fn colour(document: &ResultDocument, variant: &str) -> usize {

@@ -58,6 +58,7 @@ pub fn html(document: &ResultDocument) -> Result<String, ReportError> {
     make_printable(&mut data);
     let data = data.to_string();
     let mut environment = Environment::new();
+    environment.add_filter("marked", marked);
     environment.add_template(TEMPLATE.0, TEMPLATE.1).map_err(ReportError::Template)?;
     let template = environment.get_template(TEMPLATE.0).map_err(ReportError::Template)?;
     template.render(Serde(Page::from_document(document, &data))).map_err(ReportError::Template)
@@ -98,10 +99,14 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn from_document(document: &'a ResultDocument, data: &str) -> Self {
-        let boards = document.experiment.loads.iter().map(|load| board::board(document, load));
+        let of_runs = document.experiment.loads.iter().map(|load| board::board(document, load));
+        let boards = match &document.crossover {
+            Some(found) => vec![board::crossover_board(found)],
+            None => of_runs.collect(),
+        };
         Self {
             view: view(document),
-            boards: boards.filter(|board| !board.rows.is_empty()).collect(),
+            boards: boards.into_iter().filter(|board| !board.rows.is_empty()).collect(),
             has_findings: !document.findings.is_empty(),
             made_at: figures::moment(&document.created_at).replace('T', " ").replace('Z', " UTC"),
             made_by: &document.threadcount,
@@ -130,6 +135,21 @@ impl<'a> Page<'a> {
             allowed_scripts: [CHARTS, SCRIPT].map(script_hash).join(" "),
         }
     }
+}
+
+/// A sentence as HTML: what stands between backticks is code, and everything else is text.
+#[expect(clippy::needless_pass_by_value, reason = "a filter gets its own text")]
+fn marked(text: String) -> minijinja::Value {
+    let escaped = minijinja::HtmlEscape(&text).to_string();
+    let mut parts: Vec<&str> = escaped.split('`').collect();
+    // A backtick without its partner is a character.
+    let rest = if parts.len().is_multiple_of(2) { parts.pop() } else { None };
+    let mut html = String::new();
+    for (place, part) in parts.iter().enumerate() {
+        html += &if place % 2 == 1 { format!("<code>{part}</code>") } else { (*part).to_owned() };
+    }
+    html += &rest.map_or_else(String::new, |rest| format!("`{rest}"));
+    minijinja::Value::from_safe_string(html)
 }
 
 /// Escapes the texts, which scripts put into the page as they are.
@@ -164,6 +184,14 @@ fn script_hash(script: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_between_backticks_are_code_and_mark_up_in_them_is_text() {
+        let html = |text: &str| marked(text.to_owned()).to_string();
+        assert_eq!(html("set `a<b` to 1"), "set <code>a&lt;b</code> to 1");
+        assert_eq!(html("one ` alone"), "one ` alone");
+        assert_eq!(html("`a` and ` alone"), "<code>a</code> and ` alone");
+    }
 
     #[test]
     fn data_cannot_end_its_script_element() {

@@ -1,12 +1,14 @@
 //! The summary of a crossover: question, setting, answer, a row per kind of thread, reasons, open questions, trust, coverage.
 
 use super::page::{Page, Tone};
+use super::set;
 use super::style::{MOST_LINES, TerminalStyle};
 use crate::crossover::answer::answers;
 use crate::crossover::{
     MOST_KINDS, baseline, cautions, cells, covers, name, of_all_kinds, setting, trust, why,
 };
 use crate::layout::{table, widest};
+use crate::settings::Setting;
 use crate::view::trust::of_crossover;
 use threadcount_judge::words::reasons;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
@@ -25,6 +27,7 @@ const DISPENSABLE: [usize; 3] = [5, 6, 5];
 pub fn crossover(
     document: &CrossoverDocument,
     question: &str,
+    settings: &[Setting],
     report: Option<&str>,
     style: TerminalStyle,
 ) -> String {
@@ -41,6 +44,7 @@ pub fn crossover(
         rows_of(&mut page, document, rows);
         page.blank();
         why.iter().for_each(|it| page.sentence("Why", it, Tone::Plain));
+        set(&mut page, settings);
         open.iter().for_each(|it| page.sentence("Open", it, Tone::Plain));
         let grade = reasons::grade(of_crossover(document).grade);
         page.sentence("Trust", &format!("{grade}: {}", trust(&document.crossover)), Tone::Plain);

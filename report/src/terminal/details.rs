@@ -3,10 +3,11 @@
 use super::crossover::crossover;
 use super::page::{LABEL, Page, Tone};
 use super::style::TerminalStyle;
-use super::table;
+use super::{set, table};
 use crate::layout;
 use crate::phrase::Phrase;
 use crate::sentences::capital;
+use crate::settings::settings;
 use crate::view::ratios::Line;
 use crate::view::table::{LoadTable, all_columns, tables};
 use crate::view::{FindingLine, LoadView, NoVerdict, View, view};
@@ -24,7 +25,7 @@ const LONGEST_NAME: usize = 24;
 #[must_use]
 pub fn details(document: &ResultDocument, style: TerminalStyle) -> String {
     if let Some(found) = &document.crossover {
-        return crossover(found, &document.experiment.question, None, style);
+        return crossover(found, &document.experiment.question, &settings(document), None, style);
     }
     let view = view(document);
     let mut page = Page::new(style);
@@ -50,6 +51,7 @@ fn answer(page: &mut Page, view: &View) {
     for sentence in &view.answer {
         page.sentence("Answer", sentence, Tone::Strong);
     }
+    set(page, &view.settings);
     for line in &view.open {
         page.sentence("Open", &format!("{line}."), Tone::Plain);
     }

@@ -44,7 +44,9 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
         _ if last.is_none() => it.better(document),
         _ => Vec::new(),
     };
-    let mut sentences = vec![decision_word(document, first) + &with_times(first, &better(first))];
+    let word = word(document);
+    let mut sentences =
+        vec![word.map_or_else(String::new, |it| format!("{it}. ")) + &with_times(first, &better(first))];
     match last.map(|last| (last, better(last))) {
         Some((last, times))
             if is_same_measure(first, last) && times.is_empty() && better(first).is_empty() =>
@@ -67,12 +69,19 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     sentences
 }
 
-/// `Yes. `: the decision on the variant of the first sentence, which states itself that nothing is known yet.
-fn decision_word(document: &ResultDocument, lead: &Headline<'_>) -> String {
-    let variant = &lead.comparison.variant;
-    let decided = decision(document, variant).filter(|it| *it != Decision::NotKnownYet || lead.is_decided());
-    let word = decided.map(|it| decision_words::word(it, is_yes_or_no(&document.experiment.question)));
-    word.map_or_else(String::new, |word| format!("{word}. "))
+/// The variant that the answer is about, and the decision on it.
+pub(crate) fn asked(document: &ResultDocument) -> Option<(String, Decision)> {
+    let lead = document.experiment.loads.iter().find_map(|load| headline(document, load))?;
+    let variant = lead.comparison.variant.clone();
+    decision(document, &variant).map(|decision| (variant, decision))
+}
+
+/// The decision in a word, unless the first sentence itself says that nothing is known yet.
+pub(super) fn word(document: &ResultDocument) -> Option<&'static str> {
+    let lead = document.experiment.loads.iter().find_map(|load| headline(document, load))?;
+    let (_, decision) =
+        asked(document).filter(|(_, it)| *it != Decision::NotKnownYet || lead.is_decided())?;
+    Some(decision_words::word(decision, is_yes_or_no(&document.experiment.question)))
 }
 
 /// Sentences on the best variant of each load, if it is another one and surely better than the leading one.

@@ -15,6 +15,7 @@ mod why;
 
 use crate::crossover as words;
 use crate::sentences::distinct;
+use crate::settings::{Setting, settings};
 use load::{finding_lines, load_view};
 use serde::Serialize;
 use study::StudyView;
@@ -40,6 +41,8 @@ pub struct View {
     pub setting: Vec<String>,
     /// The reason for no verdict; `None` if there is one.
     pub no_verdict: Option<NoVerdict>,
+    /// The first word of the answer: `Yes`. `None`: it has none.
+    pub decision: Option<&'static str>,
     /// The answer in sentences, the most important first; empty without a verdict.
     pub answer: Vec<String>,
     /// Whether the result is a crossover, which has no runs beside it.
@@ -50,6 +53,8 @@ pub struct View {
     pub why: Vec<Reason>,
     /// The reasons in brief for the first screen, with the limits of a capacity and the parts of a request's time.
     pub why_in_brief: Vec<WhyLine>,
+    /// Lines to paste into the configuration.
+    pub settings: Vec<Setting>,
     /// Advice on what to try or to measure next.
     pub next: Vec<String>,
     /// Open questions.
@@ -89,12 +94,14 @@ pub fn view(document: &ResultDocument) -> View {
         question: document.experiment.question.clone(),
         setting: setting::setting(document),
         no_verdict,
+        decision: decision(document),
         answer: answer(document),
         tables: table::tables(document, table::first_columns),
         why_in_brief: match crossover {
             Some(it) => why::as_lines(&words::why(it)),
             None => why::in_brief(&load_views, &why),
         },
+        settings: settings(document),
         next: why::next(&why, &open_ratios),
         why,
         open: open_ratios
@@ -127,6 +134,14 @@ fn answer(document: &ResultDocument) -> Vec<String> {
             answer::answer(document).into_iter().chain(answer::in_doubt(document)).collect()
         }
         None => Vec::new(),
+    }
+}
+
+fn decision(document: &ResultDocument) -> Option<&'static str> {
+    match &document.crossover {
+        Some(it) => words::answer::word(it),
+        None if answers(document) => answer::word(document),
+        None => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The reasons for the figures, merging findings of one kind about one variant over all loads, and what to try next.
 
+use super::answer::asked;
 use super::headline::of_load;
 use super::load::LoadView;
 use crate::load_words::load_words;
@@ -10,6 +11,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words;
 use threadcount_model::comparison::Verdict;
 use threadcount_model::experiment::{LoadSpec, PoolSize, Server, ThreadKind, Threads, Variant};
+use threadcount_stats::decision::Decision;
 
 /// A reason for a variant's figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -97,7 +99,11 @@ fn reason(document: &ResultDocument, kind: &[&Finding], advised: &mut Vec<String
     let shown: Vec<String> = shown.map(load_words).collect();
     let everywhere = shown.len() >= ran.count();
     let words = words(first);
-    let is_new = |advice: &String| !advised.contains(advice) && !is_measured(document, kind);
+    // More clients would find the limit, but what was asked is decided.
+    let is_about_load = first.rule() == Rule::ClientCeiling;
+    let is_decided = || asked(document).is_some_and(|(_, it)| it != Decision::NotKnownYet);
+    let is_idle = || is_measured(document, kind) || (is_about_load && is_decided());
+    let is_new = |advice: &String| !advised.contains(advice) && !is_idle();
     let advice = words.advice.filter(is_new);
     advised.extend(advice.clone());
     Some(Reason {

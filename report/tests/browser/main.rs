@@ -398,7 +398,11 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     let bars = page.evaluate(
         "[...document.querySelectorAll('.board tbody tr')].map(row => row.querySelectorAll('.track').length)",
     );
-    assert_eq!(bars, json!([2, 2, 2, 2, 2, 2]), "throughput and p99 only");
+    assert_eq!(bars, json!([1, 1, 1, 1, 1, 1]), "the throughput only");
+    let intervals = page.evaluate(
+        "[...document.querySelectorAll('.board tbody tr')].map(row => row.querySelectorAll('.ratio').length)",
+    );
+    assert_eq!(intervals, json!([0, 3, 3, 0, 3, 3]), "throughput, median and p99 against the baseline");
     let trust = page.text("document.querySelector('.trust').innerText");
     assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
     let study = page.text("[...document.querySelectorAll('.study')].map(it => it.innerText).join(' ')");
@@ -421,7 +425,7 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
             page.evaluate(&script).as_f64().expect(what)
         };
         // On a phone the cards need scrolling, but the badge tells whether to believe the result.
-        let below: &[&str] = if width > 1_000 { &[".card", ".confidence"] } else { &[] };
+        let below: &[&str] = if width > 1_000 { &["#first .card", ".confidence"] } else { &[] };
         for what in ["h1", ".badge", ".verdict", ".board .to"].iter().chain(below) {
             let bottom = bottom(&mut page, what);
             assert!(
@@ -431,14 +435,15 @@ fn which_by_how_much_at_what_price_and_whether_to_believe_it_need_no_scrolling()
         }
         let verdict = page.text("document.querySelector('.verdict').innerText");
         assert!(
-            verdict.starts_with("virtual has 1.98x the throughput of platform with 400 clients"),
+            verdict.starts_with("Yes. virtual has 1.98x the throughput of platform with 400 clients"),
             "{verdict}"
         );
         assert!(verdict.ends_with("with 423 OS threads; virtual has 27."), "{verdict}");
         let weight = page.text("getComputedStyle(document.querySelector('.verdict')).fontWeight");
         assert_eq!(weight, "400");
-        let items = page
-            .evaluate("[...document.querySelectorAll('.card')].map(it => it.querySelectorAll('li').length)");
+        let items = page.evaluate(
+            "[...document.querySelectorAll('#first .card')].map(it => it.querySelectorAll('li').length)",
+        );
         assert!(
             items.as_array().is_some_and(|all| all.len() == 2 && all.iter().all(|it| it.as_u64() <= Some(3)))
         );

@@ -6,6 +6,7 @@ use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Difference, Ratio, Verdict};
 use threadcount_model::figures;
+use threadcount_model::interval::Interval;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RatioTable {
@@ -67,7 +68,7 @@ fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
         interval: figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
         verdict: ratio_words(ratio),
         runs: format!("{} and {}", ratio.runs.0, ratio.runs.1),
-        bar: bar(ratio, reach),
+        bar: bar(ratio.ratio, ratio.interval, ratio.verdict, reach),
     }
 }
 
@@ -88,57 +89,50 @@ fn difference_row(difference: &Difference) -> RatioRow {
     }
 }
 
-/// The largest ratio that the little pictures must show, as a logarithm: between 1.25 and 8 times.
+/// The largest ratio that the little pictures of the comparisons must show, as a logarithm.
 pub fn reach(comparisons: &[Comparison]) -> f64 {
-    let ends = comparisons.iter().flat_map(|comparison| &comparison.ratios).flat_map(|ratio| {
-        let interval = ratio.interval.map_or([ratio.ratio; 2], |interval| [interval.low, interval.high]);
-        interval.map(|end| end.ln().abs())
+    let ratios = comparisons.iter().flat_map(|comparison| &comparison.ratios);
+    reach_of(ratios.map(|ratio| (ratio.ratio, ratio.interval)))
+}
+
+/// The largest ratio that the little pictures must show, as a logarithm: between 1.25 and 8 times.
+pub fn reach_of(ratios: impl Iterator<Item = (f64, Option<Interval>)>) -> f64 {
+    let ends = ratios.flat_map(|(ratio, interval)| {
+        interval.map_or([ratio; 2], |it| [it.low, it.high]).map(|end| end.ln().abs())
     });
     ends.filter(|end| end.is_finite()).fold(0.0, f64::max).clamp(1.25_f64.ln(), 8_f64.ln()) * 1.08
 }
 
 /// The positions of a ratio and its interval in the little picture; `None` without an interval.
-pub fn bar(ratio: &Ratio, reach: f64) -> Option<Bar> {
-    let interval = ratio.interval?;
+pub fn bar(ratio: f64, interval: Option<Interval>, verdict: Verdict, reach: f64) -> Option<Bar> {
+    let interval = interval?;
     let place = |value: f64| {
         let place = 50.0 + 50.0 * value.ln() / reach;
         (place.clamp(0.0, 100.0) * 10.0).round() / 10.0
     };
-    let all_positive = interval.low > 0.0 && ratio.ratio > 0.0 && interval.high.is_finite();
-    let decided = matches!(ratio.verdict, Verdict::Higher | Verdict::Lower);
-    let (low, at, high) = (place(interval.low), place(ratio.ratio), place(interval.high));
+    let all_positive = interval.low > 0.0 && ratio > 0.0 && interval.high.is_finite();
+    let decided = matches!(verdict, Verdict::Higher | Verdict::Lower);
+    let (low, at, high) = (place(interval.low), place(ratio), place(interval.high));
     all_positive.then_some(Bar { low, at, high, decided })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use threadcount_model::comparison::Basis;
-    use threadcount_model::interval::Interval;
-    use threadcount_model::metric::Metric;
 
-    fn ratio(low: f64, ratio: f64, high: f64) -> Ratio {
-        Ratio {
-            metric: Metric::Rate,
-            variant_value: ratio,
-            baseline_value: 1.0,
-            ratio,
-            interval: Some(Interval { low, high, confidence: 0.95 }),
-            verdict: Verdict::Higher,
-            runs: (3, 3),
-            basis: Basis::default(),
-        }
+    fn drawn(low: f64, ratio: f64, high: f64, reach: f64) -> Option<Bar> {
+        bar(ratio, Some(Interval { low, high, confidence: 0.95 }), Verdict::Higher, reach)
     }
 
     #[test]
     fn equal_lies_in_the_middle_and_twice_as_far_from_it_as_half() {
-        let bar = bar(&ratio(0.5, 1.0, 2.0), 4_f64.ln()).unwrap();
+        let bar = drawn(0.5, 1.0, 2.0, 4_f64.ln()).unwrap();
         assert_eq!((bar.low, bar.at, bar.high), (25.0, 50.0, 75.0));
     }
 
     #[test]
     fn a_ratio_that_is_no_number_has_no_bar() {
-        assert_eq!(bar(&ratio(-0.1, 1.0, 2.0), 1.0), None);
-        assert_eq!(bar(&ratio(f64::NAN, f64::NAN, f64::NAN), 1.0), None);
+        assert_eq!(drawn(-0.1, 1.0, 2.0, 1.0), None);
+        assert_eq!(drawn(f64::NAN, f64::NAN, f64::NAN, 1.0), None);
     }
 }

@@ -1,0 +1,320 @@
+//! The lines to set: what a user pastes into the configuration of the framework that was measured, with the reason for each.
+
+use crate::crossover::answer::decided;
+use crate::crossover::{baseline, name};
+use crate::view::answer::asked;
+use serde::Serialize;
+use threadcount_judge::crossover::crossover_reasons;
+use threadcount_judge::evidence::connection_pools::FullPool;
+use threadcount_judge::evidence::variant_runs::RunFigures;
+use threadcount_judge::finding::{Fact, Finding};
+use threadcount_judge::findings::waiting::WaitingPlace;
+use threadcount_judge::result::ResultDocument;
+use threadcount_model::crossover::Treatment;
+use threadcount_model::experiment::Variant;
+use threadcount_model::figures;
+use threadcount_model::metric::Metric;
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::PoolKind;
+use threadcount_stats::crossover::comparison::CrossoverDocument;
+use threadcount_stats::decision::Decision;
+
+/// A larger pool of connections is proposed only if it gives this many times as many connections; a full CPU leaves no use for them.
+const LEAST_GROWTH: f64 = 1.1;
+
+/// The reason for the settings of a variant that is the answer.
+const BETTER: &str = "better here, and worse in nothing that was compared";
+
+/// A line to paste.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// `spring.threads.virtual.enabled=true`.
+    pub line: String,
+    /// The reason without a full stop.
+    pub why: String,
+}
+
+/// At most three lines; none if nothing is to be changed.
+#[must_use]
+pub fn settings(document: &ResultDocument) -> Vec<Setting> {
+    match &document.crossover {
+        Some(crossover) => crossover_settings(crossover, &document.experiment.variants),
+        None => of_runs(document),
+    }
+}
+
+/// The settings after a crossover; `variants` were planned for the server, and none for one that ran already.
+#[must_use]
+pub fn crossover_settings(measured: &CrossoverDocument, variants: &[Variant]) -> Vec<Setting> {
+    let crossover = &measured.crossover;
+    let spring = match variants {
+        [] => Spring::Maybe,
+        planned if planned.iter().any(|it| it.kind_setting().is_some()) => Spring::Yes,
+        _ => Spring::No,
+    };
+    let configured = Configured::new(&crossover.server, spring);
+    let Some((treatment, decision)) = decided(measured) else { return Vec::new() };
+    let os_threads = |treatment: Treatment| {
+        let alone = crossover.alone.iter().find(|it| it.variant == treatment.to_string())?;
+        Metric::OsThreads.of(alone)
+    };
+    let pool = |threads| Treatment::Platform { threads };
+    let settings = match (treatment, decision) {
+        (_, Decision::OnlyTheNumber(threads)) => {
+            let better = name(crossover, treatment);
+            vec![
+                configured.pool(threads, &as_good(&better, os_threads(pool(threads)))),
+                configured.virtual_threads(&format!("or this{}", on(os_threads(treatment)))),
+            ]
+        }
+        (Treatment::Virtual { limit: None }, Decision::Yes) => {
+            vec![configured.virtual_threads(BETTER)]
+        }
+        (Treatment::Platform { threads }, Decision::Yes) => {
+            vec![configured.pool(threads, BETTER)]
+        }
+        _ => Vec::new(),
+    };
+    let chosen = match decision {
+        Decision::Yes | Decision::Trade => treatment,
+        Decision::OnlyTheNumber(threads) => pool(threads),
+        _ => baseline(crossover),
+    };
+    let chosen = chosen.to_string();
+    let record = crossover.explaining.iter().find(|it| it.variant == chosen);
+    let connections = connections(&crossover_reasons(crossover).findings, &chosen, record, spring);
+    settings.into_iter().flatten().chain(connections).collect()
+}
+
+fn of_runs(document: &ResultDocument) -> Vec<Setting> {
+    let Some((variant, decision)) = asked(document) else { return Vec::new() };
+    let experiment = &document.experiment;
+    let load = experiment.loads.iter().find(|load| !document.counted_runs(&variant, &load.name).is_empty());
+    let Some((load, variant)) = load.zip(experiment.variant(&variant)) else { return Vec::new() };
+    let is_on_virtual = experiment.virtual_variant(load).is_some_and(|it| it.name == variant.name);
+    let run_of = |variant: &Variant| document.counted_runs(&variant.name, &load.name).first().copied();
+    let spring = if variant.kind_setting().is_some() { Spring::Yes } else { Spring::No };
+    let product = run_of(variant).and_then(|it| it.server.product.clone()).unwrap_or_default();
+    let variables = experiment.variants.iter().flat_map(|it| it.env.keys());
+    let configured = Configured::new(&variables.fold(product, |words, name| words + " " + name), spring);
+    let os_threads = |name: &str| document.mean(name, &load.name, Metric::OsThreads);
+    let sized = |threads| experiment.variants.iter().find(|it| it.written_pool(load) == Some(threads));
+    let settings = match decision {
+        Decision::OnlyTheNumber(threads) => vec![
+            configured
+                .pool(threads, &as_good(&variant.name, sized(threads).and_then(|it| os_threads(&it.name)))),
+            configured.virtual_threads(&format!("or this{}", on(os_threads(&variant.name)))),
+        ],
+        Decision::Yes if is_on_virtual => {
+            vec![configured.virtual_threads(BETTER)]
+        }
+        Decision::Yes => {
+            let pool = variant.written_pool(load);
+            vec![pool.and_then(|threads| configured.pool(threads, BETTER))]
+        }
+        _ => Vec::new(),
+    };
+    let chosen = match decision {
+        Decision::Yes | Decision::Trade => Some(variant),
+        Decision::OnlyTheNumber(threads) => sized(threads),
+        _ => experiment.baseline(load),
+    };
+    let connections = chosen.and_then(|it| connections(&document.findings, &it.name, run_of(it), spring));
+    settings.into_iter().flatten().chain(connections).collect()
+}
+
+fn as_good(better: &str, os_threads: Option<f64>) -> String {
+    format!("as good as {better}{}", on(os_threads))
+}
+
+/// `, with 424 OS threads`.
+fn on(os_threads: Option<f64>) -> String {
+    os_threads.map_or_else(String::new, |threads| {
+        format!(", with {} OS threads", figures::figure(Metric::OsThreads, threads))
+    })
+}
+
+/// HikariCP's size if requests wait for its connections: the number at which the CPU would be full, as the throughput can grow with them until
+/// then (U = X D: Denning & Buzen, "The operational analysis of queueing network models", 1978).
+fn connections(
+    findings: &[Finding],
+    variant: &str,
+    record: Option<&Record>,
+    spring: Spring,
+) -> Option<Setting> {
+    let pool = findings.iter().find_map(|finding| match &finding.fact {
+        Fact::Waiting(WaitingPlace::Pool(pool)) if finding.variant.as_deref() == Some(variant) => Some(pool),
+        _ => None,
+    })?;
+    let cpu = RunFigures::of(record?)?.cpu_use();
+    enough(pool, cpu.machine_cores, cpu.in_use_cores, spring)
+}
+
+fn enough(pool: &FullPool, machine_cores: f64, in_use_cores: f64, spring: Spring) -> Option<Setting> {
+    let growth = machine_cores / in_use_cores;
+    if pool.kind != PoolKind::Hikari || !growth.is_finite() || growth < LEAST_GROWTH {
+        return None;
+    }
+    let size = figures::whole((pool.connections * growth).ceil());
+    let key = match spring {
+        Spring::Yes => "spring.datasource.hikari.maximum-pool-size",
+        Spring::No | Spring::Maybe => "maximumPoolSize",
+    };
+    let why = format!(
+        "requests wait for the {} connections while {in_use_cores:.1} of {} cores are in use; if the database can serve more",
+        figures::whole(pool.connections),
+        figures::whole(machine_cores)
+    );
+    Some(Setting { line: format!("{key}={size}"), why })
+}
+
+/// Whether Spring Boot configures the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Spring {
+    Yes,
+    No,
+    /// A server that was running already: its framework is not known.
+    Maybe,
+}
+
+/// Where the threads of the measured server are set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Configured {
+    server: Option<KnownServer>,
+    spring: Spring,
+}
+
+/// A server whose settings are known here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KnownServer {
+    Tomcat,
+    Jetty,
+    Undertow,
+}
+
+impl Configured {
+    /// The settings of the server that these words name, in any spelling: a product, or variables that set it.
+    fn new(words: &str, spring: Spring) -> Self {
+        let words = words.to_lowercase();
+        let known = [
+            ("tomcat", KnownServer::Tomcat),
+            ("jetty", KnownServer::Jetty),
+            ("undertow", KnownServer::Undertow),
+        ];
+        let server = known.into_iter().find(|(name, _)| words.contains(name)).map(|(_, server)| server);
+        Self { server, spring }
+    }
+
+    fn virtual_threads(self, why: &str) -> Option<Setting> {
+        let own = match self.server {
+            Some(KnownServer::Tomcat) => Some("<Connector useVirtualThreads=\"true\" …>"),
+            Some(KnownServer::Jetty) => Some("java -jar start.jar --add-modules=threadpool-virtual"),
+            Some(KnownServer::Undertow) | None => None,
+        };
+        self.either(Some("spring.threads.virtual.enabled=true".to_owned()), own.map(str::to_owned), why)
+    }
+
+    fn pool(self, threads: u32, why: &str) -> Option<Setting> {
+        let (of_spring, own) = match self.server? {
+            KnownServer::Tomcat => {
+                ("server.tomcat.threads.max", format!("<Connector maxThreads=\"{threads}\" …>"))
+            }
+            KnownServer::Jetty => {
+                ("server.jetty.threads.max", format!("jetty.threadPool.maxThreads={threads}"))
+            }
+            KnownServer::Undertow => {
+                ("server.undertow.threads.worker", format!("Undertow.builder().setWorkerThreads({threads})"))
+            }
+        };
+        self.either(Some(format!("{of_spring}={threads}")), Some(own), why)
+    }
+
+    /// Spring Boot's line, the server's own, or both where nobody knows which one applies.
+    fn either(self, of_spring: Option<String>, own: Option<String>, why: &str) -> Option<Setting> {
+        let why = why.to_owned();
+        match self.spring {
+            Spring::Yes => of_spring.map(|line| Setting { line, why }),
+            Spring::No => own.map(|line| Setting { line, why }),
+            Spring::Maybe => {
+                let own = own?;
+                of_spring.map(|line| Setting { line, why: format!("{why}; without Spring Boot {own}") })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn lines(document: &CrossoverDocument) -> Vec<String> {
+        crossover_settings(document, &[]).into_iter().map(|it| it.line).collect()
+    }
+
+    /// A crossover in which virtual threads have 1.11 times the throughput, and these times the median and the p99.
+    fn crossover(times: f64, threads: Option<u32>) -> CrossoverDocument {
+        let virtual_threads = Treatment::Virtual { limit: None };
+        let mut made = sample::crossover(10, 0.01).crossover;
+        made.server = "Tomcat 11.0.24".to_owned();
+        made.periods.iter_mut().filter(|it| it.treatment == virtual_threads).for_each(|it| {
+            it.response_times.weighted_ms.iter_mut().for_each(|(ms, _)| *ms *= times);
+        });
+        if let Some(threads) = threads {
+            let treatment = Treatment::Platform { threads };
+            let alike: Vec<_> =
+                made.periods.iter().filter(|it| it.treatment == virtual_threads).cloned().collect();
+            made.periods.extend(
+                alike.into_iter().map(|it| threadcount_model::crossover::CrossoverPeriod { treatment, ..it }),
+            );
+            made.treatments.push(treatment);
+        }
+        made.into()
+    }
+
+    #[test]
+    fn a_yes_has_the_line_of_virtual_threads_and_a_pool_that_is_as_good_has_its_own() {
+        assert_eq!(lines(&crossover(0.1, None)), ["spring.threads.virtual.enabled=true"]);
+        assert_eq!(
+            lines(&crossover(0.1, Some(400))),
+            ["server.tomcat.threads.max=400", "spring.threads.virtual.enabled=true"]
+        );
+    }
+
+    #[test]
+    fn a_trade_or_an_unknown_server_has_no_line() {
+        assert!(lines(&crossover(1.0, None)).is_empty(), "a trade");
+        let mut unknown = crossover(0.1, None);
+        unknown.crossover.server = "Netty 4.2".to_owned();
+        assert!(lines(&unknown).is_empty());
+    }
+
+    #[test]
+    fn a_server_without_spring_boot_has_its_own_line() {
+        let tomcat = Configured::new("Apache Tomcat/11.0.24", Spring::No);
+        assert_eq!(tomcat.pool(400, "").unwrap().line, "<Connector maxThreads=\"400\" …>");
+        assert!(tomcat.virtual_threads("").unwrap().line.contains("useVirtualThreads"));
+        assert_eq!(Configured::new("helidon.jar", Spring::No).virtual_threads(""), None);
+    }
+
+    #[test]
+    fn connections_grow_until_the_cpu_is_full_and_not_where_it_is_full_already() {
+        let pool = FullPool {
+            kind: PoolKind::Hikari,
+            name: "HikariPool-1".to_owned(),
+            connections: 10.0,
+            full_share: 1.0,
+            waiting_threads: 380.0,
+        };
+        let found = enough(&pool, 2.0, 1.25, Spring::Yes).unwrap();
+        assert_eq!(found.line, "spring.datasource.hikari.maximum-pool-size=16");
+        assert!(
+            found.why.starts_with("requests wait for the 10 connections while 1.2 of 2 cores are in use"),
+            "{}",
+            found.why
+        );
+        assert_eq!(enough(&pool, 2.0, 1.95, Spring::Yes), None, "the CPU is full");
+        let other = FullPool { kind: PoolKind::JettyClient, ..pool };
+        assert_eq!(enough(&other, 2.0, 1.25, Spring::Yes), None);
+    }
+}
