@@ -9,6 +9,7 @@ pub mod evident;
 pub mod explain;
 pub mod finding;
 pub mod findings;
+pub mod forecast;
 mod grade;
 pub mod published;
 pub mod result;

@@ -9,6 +9,7 @@ use crate::sentences::capital;
 use std::collections::BTreeSet;
 use threadcount_judge::crossover::crossover_reasons;
 use threadcount_judge::finding::{Finding, Rule};
+use threadcount_judge::forecast::{self, Forecast};
 use threadcount_judge::words::finding::words;
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::Verdict;
@@ -155,8 +156,20 @@ pub(crate) fn why(document: &CrossoverDocument) -> Vec<String> {
             .then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
-    let pool = own_pool(crossover).into_iter().chain(times.take(MOST_KINDS));
+    let expected = (baseline(crossover) == Treatment::Own).then(|| expected(document)).flatten();
+    let pool = own_pool(crossover).into_iter().chain(expected).chain(times.take(MOST_KINDS));
     pool.chain(found.take(MOST_KINDS)).chain(costs.take(MOST_KINDS)).chain(unexplained).collect()
+}
+
+/// `platform (200): from its stations alone virtual threads have 1.62x to 1.99x the throughput, then the limit is the 400 clients.`
+fn expected(document: &CrossoverDocument) -> Option<String> {
+    let expected = forecast::of_treatment(document, Treatment::Own)?;
+    Some(forecast_words(&name(&document.crossover, Treatment::Own), &expected) + ".")
+}
+
+/// The forecast about a variant on platform threads, without a full stop.
+pub(crate) fn forecast_words(about: &str, expected: &Forecast) -> String {
+    format!("{about}: from its stations alone, virtual threads have {}", expected.words())
 }
 
 fn own_pool(crossover: &Crossover) -> Option<String> {

@@ -4,17 +4,12 @@ use crate::crossover::answer::decided;
 use crate::crossover::{baseline, name};
 use crate::view::answer::asked;
 use serde::Serialize;
-use threadcount_judge::crossover::crossover_reasons;
-use threadcount_judge::evidence::connection_pools::FullPool;
-use threadcount_judge::evidence::variant_runs::RunFigures;
-use threadcount_judge::finding::{Fact, Finding};
-use threadcount_judge::findings::waiting::WaitingPlace;
+use threadcount_judge::forecast::{self, Connections, Forecast};
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::crossover::Treatment;
 use threadcount_model::experiment::Variant;
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
-use threadcount_model::record::Record;
 use threadcount_model::record::jvm::PoolKind;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::decision::Decision;
@@ -80,9 +75,7 @@ pub fn crossover_settings(measured: &CrossoverDocument, variants: &[Variant]) ->
         Decision::OnlyTheNumber(threads) => pool(threads),
         _ => baseline(crossover),
     };
-    let chosen = chosen.to_string();
-    let record = crossover.explaining.iter().find(|it| it.variant == chosen);
-    let connections = connections(&crossover_reasons(crossover).findings, &chosen, record, spring);
+    let connections = connections(forecast::of_treatment(measured, chosen), spring);
     settings.into_iter().flatten().chain(connections).collect()
 }
 
@@ -119,7 +112,7 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
         Decision::OnlyTheNumber(threads) => sized(threads),
         _ => experiment.baseline(load),
     };
-    let connections = chosen.and_then(|it| connections(&document.findings, &it.name, run_of(it), spring));
+    let connections = connections(chosen.and_then(|it| forecast::of_runs(document, &it.name, load)), spring);
     settings.into_iter().flatten().chain(connections).collect()
 }
 
@@ -134,38 +127,23 @@ fn on(os_threads: Option<f64>) -> String {
     })
 }
 
-/// HikariCP's size if requests wait for its connections: the number at which the CPU would be full, as the throughput can grow with them until
-/// then (U = X D: Denning & Buzen, "The operational analysis of queueing network models", 1978).
-fn connections(
-    findings: &[Finding],
-    variant: &str,
-    record: Option<&Record>,
-    spring: Spring,
-) -> Option<Setting> {
-    let pool = findings.iter().find_map(|finding| match &finding.fact {
-        Fact::Waiting(WaitingPlace::Pool(pool)) if finding.variant.as_deref() == Some(variant) => Some(pool),
-        _ => None,
-    })?;
-    let cpu = RunFigures::of(record?)?.cpu_use();
-    enough(pool, cpu.machine_cores, cpu.in_use_cores, spring)
-}
-
-fn enough(pool: &FullPool, machine_cores: f64, in_use_cores: f64, spring: Spring) -> Option<Setting> {
-    let growth = machine_cores / in_use_cores;
-    if pool.kind != PoolKind::Hikari || !growth.is_finite() || growth < LEAST_GROWTH {
+/// HikariCP's size if its connections are the next limit.
+fn connections(forecast: Option<Forecast>, spring: Spring) -> Option<Setting> {
+    let Connections { pool, enough } = forecast?.enough_connections?;
+    let now = f64::from(pool.max?);
+    if pool.kind != PoolKind::Hikari || enough < LEAST_GROWTH * now {
         return None;
     }
-    let size = figures::whole((pool.connections * growth).ceil());
     let key = match spring {
         Spring::Yes => "spring.datasource.hikari.maximum-pool-size",
         Spring::No | Spring::Maybe => "maximumPoolSize",
     };
     let why = format!(
-        "requests wait for the {} connections while {in_use_cores:.1} of {} cores are in use; if the database can serve more",
-        figures::whole(pool.connections),
-        figures::whole(machine_cores)
+        "its {} connections are the limit, and {} would be enough for the CPU, if the database can serve them",
+        figures::whole(now),
+        figures::whole(enough)
     );
-    Some(Setting { line: format!("{key}={size}"), why })
+    Some(Setting { line: format!("{key}={}", enough.ceil()), why })
 }
 
 /// Whether Spring Boot configures the server.
@@ -247,6 +225,7 @@ impl Configured {
 mod tests {
     use super::*;
     use crate::sample;
+    use threadcount_model::record::jvm::Pool;
 
     fn lines(document: &CrossoverDocument) -> Vec<String> {
         crossover_settings(document, &[]).into_iter().map(|it| it.line).collect()
@@ -298,23 +277,20 @@ mod tests {
     }
 
     #[test]
-    fn connections_grow_until_the_cpu_is_full_and_not_where_it_is_full_already() {
-        let pool = FullPool {
-            kind: PoolKind::Hikari,
-            name: "HikariPool-1".to_owned(),
-            connections: 10.0,
-            full_share: 1.0,
-            waiting_threads: 380.0,
+    fn connections_that_are_the_next_limit_have_a_size_and_few_more_are_not_worth_a_line() {
+        let forecast = |kind, enough| Forecast {
+            least: 0.9,
+            most: 1.1,
+            next_limit: "the 10 connections of HikariPool-1".to_owned(),
+            enough_threads: None,
+            enough_connections: Some(Connections {
+                pool: Pool { kind, name: "HikariPool-1".to_owned(), max: Some(10), samples: Vec::new() },
+                enough,
+            }),
         };
-        let found = enough(&pool, 2.0, 1.25, Spring::Yes).unwrap();
+        let found = connections(Some(forecast(PoolKind::Hikari, 16.0)), Spring::Yes).unwrap();
         assert_eq!(found.line, "spring.datasource.hikari.maximum-pool-size=16");
-        assert!(
-            found.why.starts_with("requests wait for the 10 connections while 1.2 of 2 cores are in use"),
-            "{}",
-            found.why
-        );
-        assert_eq!(enough(&pool, 2.0, 1.95, Spring::Yes), None, "the CPU is full");
-        let other = FullPool { kind: PoolKind::JettyClient, ..pool };
-        assert_eq!(enough(&other, 2.0, 1.25, Spring::Yes), None);
+        assert_eq!(connections(Some(forecast(PoolKind::Hikari, 10.0)), Spring::Yes), None);
+        assert_eq!(connections(Some(forecast(PoolKind::JettyClient, 16.0)), Spring::Yes), None);
     }
 }

@@ -30,6 +30,7 @@ pub mod runs;
 pub mod sampled_stacks;
 pub mod spread;
 pub mod stack_tree;
+pub mod stations;
 pub mod steady;
 mod student;
 pub mod tail;

@@ -128,6 +128,9 @@ impl WatchCommand {
             let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
             let show = if io::stdout().is_terminal() { terminal::show } else { print_plain };
             show(&mut screen, &mut judge, &lines, stop, &mut limit)?;
+            for line in screen.last_words() {
+                print(&line)?;
+            }
             let end = if screen.ended { WatchEnd::NoMoreLines } else { WatchEnd::AsAsked };
             limit.check_readings().map(|()| end)
         }

@@ -4,6 +4,7 @@ pub mod canary;
 pub mod draw;
 pub mod history;
 pub mod json_line;
+pub mod last_words;
 pub mod limits;
 pub mod plain;
 pub mod printed_limits;

@@ -1,4 +1,4 @@
-//! The screen as plain lines, for a stdout that is not a terminal: one per second, and one for each change of the limits.
+//! The screen as plain lines, for a stdout that is not a terminal: the figures every ten seconds, and a line for each change of the limits.
 
 use super::limits::CurrentLimits;
 use super::printed_limits::PrintedLimits;
@@ -10,6 +10,9 @@ use threadcount_report::live::LimitWords;
 
 /// The largest number of wait-profile groups in a line.
 const MOST_GROUPS: usize = 3;
+
+/// The seconds between two lines of figures.
+const FIGURES_EVERY_S: u64 = 10;
 
 /// Keeps track of what has been printed.
 #[derive(Debug, Default)]
@@ -44,7 +47,7 @@ impl PlainLines {
         if screen.limits != CurrentLimits::TooEarly && self.said.is_news(&screen.limits, Instant::now()) {
             lines.extend(screen.limits.words().iter().map(|limit| limit_line(&time, limit)));
         }
-        if self.second != Some(screen.seconds()) {
+        if self.second.is_none_or(|second| screen.seconds() >= second + FIGURES_EVERY_S) {
             self.second = Some(screen.seconds());
             lines.push(format!("{time}  {}", figures(screen)));
         }

@@ -2,6 +2,7 @@
 
 use super::canary::CanaryDelays;
 use super::history::History;
+use super::last_words::BusiestThreads;
 use super::limits::CurrentLimits;
 use super::problems::Problems;
 use super::sites::Sites;
@@ -28,6 +29,8 @@ pub struct Screen {
     held_readings: u32,
     /// Pools by kind and name.
     pub pools: BTreeMap<(PoolKind, String), Pool>,
+    /// The most busy threads of each pool since the watching began.
+    pub busiest_threads: BusiestThreads,
     /// Heap used, bytes.
     pub heap: History,
     /// Allocation, bytes per second.
@@ -143,6 +146,7 @@ impl Screen {
     fn pool(&mut self, pool: Pool) {
         let key = (pool.kind, pool.name.clone());
         if self.pools.len() < MOST_POOLS || self.pools.contains_key(&key) {
+            self.busiest_threads.add(&pool);
             self.pools.insert(key, pool);
         }
     }

@@ -99,7 +99,12 @@ pub fn view(document: &ResultDocument) -> View {
         tables: table::tables(document, table::first_columns),
         why_in_brief: match crossover {
             Some(it) => why::as_lines(&words::why(it)),
-            None => why::in_brief(&load_views, &why),
+            None => {
+                let mut lines = why::in_brief(&load_views, &why);
+                let expected = why::expected(document);
+                expected.into_iter().for_each(|line| lines.insert(lines.len().min(1), line));
+                lines
+            }
         },
         settings: settings(document),
         next: why::next(&why, &open_ratios),

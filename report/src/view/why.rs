@@ -3,10 +3,12 @@
 use super::answer::asked;
 use super::headline::of_load;
 use super::load::LoadView;
+use crate::crossover::forecast_words;
 use crate::load_words::load_words;
 use crate::request_time::RequestTimeWords;
 use serde::Serialize;
 use threadcount_judge::finding::{Finding, Rule};
+use threadcount_judge::forecast;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words;
 use threadcount_model::comparison::Verdict;
@@ -189,6 +191,17 @@ pub(super) fn in_brief(loads: &[LoadView], reasons: &[Reason]) -> Vec<WhyLine> {
         lines.insert(lines.len().min(1), WhyLine { about, sentence: time.brief.clone() });
     }
     lines
+}
+
+/// What virtual threads would change, from the first load of the baseline alone, where the experiment has them.
+pub(super) fn expected(document: &ResultDocument) -> Option<WhyLine> {
+    document.experiment.loads.iter().find_map(|load| {
+        document.experiment.virtual_variant(load)?;
+        let baseline = &document.experiment.baseline(load)?.name;
+        let expected = forecast::of_runs(document, baseline, load)?;
+        let about = format!("{baseline} ({})", load_words(load));
+        Some(WhyLine { about: String::new(), sentence: forecast_words(&about, &expected) })
+    })
 }
 
 /// What to try, then what to measure, in sentences without a full stop.

@@ -21,7 +21,12 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
         name: "main".into(),
         max: Some(10),
         samples: steps()
-            .map(|(_, t_s)| PoolSample { t_s, busy: Some(9), size: Some(10), queued: Some(3) })
+            .map(|(_, t_s)| PoolSample {
+                t_s,
+                busy: Some(if is_virtual { 9 } else { 4 }),
+                size: Some(10),
+                queued: Some(3),
+            })
             .collect(),
     };
     let pause = |second: u32| Pause {
