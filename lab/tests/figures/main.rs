@@ -14,6 +14,7 @@ mod cpu_profile;
 mod diagnose;
 mod diagnose_pools;
 mod findings;
+mod forecasts;
 mod hangs;
 mod http2_counts;
 mod hung_loops;
