@@ -1,21 +1,30 @@
-//! The decision of runs: their ratios to the baseline, by the rule of `threadcount_stats::decision`.
+//! The decision of an experiment, from the ratios of its runs to the baseline, by the rule of `threadcount_stats::decision`.
 
 use crate::evident::is_evident;
 use crate::finding::Fact;
 use crate::result::ResultDocument;
 use crate::unreadable::unreadable;
 use threadcount_model::comparison::{Comparison, Verdict};
+use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::LoadSpec;
+use threadcount_model::experiment::pairs::Pair;
 use threadcount_model::metric::Metric;
-use threadcount_stats::decision::{Decision, Effect, decide, over_loads};
+use threadcount_stats::decision::{Decision, Effect, decide, is_longer, over_loads};
 
-/// The decision on a variant over all loads under which it was compared with the baseline; `None` if it was not, or if its figures are in
-/// serious doubt.
+/// The decision on a variant over all loads under which it was compared with the baseline; `None` if it was not, or if all its figures are in
+/// serious doubt. It is open if the variant did not work under one of the loads.
 #[must_use]
 pub fn decision(document: &ResultDocument, variant: &str) -> Option<Decision> {
     let loads = document.experiment.loads.iter();
     let decisions: Vec<Decision> = loads.filter_map(|load| under(document, load, variant)).collect();
-    (!decisions.is_empty()).then(|| over_loads(&decisions))
+    let is_failure = |it: &Doubt| it.reason.is_serious() && it.reason.is_of_server();
+    let failed = document.why_not.iter().any(|it| it.variant == variant && is_failure(it));
+    let decided = || match over_loads(&decisions) {
+        Decision::No => Decision::No,
+        _ if failed => Decision::NotKnownYet,
+        decided => decided,
+    };
+    (!decisions.is_empty()).then(decided)
 }
 
 fn under(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<Decision> {
@@ -67,8 +76,21 @@ fn loses_more(comparison: &Comparison) -> bool {
 
 /// The size of the pool of platform threads that does at least as well as this variant; `None` if none is known to.
 fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<u32> {
+    let compared = |name: &str| document.comparisons_with_baseline(load, true).find(|it| it.variant == name);
+    let is_as_short = |pool: &str| {
+        let ratio = |name: &str, metric| Some(compared(name)?.ratio(metric)?.ratio);
+        let of_both = |metric| ratio(pool, metric).zip(ratio(variant, metric));
+        [Metric::P50, Metric::P99]
+            .into_iter()
+            .all(|metric| of_both(metric).is_none_or(|(pool, own)| !is_longer(pool / own)))
+    };
+    let pairs = document.experiment.kind_pairs(load);
     document.findings.iter().find_map(|finding| {
         let Fact::KindOrSize(found) = &finding.fact else { return None };
+        let has_size = |it: &&Pair<'_>| it.variant.written_pool(load) == Some(found.pool_threads);
+        if !pairs.iter().find(has_size).is_some_and(|it| is_as_short(&it.variant.name)) {
+            return None;
+        }
         let is_here =
             finding.load.as_ref() == Some(&load.name) && finding.variant.as_deref() == Some(variant);
         let is_pool_better = (found.ratio > 1.0) != found.metric.lower_is_better();

@@ -12,19 +12,29 @@ use threadcount_model::experiment::{LoadKind, LoadSpec, Workload};
 use threadcount_model::figures::{count, plural, whole};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::Pool;
-use threadcount_model::record::wait_profile::ThreadState;
-use threadcount_model::request_time::RequestTime;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
+use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::stations::{Bounds, ClosedNetwork, Limit, Station};
 
-/// The CPU per request on virtual threads, divided by that on platform threads, in our own crossovers (docs/measurements/statistics.md).
+/// The CPU per request on virtual threads, divided by that on platform threads: assumed, as in crossovers of services on a full CPU, which had
+/// 0.8 to 1.2 times the throughput (docs/measurements/statistics.md).
 const CPU_OF_OTHER_KIND: [f64; 2] = [0.80, 1.25];
 /// A pool is the limit if its threads are all busy in this share of its readings.
 const MOSTLY_FULL: f64 = 0.8;
 /// Requests queue in the code if this many of those in flight do at once, on average ...
 const QUEUEING: f64 = 1.0;
-/// ... and at least this share of them.
+/// ... and at least this share of them. What they queue for is in use all the time if one of them waits in this share of the samples.
 const QUEUEING_SHARE: f64 = 0.05;
+const NEARLY_ALWAYS: f64 = 0.95;
+/// Without a pool that tells its size, this share of the time may pass without a thread; more may be a queue that nobody sees.
+const MOST_WITHOUT_THREAD: f64 = 0.2;
+/// Connections that others than the sampled requests hold, as a share of those that are busy.
+const HELD_BY_OTHERS: f64 = 0.2;
+/// A pool is large enough if it allows this share of the throughput.
+const ENOUGH: f64 = 0.95;
+/// The last Java on which `synchronized` pins a virtual thread (JEP 491).
+const LAST_WITH_PINS: u32 = 23;
 /// The model is used only if the measured throughput lies within its bounds, give or take this share.
 const CLOSES_WITHIN: f64 = 0.15;
 
@@ -35,10 +45,12 @@ pub struct Forecast {
     pub most: f64,
     /// The limit that comes next, in words: `the CPU`.
     pub next_limit: String,
-    /// The threads that the pool needs for as much; `None`: the pool is not the limit.
+    /// The threads with which the pool would do as well; `None`: it is not the limit, or has as many.
     pub enough_threads: Option<f64>,
     /// The size that is enough of the pool of connections that is the next limit.
     pub enough_connections: Option<Connections>,
+    /// What the figures do not know and the reader has to.
+    pub unless: Option<&'static str>,
 }
 
 /// A pool of connections that is too small, and the size up to which the throughput can grow until something else limits it.
@@ -66,7 +78,7 @@ pub fn forecast(
 ) -> Option<Forecast> {
     let clients = f64::from(workload.closed_clients()?);
     let figures = RunFigures::of(record)?;
-    let stations = stations(time, record, &figures, cpu_ms_per_request);
+    let stations = stations(time, record, &figures, cpu_ms_per_request)?;
     let pool = figures.pool.filter(|_| figures.pool_full.is_some_and(|share| share >= MOSTLY_FULL));
     let within = |inside: f64, cpu: f64| {
         let scaled = stations.iter().enumerate().map(|(place, it)| match place {
@@ -83,13 +95,19 @@ pub fn forecast(
     let [cheap, dear] = CPU_OF_OTHER_KIND;
     let (best, worst) = (within(clients, cheap)?, within(clients, dear)?);
     let (next_limit, connections) = next(&stations, &within(clients, 1.0)?, clients, &best);
-    let on_threads_ms: f64 = stations.iter().map(|it| it.station.demand_ms).sum();
+    let enough = |now: f64| {
+        let all = within(clients, 1.0)?.likely_per_s * ENOUGH;
+        (now as u64 + 1..=clients as u64)
+            .map(|it| it as f64)
+            .find(|it| within(*it, 1.0).is_some_and(|bounds| bounds.likely_per_s >= all))
+    };
     Some(Forecast {
         least: worst.least_per_s / time.rate_per_s,
         most: best.most_per_s / time.rate_per_s,
         next_limit,
-        enough_threads: pool.map(|_| ClosedNetwork::enough(on_threads_ms, best.most_per_s).min(clients)),
+        enough_threads: pool.and_then(enough),
         enough_connections: connections,
+        unless: unless(time, record),
     })
 }
 
@@ -122,15 +140,34 @@ pub fn of_treatment(document: &CrossoverDocument, treatment: Treatment) -> Optio
     forecast(time, record, workload, cpu_ms)
 }
 
-/// The CPU first, then the pools of connections, what requests queue for in the code, and the delay.
-fn stations(time: &RequestTime, record: &Record, figures: &RunFigures, cpu_ms: f64) -> Vec<Named> {
+/// What may take the forecast away.
+fn unless(time: &RequestTime, record: &Record) -> Option<&'static str> {
+    let java =
+        record.jvm.as_ref().and_then(|jvm| jvm.java.split(['.', '+', '-']).next()?.parse::<u32>().ok());
+    let waits_outside =
+        |it: &&RequestTimePart| matches!(it.activity.state, ThreadState::Socket | ThreadState::Future);
+    let outside: f64 = time.parts.iter().filter(waits_outside).map(|part| time.share(part)).sum();
+    match java {
+        Some(java) if java <= LAST_WITH_PINS => {
+            Some("unless they pin their carriers, as they may before Java 24")
+        }
+        _ if outside > MOST_WITHOUT_THREAD => Some("if the services behind it keep up"),
+        _ => None,
+    }
+}
+
+/// The CPU first, then the pools of connections, what requests queue for in the code, and the delay. `None`: not all of it is visible.
+fn stations(time: &RequestTime, record: &Record, figures: &RunFigures, cpu_ms: f64) -> Option<Vec<Named>> {
     let per_ms = time.rate_per_s / 1e3;
     let named = |name: String, servers, demand_ms| Named {
         name,
         station: Station { servers, demand_ms },
         pool: None,
     };
-    let mut all = vec![named("the CPU".to_owned(), Some(figures.cores), cpu_ms)];
+    let limits = record.resource_limits.as_ref();
+    let cores =
+        limits.and_then(|it| it.server.quota_cores).map_or(figures.cores, |quota| quota.min(figures.cores));
+    let mut all = vec![named("the CPU".to_owned(), Some(cores), cpu_ms)];
     let pools = record.jvm.iter().flat_map(|jvm| &jvm.pools).filter(|pool| !is_request_pool(pool));
     all.extend(pools.filter_map(|pool| {
         let busy = mean_of(pool.samples.iter().filter_map(|it| it.busy).map(f64::from))?;
@@ -146,22 +183,43 @@ fn stations(time: &RequestTime, record: &Record, figures: &RunFigures, cpu_ms: f
             && !(state == ThreadState::Pool && has_gauge)
             && part.threads >= QUEUEING.max(QUEUEING_SHARE * in_flight)
     });
-    // Whatever others queue for is in use all the time.
-    all.extend(queues.map(|part| {
+    for part in queues {
+        if !is_always_awaited(record, &part.activity) {
+            return None;
+        }
         let place = part.activity.application.as_ref().or(part.activity.library.as_ref());
         let at = place.map_or_else(String::new, |place| format!(" at {place}"));
-        named(format!("what requests wait for{at}"), Some(1.0), 1.0 / per_ms)
-    }));
-    let is_served = |state: ThreadState| {
+        all.push(named(format!("what requests wait for{at}"), Some(1.0), 1.0 / per_ms));
+    }
+    let is_served = |part: &&RequestTimePart| {
+        let state = part.activity.state;
         !state.is_contention() && !state.is_runnable() && state != ThreadState::Safepoint
     };
-    let served_ms: f64 =
-        time.parts.iter().filter(|it| is_served(it.activity.state)).map(|it| it.time.ms).sum();
-    // A connection is held during calls that are in the samples, too.
+    let served: Vec<&RequestTimePart> = time.parts.iter().filter(is_served).collect();
+    let served_ms: f64 = served.iter().map(|it| it.time.ms).sum();
+    // A connection is held during calls that are in the samples, too, or while its request runs.
     let held_ms: f64 = all.iter().filter(|it| it.pool.is_some()).map(|it| it.station.demand_ms).sum();
+    let running_ms: f64 =
+        time.parts.iter().filter(|it| it.activity.state.is_runnable()).map(|it| it.time.ms).sum();
+    let is_of_others = held_ms * (1.0 - HELD_BY_OTHERS) > served_ms + running_ms;
+    let is_queue_hidden =
+        figures.pool.is_none() && time.without_thread.ms > MOST_WITHOUT_THREAD * time.service_time_ms;
+    if is_of_others || is_queue_hidden {
+        return None;
+    }
     let asynchronous_ms = if figures.pool.is_some() { 0.0 } else { time.without_thread.ms.max(0.0) };
     all.push(named(String::new(), None, (served_ms - held_ms).max(0.0) + asynchronous_ms));
-    all
+    Some(all)
+}
+
+/// Whether a thread was seen waiting like this in nearly all samples: then what it waits for was in use all the time.
+fn is_always_awaited(record: &Record, activity: &ThreadActivity) -> bool {
+    let profile = record.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref());
+    let group = profile.and_then(|it| it.groups.iter().find(|group| group.activity == *activity));
+    group.is_some_and(|group| {
+        let awaited = group.threads.iter().filter(|threads| **threads > 0.0).count();
+        awaited as f64 >= NEARLY_ALWAYS * group.threads.len() as f64
+    })
 }
 
 /// The name of the limit, and the size that is enough if it is a pool of connections.
@@ -182,14 +240,15 @@ fn next(stations: &[Named], bounds: &Bounds, clients: f64, best: &Bounds) -> (St
 }
 
 impl Forecast {
-    /// `1.60x to 2.00x the throughput, then the limit is the 400 clients; a pool of 400 threads would be enough, too`.
+    /// `1.60x to 2.00x the throughput, then the limit is the 400 clients; a pool of 400 would do as well`.
     #[must_use]
     pub fn words(&self) -> String {
         let [least, most] = [self.least, self.most].map(threadcount_model::figures::ratio);
-        let pool = self.enough_threads.map_or_else(String::new, |threads| {
-            format!("; a pool of {} threads would be enough, too", whole(threads))
-        });
-        format!("{least}x to {most}x the throughput, then the limit is {}{pool}", self.next_limit)
+        let unless = self.unless.map_or_else(String::new, |it| format!(" {it}"));
+        let pool = self
+            .enough_threads
+            .map_or_else(String::new, |threads| format!("; a pool of {} would do as well", whole(threads)));
+        format!("{least}x to {most}x the throughput{unless}, then the limit is {}{pool}", self.next_limit)
     }
 }
 
@@ -197,8 +256,8 @@ impl Forecast {
 mod tests {
     use super::*;
     use threadcount_model::record::jvm::{JvmReadings, PoolKind, PoolSample};
-    use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole};
-    use threadcount_model::request_time::{RequestTimePart, TimeShare};
+    use threadcount_model::record::wait_profile::{ThreadRole, WaitGroup, WaitProfile};
+    use threadcount_model::request_time::TimeShare;
     use threadcount_model::sample::{run, with_cost};
 
     fn time(rate_per_s: f64, service_time_ms: f64, parts: &[(ThreadState, f64)]) -> RequestTime {
@@ -244,7 +303,7 @@ mod tests {
         let measured = time(3_950.0, 101.0, &[(ThreadState::Sleep, 50.0), (ThreadState::Running, 0.5)]);
         let found = of(&measured, vec![pool(PoolKind::Tomcat, 200, 200)], 0.15).unwrap();
         assert!((1.9..2.05).contains(&found.most) && found.least > 1.6, "{found:?}");
-        assert_eq!((found.next_limit.as_str(), found.enough_threads), ("the 400 clients", Some(400.0)));
+        assert_eq!((found.next_limit.as_str(), found.enough_threads), ("the 400 clients", Some(380.0)));
     }
 
     #[test]
@@ -277,10 +336,32 @@ mod tests {
         );
     }
 
-    #[test]
-    fn a_lock_that_requests_queue_for_is_the_limit_with_any_kind_of_thread() {
+    /// The forecast where a thread waits for a monitor in this share of the samples.
+    fn behind_a_lock(share: f64) -> Option<Forecast> {
         let measured = time(1_000.0, 380.0, &[(ThreadState::Monitor, 199.0), (ThreadState::Sleep, 1.0)]);
-        let found = of(&measured, vec![pool(PoolKind::Tomcat, 200, 200)], 0.1).unwrap();
+        let mut record = record(1_000.0, vec![pool(PoolKind::Tomcat, 200, 200)]);
+        let threads = (0..20).map(|it| if f64::from(it) < share * 20.0 { 199.0 } else { 0.0 }).collect();
+        let group =
+            WaitGroup { activity: measured.parts[0].activity.clone(), threads, ..WaitGroup::default() };
+        let profile = WaitProfile { groups: vec![group], ..WaitProfile::default() };
+        record.jvm.as_mut().unwrap().wait_profile = Some(profile);
+        forecast(&measured, &record, Workload::Http(LoadKind::Closed { clients: 400 }), 0.1)
+    }
+
+    #[test]
+    fn a_lock_that_requests_always_queue_for_is_the_limit_with_any_kind_of_thread() {
+        let found = behind_a_lock(1.0).unwrap();
         assert!((found.most - 1.0).abs() < 0.01 && found.next_limit == "what requests wait for", "{found:?}");
+        assert_eq!(behind_a_lock(0.7), None, "a lock that is free at times has room that nobody knows");
+    }
+
+    #[test]
+    fn connections_that_others_hold_and_a_queue_that_nobody_sees_have_no_forecast() {
+        let parts = [(ThreadState::Pool, 57.0), (ThreadState::Socket, 1.0), (ThreadState::Running, 0.4)];
+        let measured = time(3_200.0, 125.0, &parts);
+        let pools = vec![pool(PoolKind::Tomcat, 200, 200), pool(PoolKind::Hikari, 10, 10)];
+        assert_eq!(of(&measured, pools, 0.4), None, "3.1 ms of a connection, of which requests need 1.4");
+        let hidden = time(1_000.0, 400.0, &[(ThreadState::Sleep, 50.0)]);
+        assert_eq!(of(&hidden, Vec::new(), 0.1), None, "the queue of a pool that does not tell its size");
     }
 }

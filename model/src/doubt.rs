@@ -138,6 +138,18 @@ impl DoubtReason {
         )
     }
 
+    /// Whether the server did not do all that was asked of it.
+    #[must_use]
+    pub const fn is_of_server(&self) -> bool {
+        matches!(
+            self,
+            Self::RunFailed { .. }
+                | Self::RequestsFailed { .. }
+                | Self::NoResponse { .. }
+                | Self::AcceptQueueOverflow { .. }
+        )
+    }
+
     /// Whether the load generator is the cause.
     #[must_use]
     pub const fn is_of_generator(&self) -> bool {

@@ -156,12 +156,16 @@ pub(crate) fn why(document: &CrossoverDocument) -> Vec<String> {
             .then(|| format!("{}: {} the CPU per request.", name(it.treatment), shown(cpu)))
     });
     let unexplained = crossover.unexplained.as_ref().map(|why| format!("Requests were not observed: {why}."));
-    let expected = (baseline(crossover) == Treatment::Own).then(|| expected(document)).flatten();
+    let is_virtual = |it: &Treatment| matches!(it, Treatment::Virtual { .. });
+    let is_asked = crossover.own_threads.is_some()
+        && baseline(crossover) == Treatment::Own
+        && crossover.treatments.iter().any(is_virtual);
+    let expected = is_asked.then(|| expected(document)).flatten();
     let pool = own_pool(crossover).into_iter().chain(expected).chain(times.take(MOST_KINDS));
     pool.chain(found.take(MOST_KINDS)).chain(costs.take(MOST_KINDS)).chain(unexplained).collect()
 }
 
-/// `platform (200): from its stations alone virtual threads have 1.62x to 1.99x the throughput, then the limit is the 400 clients.`
+/// `Forecast from platform (200) alone: with virtual threads 1.62x to 1.99x the throughput, then the limit is the 400 clients.`
 fn expected(document: &CrossoverDocument) -> Option<String> {
     let expected = forecast::of_treatment(document, Treatment::Own)?;
     Some(forecast_words(&name(&document.crossover, Treatment::Own), &expected) + ".")
@@ -169,7 +173,7 @@ fn expected(document: &CrossoverDocument) -> Option<String> {
 
 /// The forecast about a variant on platform threads, without a full stop.
 pub(crate) fn forecast_words(about: &str, expected: &Forecast) -> String {
-    format!("{about}: from its stations alone, virtual threads have {}", expected.words())
+    format!("forecast from {about} alone: with virtual threads {}", expected.words())
 }
 
 fn own_pool(crossover: &Crossover) -> Option<String> {

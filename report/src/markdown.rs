@@ -79,8 +79,9 @@ fn visible_tables(text: &mut String, document: &ResultDocument, view: &View) -> 
         return false;
     }
     let titles = |load: &LoadTable| load.columns.iter().map(|it| it.title).collect::<Vec<_>>();
-    let first = view.tables.first().map(titles);
-    let are_alike = view.tables.iter().all(|load| Some(titles(load)) == first);
+    let kind = |load: &LoadTable| (titles(load), load.baseline.clone());
+    let first = view.tables.first().map(kind);
+    let are_alike = view.tables.iter().all(|load| Some(kind(load)) == first);
     let rows: usize = view.tables.iter().map(|load| load.rows.len()).sum();
     let is_room = are_alike && rows <= MOST_ROWS;
     let visible = if is_room { &view.tables[..] } else { view.tables.get(..1).unwrap_or_default() };

@@ -1,7 +1,7 @@
 //! The lines to set: what a user pastes into the configuration of the framework that was measured, with the reason for each.
 
 use crate::crossover::answer::decided;
-use crate::crossover::{baseline, name};
+use crate::crossover::name;
 use crate::view::answer::asked;
 use serde::Serialize;
 use threadcount_judge::forecast::{self, Connections, Forecast};
@@ -18,7 +18,7 @@ use threadcount_stats::decision::Decision;
 const LEAST_GROWTH: f64 = 1.1;
 
 /// The reason for the settings of a variant that is the answer.
-const BETTER: &str = "better here, and worse in nothing that was compared";
+const BETTER: &str = "better, in nothing shown worse";
 
 /// A line to paste.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -59,23 +59,21 @@ pub fn crossover_settings(measured: &CrossoverDocument, variants: &[Variant]) ->
             let better = name(crossover, treatment);
             vec![
                 configured.pool(threads, &as_good(&better, os_threads(pool(threads)))),
-                configured.virtual_threads(&format!("or this{}", on(os_threads(treatment)))),
+                configured
+                    .virtual_threads(&format!("instead of the line above{}", on(os_threads(treatment)))),
             ]
         }
         (Treatment::Virtual { limit: None }, Decision::Yes) => {
             vec![configured.virtual_threads(BETTER)]
         }
-        (Treatment::Platform { threads }, Decision::Yes) => {
+        (Treatment::Platform { threads }, Decision::Yes) if crossover.own_threads.is_some() => {
             vec![configured.pool(threads, BETTER)]
         }
         _ => Vec::new(),
     };
-    let chosen = match decision {
-        Decision::Yes | Decision::Trade => treatment,
-        Decision::OnlyTheNumber(threads) => pool(threads),
-        _ => baseline(crossover),
-    };
-    let connections = connections(forecast::of_treatment(measured, chosen), spring);
+    let is_chosen = matches!(decision, Decision::Yes | Decision::Trade);
+    let forecast = is_chosen.then(|| forecast::of_treatment(measured, treatment)).flatten();
+    let connections = connections(forecast, spring);
     settings.into_iter().flatten().chain(connections).collect()
 }
 
@@ -87,7 +85,9 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
     let is_on_virtual = experiment.virtual_variant(load).is_some_and(|it| it.name == variant.name);
     let run_of = |variant: &Variant| document.counted_runs(&variant.name, &load.name).first().copied();
     let spring = if variant.kind_setting().is_some() { Spring::Yes } else { Spring::No };
-    let product = run_of(variant).and_then(|it| it.server.product.clone()).unwrap_or_default();
+    // The product of a jar is the name of its file.
+    let product = run_of(variant).filter(|_| spring == Spring::No).and_then(|it| it.server.product.clone());
+    let product = product.unwrap_or_default();
     let variables = experiment.variants.iter().flat_map(|it| it.env.keys());
     let configured = Configured::new(&variables.fold(product, |words, name| words + " " + name), spring);
     let os_threads = |name: &str| document.mean(name, &load.name, Metric::OsThreads);
@@ -96,23 +96,22 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
         Decision::OnlyTheNumber(threads) => vec![
             configured
                 .pool(threads, &as_good(&variant.name, sized(threads).and_then(|it| os_threads(&it.name)))),
-            configured.virtual_threads(&format!("or this{}", on(os_threads(&variant.name)))),
+            configured
+                .virtual_threads(&format!("instead of the line above{}", on(os_threads(&variant.name)))),
         ],
         Decision::Yes if is_on_virtual => {
             vec![configured.virtual_threads(BETTER)]
         }
         Decision::Yes => {
-            let pool = variant.written_pool(load);
+            let is_on_pools = experiment.baseline(load).is_some_and(|it| !it.is_on_virtual_threads());
+            let pool = variant.written_pool(load).filter(|_| is_on_pools);
             vec![pool.and_then(|threads| configured.pool(threads, BETTER))]
         }
         _ => Vec::new(),
     };
-    let chosen = match decision {
-        Decision::Yes | Decision::Trade => Some(variant),
-        Decision::OnlyTheNumber(threads) => sized(threads),
-        _ => experiment.baseline(load),
-    };
-    let connections = connections(chosen.and_then(|it| forecast::of_runs(document, &it.name, load)), spring);
+    let is_chosen = matches!(decision, Decision::Yes | Decision::Trade);
+    let forecast = is_chosen.then(|| forecast::of_runs(document, &variant.name, load)).flatten();
+    let connections = connections(forecast, spring);
     settings.into_iter().flatten().chain(connections).collect()
 }
 
@@ -134,16 +133,18 @@ fn connections(forecast: Option<Forecast>, spring: Spring) -> Option<Setting> {
     if pool.kind != PoolKind::Hikari || enough < LEAST_GROWTH * now {
         return None;
     }
-    let key = match spring {
-        Spring::Yes => "spring.datasource.hikari.maximum-pool-size",
-        Spring::No | Spring::Maybe => "maximumPoolSize",
-    };
+    let size = figures::whole(enough);
     let why = format!(
-        "its {} connections are the limit, and {} would be enough for the CPU, if the database can serve them",
+        "the {} connections of {} are the limit; {size} would not be, if the database can serve them",
         figures::whole(now),
-        figures::whole(enough)
+        pool.name
     );
-    Some(Setting { line: format!("{key}={}", enough.ceil()), why })
+    let own = format!("maximumPoolSize={size}");
+    Configured { server: None, spring }.either(
+        format!("spring.datasource.hikari.maximum-pool-size={size}"),
+        Some(own),
+        &why,
+    )
 }
 
 /// Whether Spring Boot configures the server.
@@ -184,19 +185,23 @@ impl Configured {
     }
 
     fn virtual_threads(self, why: &str) -> Option<Setting> {
+        if self.server.is_none() && self.spring != Spring::Yes {
+            return None;
+        }
+        // A Jetty with its module for virtual threads has a limit that was not measured.
         let own = match self.server {
-            Some(KnownServer::Tomcat) => Some("<Connector useVirtualThreads=\"true\" …>"),
-            Some(KnownServer::Jetty) => Some("java -jar start.jar --add-modules=threadpool-virtual"),
-            Some(KnownServer::Undertow) | None => None,
+            Some(KnownServer::Tomcat) => Some("useVirtualThreads=\"true\" at the Connector in server.xml"),
+            _ => None,
         };
-        self.either(Some("spring.threads.virtual.enabled=true".to_owned()), own.map(str::to_owned), why)
+        self.either("spring.threads.virtual.enabled=true".to_owned(), own.map(str::to_owned), why)
     }
 
     fn pool(self, threads: u32, why: &str) -> Option<Setting> {
         let (of_spring, own) = match self.server? {
-            KnownServer::Tomcat => {
-                ("server.tomcat.threads.max", format!("<Connector maxThreads=\"{threads}\" …>"))
-            }
+            KnownServer::Tomcat => (
+                "server.tomcat.threads.max",
+                format!("maxThreads=\"{threads}\" at the Connector in server.xml"),
+            ),
             KnownServer::Jetty => {
                 ("server.jetty.threads.max", format!("jetty.threadPool.maxThreads={threads}"))
             }
@@ -204,19 +209,18 @@ impl Configured {
                 ("server.undertow.threads.worker", format!("Undertow.builder().setWorkerThreads({threads})"))
             }
         };
-        self.either(Some(format!("{of_spring}={threads}")), Some(own), why)
+        self.either(format!("{of_spring}={threads}"), Some(own), why)
     }
 
     /// Spring Boot's line, the server's own, or both where nobody knows which one applies.
-    fn either(self, of_spring: Option<String>, own: Option<String>, why: &str) -> Option<Setting> {
+    fn either(self, of_spring: String, own: Option<String>, why: &str) -> Option<Setting> {
         let why = why.to_owned();
-        match self.spring {
-            Spring::Yes => of_spring.map(|line| Setting { line, why }),
-            Spring::No => own.map(|line| Setting { line, why }),
-            Spring::Maybe => {
-                let own = own?;
-                of_spring.map(|line| Setting { line, why: format!("{why}; without Spring Boot {own}") })
+        match (self.spring, own) {
+            (Spring::No, own) => own.map(|line| Setting { line, why }),
+            (Spring::Maybe, Some(own)) => {
+                Some(Setting { line: of_spring, why: format!("{why}; without Spring Boot {own}") })
             }
+            _ => Some(Setting { line: of_spring, why }),
         }
     }
 }
@@ -271,7 +275,7 @@ mod tests {
     #[test]
     fn a_server_without_spring_boot_has_its_own_line() {
         let tomcat = Configured::new("Apache Tomcat/11.0.24", Spring::No);
-        assert_eq!(tomcat.pool(400, "").unwrap().line, "<Connector maxThreads=\"400\" …>");
+        assert_eq!(tomcat.pool(400, "").unwrap().line, "maxThreads=\"400\" at the Connector in server.xml");
         assert!(tomcat.virtual_threads("").unwrap().line.contains("useVirtualThreads"));
         assert_eq!(Configured::new("helidon.jar", Spring::No).virtual_threads(""), None);
     }
@@ -283,6 +287,7 @@ mod tests {
             most: 1.1,
             next_limit: "the 10 connections of HikariPool-1".to_owned(),
             enough_threads: None,
+            unless: None,
             enough_connections: Some(Connections {
                 pool: Pool { kind, name: "HikariPool-1".to_owned(), max: Some(10), samples: Vec::new() },
                 enough,

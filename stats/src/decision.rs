@@ -22,7 +22,7 @@ const MATTERS: f64 = 0.05;
 /// The decision on a variant, or on a kind of thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is better than the baseline, and in nothing worse.
+    /// It is better than the baseline, and worse in none of throughput, median and p99.
     Yes,
     /// It is worse than the baseline, and in nothing better.
     No,
@@ -67,6 +67,12 @@ impl Effect {
     }
 }
 
+/// Whether a time that is this many times as long is longer by enough to matter.
+#[must_use]
+pub fn is_longer(ratio: f64) -> bool {
+    ratio >= 1.0 + MATTERS
+}
+
 /// The decision from the figures under one load, the most important first.
 #[must_use]
 pub fn decide(effects: &[Effect]) -> Decision {
@@ -87,12 +93,17 @@ pub fn decide(effects: &[Effect]) -> Decision {
 #[must_use]
 pub fn over_loads(loads: &[Decision]) -> Decision {
     let has = |decision| loads.contains(&decision);
-    let number = loads.iter().find(|it| matches!(it, Decision::OnlyTheNumber(_)));
+    // A pool must be large enough for each load.
+    let threads = |it: &Decision| match it {
+        Decision::OnlyTheNumber(threads) => Some(*threads),
+        _ => None,
+    };
+    let number = loads.iter().filter_map(threads).max().map(Decision::OnlyTheNumber);
     let helps = has(Decision::Yes) || number.is_some();
     match (helps, has(Decision::No)) {
         _ if has(Decision::Trade) => Decision::Trade,
         (true, true) => Decision::Trade,
-        (true, false) if !has(Decision::Yes) => number.copied().unwrap_or(Decision::Yes),
+        (true, false) if !has(Decision::Yes) => number.unwrap_or(Decision::Yes),
         (true, false) => Decision::Yes,
         (false, true) => Decision::No,
         (false, false) if loads.is_empty() || has(Decision::NotKnownYet) => Decision::NotKnownYet,

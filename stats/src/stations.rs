@@ -43,6 +43,8 @@ pub enum Limit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     pub least_per_s: f64,
+    /// That of the mean value analysis.
+    pub likely_per_s: f64,
     pub most_per_s: f64,
     pub limit: Limit,
 }
@@ -62,8 +64,9 @@ impl ClosedNetwork {
         });
         let (limit, most_per_ms) =
             of_stations.fold(inside, |least, it| if it.1 < least.1 { it } else { least });
-        let least_per_ms = (self.mean_value_per_ms() * (1.0 - VARIATION)).min(most_per_ms);
-        Some(Bounds { least_per_s: least_per_ms * 1e3, most_per_s: most_per_ms * 1e3, limit })
+        let likely_per_ms = self.mean_value_per_ms().min(most_per_ms);
+        let least_per_s = likely_per_ms * (1.0 - VARIATION) * 1e3;
+        Some(Bounds { least_per_s, likely_per_s: likely_per_ms * 1e3, most_per_s: most_per_ms * 1e3, limit })
     }
 
     /// Schweitzer's approximation: a request that arrives finds the queues as they are, less its own share.

@@ -12,15 +12,32 @@ pub const fn word(decision: Decision, is_yes_or_no: bool) -> &'static str {
         Decision::No => "Worse",
         Decision::Trade => "A trade",
         Decision::NoDifference => "No difference",
-        Decision::TooSmall => "Less than 5 %",
+        Decision::TooSmall => "No difference that matters",
         Decision::OnlyTheNumber(_) => "Only the number of threads",
         Decision::NotKnownYet => "Not known yet",
     }
 }
 
-/// Whether a question asks for yes or no: `Do virtual threads help?` does, `What do they change?` does not.
+/// Whether yes answers the question where the variant is better: `Do virtual threads help?`, but not `Are they slower?` or `What changes?`.
 #[must_use]
 pub fn is_yes_or_no(question: &str) -> bool {
-    const VERBS: [&str; 10] = ["Do", "Does", "Did", "Is", "Are", "Can", "Will", "Would", "Has", "Have"];
-    question.split_whitespace().next().is_some_and(|first| VERBS.contains(&first))
+    let mut words = question.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    let is_asked = words
+        .next()
+        .is_some_and(|first| ["do", "does", "is", "are", "can", "will"].contains(&first.as_str()));
+    is_asked && words.any(|word| ["help", "helps", "faster", "better"].contains(&word.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_yes_or_no;
+
+    #[test]
+    fn yes_answers_a_question_for_help_and_no_question_for_harm() {
+        assert!(
+            is_yes_or_no("Do virtual threads help app.jar?") && is_yes_or_no("Are virtual threads faster?")
+        );
+        assert!(!is_yes_or_no("Are virtual threads slower than the pool?"));
+        assert!(!is_yes_or_no("What does help?"));
+    }
 }

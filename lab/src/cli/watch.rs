@@ -38,7 +38,7 @@ const ENDING: Duration = Duration::from_secs(3);
 
 /// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
 ///
-/// A screen in a terminal; elsewhere a line per second, and one whenever the limits change.
+/// A screen in a terminal; elsewhere a line every ten seconds, and one whenever the limits change; the limit and a forecast at the end.
 /// Loads a small agent into the JVM, and removes it at the end. The JVM prints a warning on its standard error (JEP 451).
 /// Needs Java 21 or newer and the same user. Exit code: 0 done, 1 the JVM or the agent
 /// ended before that, 2 bad usage or input.

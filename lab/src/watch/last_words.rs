@@ -28,11 +28,13 @@ impl BusiestThreads {
         let (name, &(busy, max)) = busiest?;
         let of_all = format!("{} of {} threads of {name}", count(busy as u64), count(max as u64));
         Some(if share(busy, max) < NEARLY_ALL {
-            format!("virtual threads would change nothing: at most {of_all} were busy in {watched}")
+            format!(
+                "virtual threads would add no throughput at this load: at most {of_all} were busy in {watched}"
+            )
         } else {
             format!(
-                "{of_all} were busy at once: virtual threads or a larger pool can let more requests in; \
-                 `threadcount compare --attach` with --crossover measures by how much"
+                "{of_all} were busy at once: if nothing above is the limit, virtual threads or a larger pool add throughput. \
+                 `threadcount compare --attach PID --crossover` measures it, on a test instance"
             )
         })
     }
@@ -46,7 +48,10 @@ impl Screen {
             return Vec::new();
         }
         let limits = self.limits.words().into_iter().map(|it| format!("limit: {}", it.sentence));
-        let forecast = self.busiest_threads.forecast(&plural(self.seconds(), "second"));
+        // Requests may be on virtual threads already, and the pool idle for that reason.
+        let is_on_virtual = self.carriers.as_ref().is_some_and(|it| it.threads > 0);
+        let forecast =
+            self.busiest_threads.forecast(&plural(self.seconds(), "second")).filter(|_| !is_on_virtual);
         limits.chain(forecast.map(|it| format!("forecast: {it}"))).collect()
     }
 }
@@ -75,7 +80,7 @@ mod tests {
     fn a_pool_that_was_never_full_needs_no_virtual_threads() {
         assert_eq!(
             forecast(&[3, 37, 12], "tomcat").unwrap(),
-            "virtual threads would change nothing: at most 37 of 200 threads of http-nio-8080 were busy in 10 s"
+            "virtual threads would add no throughput at this load: at most 37 of 200 threads of http-nio-8080 were busy in 10 s"
         );
     }
 

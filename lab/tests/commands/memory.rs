@@ -9,6 +9,7 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 const BODY_BYTES: usize = 8 * MIB;
+/// Of 240 MiB in all at most 64 are kept; a list that grows is copied meanwhile, and the allocator returns memory late.
 const MOST_BYTES: usize = 160 * MIB;
 
 /// Answers each request with a large body, in chunks where the path asks for them. Returns the port.

@@ -8,7 +8,7 @@ pub mod estimate;
 pub mod explaining;
 pub mod health;
 pub mod open_files;
-mod pairs;
+pub mod pairs;
 pub mod plan;
 pub mod protocol;
 pub mod request;

@@ -93,7 +93,8 @@ impl Variant {
     }
 
     /// Whether each request gets a virtual thread, without a limit that we set.
-    fn is_on_virtual_threads(&self) -> bool {
+    #[must_use]
+    pub fn is_on_virtual_threads(&self) -> bool {
         threads(self).map_or_else(
             || self.kind_setting() == Some(ThreadKind::Virtual) && self.limit_setting().is_none(),
             |it| *it == Threads::Virtual,

@@ -30,7 +30,10 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
     let name = |treatment| name(&document.crossover, treatment);
     let own = name(baseline(&document.crossover));
     let others = document.crossover.treatments.iter().skip(1);
-    let others: Vec<Treatment> = others.copied().collect();
+    let mut others: Vec<Treatment> = others.copied().collect();
+    // What was asked comes first.
+    let asked = decided(document).map(|it| it.0);
+    others.sort_by_key(|it| Some(*it) != asked);
     let sentence = |(at, &treatment): (usize, &Treatment)| {
         let figures = document.figures.iter().find(|it| it.treatment == treatment)?;
         let comparison = document.comparisons.iter().find(|it| it.treatment == treatment);
@@ -60,23 +63,27 @@ pub(crate) fn answers(document: &CrossoverDocument) -> Vec<String> {
 /// The decision on virtual threads, or on the first kind of thread if they were not compared; `None` if there is no verdict on it.
 pub(crate) fn decided(document: &CrossoverDocument) -> Option<(Treatment, Decision)> {
     let others = document.crossover.treatments.get(1..)?;
-    let is_virtual = |it: &&Treatment| matches!(it, Treatment::Virtual { .. });
-    let asked = *others.iter().find(is_virtual).or(others.first())?;
+    let asked = *others.iter().find(|it| is_virtual(**it)).or(others.first())?;
     let has_verdict = |treatment| has_verdict(document, treatment);
     let decision = decision(document, asked, has_verdict).filter(|_| has_verdict(asked))?;
     Some((asked, decision))
 }
 
+/// Whether yes and no answer the question: it is about virtual threads. About another kind the answer is better or worse.
+const fn is_virtual(treatment: Treatment) -> bool {
+    matches!(treatment, Treatment::Virtual { .. })
+}
+
 /// The first word of the answer.
 pub(crate) fn word(document: &CrossoverDocument) -> Option<&'static str> {
-    decided(document).map(|(_, decision)| decision_words::word(decision, true))
+    decided(document).map(|(asked, decision)| decision_words::word(decision, is_virtual(asked)))
 }
 
 /// The word, with the pool that is as good.
 fn decision_word(document: &CrossoverDocument) -> Option<String> {
     let name = |treatment| name(&document.crossover, treatment);
     let (asked, decision) = decided(document)?;
-    let word = decision_words::word(decision, true);
+    let word = decision_words::word(decision, is_virtual(asked));
     Some(match decision {
         Decision::OnlyTheNumber(threads) => {
             let pool = name(Treatment::Platform { threads });

@@ -175,9 +175,15 @@ pub fn crossover_board(found: &CrossoverDocument) -> Board {
         let cells = [first.map(|it| Cell { ratio: rate, ..it })].into_iter().chain(others).collect();
         BoardRow { variant: name, label: String::new(), colour: place % COLOURS + 1, ratio, cells }
     };
-    let rows: Vec<BoardRow> = found.figures.iter().enumerate().map(row).collect();
+    let mut columns = vec!["throughput", "p50", "p99", "CPU/request", "memory", "threads"];
+    let mut rows: Vec<BoardRow> = found.figures.iter().enumerate().map(row).collect();
+    if found.crossover.alone.is_empty() {
+        // Memory and threads are those of a whole JVM.
+        columns.truncate(4);
+        rows.iter_mut().for_each(|row| row.cells.truncate(4));
+    }
     Board {
-        columns: vec!["throughput", "p50", "p99", "CPU/request", "memory", "threads"],
+        columns,
         words: String::new(),
         baseline: Some(crossover::name(&found.crossover, crossover::baseline(&found.crossover))),
         rows,

@@ -31,17 +31,18 @@ pub fn answer(document: &ResultDocument) -> Vec<String> {
 
 fn of_runs(document: &ResultDocument) -> Vec<String> {
     let loads = &document.experiment.loads;
-    let headlines: Vec<Headline<'_>> = loads.iter().filter_map(|load| headline(document, load)).collect();
+    let headlines = leading(document);
     let pairs = loads.iter().flat_map(|load| asked_for(document, load)).filter(Headline::is_decided);
     let pairs: Vec<String> = pairs.map(|it| with_load(&it)).collect();
     let Some(first) = headlines.first() else {
         return if pairs.is_empty() { vec![nothing_to_compare(document)] } else { pairs };
     };
     let last = headlines.last().filter(|last| last.load.name != first.load.name);
-    // Several loads fill the sentence; then the response times are named where they alone decide.
+    let decided = asked(document).map(|it| it.1);
+    // Several loads fill the sentence; then the response times are named where the decision rests on them.
     let better = |it: &Headline<'_>| match it.direction() {
         Some(Direction::Same) => it.better(document),
-        _ if last.is_none() => it.better(document),
+        _ if last.is_none() || decided == Some(Decision::Trade) => it.better(document),
         _ => Vec::new(),
     };
     let word = word(document);
@@ -69,18 +70,33 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     sentences
 }
 
-/// The variant that the answer is about, and the decision on it.
+/// The comparisons that the answer begins with: those that decide, if there are any, and the ones with the effect before the others.
+fn leading(document: &ResultDocument) -> Vec<Headline<'_>> {
+    let loads = document.experiment.loads.iter();
+    let mut all: Vec<Headline<'_>> = loads.filter_map(|load| headline(document, load)).collect();
+    if all.iter().any(Headline::is_decided) {
+        all.retain(Headline::is_decided);
+    }
+    let has_effect = |it: &Headline<'_>| it.direction().is_some_and(|direction| direction != Direction::Same);
+    if !all.first().is_some_and(has_effect) && all.last().is_some_and(has_effect) {
+        all.reverse();
+    }
+    all
+}
+
+/// The variant that the answer is about, and the decision on it; `None` if several are the best, each under another load.
 pub(crate) fn asked(document: &ResultDocument) -> Option<(String, Decision)> {
-    let lead = document.experiment.loads.iter().find_map(|load| headline(document, load))?;
+    let all = leading(document);
+    let lead = all.first()?;
     let variant = lead.comparison.variant.clone();
-    decision(document, &variant).map(|decision| (variant, decision))
+    let is_one = all.iter().all(|it| is_of_pair(it, lead));
+    decision(document, &variant).filter(|_| is_one).map(|decision| (variant, decision))
 }
 
 /// The decision in a word, unless the first sentence itself says that nothing is known yet.
 pub(super) fn word(document: &ResultDocument) -> Option<&'static str> {
-    let lead = document.experiment.loads.iter().find_map(|load| headline(document, load))?;
-    let (_, decision) =
-        asked(document).filter(|(_, it)| *it != Decision::NotKnownYet || lead.is_decided())?;
+    let is_decided = leading(document).first()?.is_decided();
+    let (_, decision) = asked(document).filter(|(_, it)| *it != Decision::NotKnownYet || is_decided)?;
     Some(decision_words::word(decision, is_yes_or_no(&document.experiment.question)))
 }
 

@@ -102,7 +102,7 @@ pub fn view(document: &ResultDocument) -> View {
             None => {
                 let mut lines = why::in_brief(&load_views, &why);
                 let expected = why::expected(document);
-                expected.into_iter().for_each(|line| lines.insert(lines.len().min(1), line));
+                lines.extend(expected);
                 lines
             }
         },

@@ -120,7 +120,7 @@ fn a_variant_that_is_best_at_one_end_and_worse_at_the_other_is_said_to_be_worse_
         under_four_loads(&[of("virtual", 2.0, Higher), of("virtual", 0.5, Lower), of("cached", 1.5, Higher)]);
     assert_eq!(
         text,
-        "A trade. virtual has 2.00x the throughput of platform with 100 clients. cached has 1.50x the throughput of platform with \
+        "virtual has 2.00x the throughput of platform with 100 clients. cached has 1.50x the throughput of platform with \
          400 clients. But virtual has 0.50x the throughput with 200 clients."
     );
 }
@@ -355,6 +355,12 @@ fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threa
     document.comparisons.retain(|it| it.load == "c400");
     let word = |document: &ResultDocument| said(document).split(". ").next().unwrap().to_owned();
     assert_eq!(word(&document), "Yes");
+    let p99 = |document: &mut ResultDocument, name: &str, ratio: f64| {
+        let compared = document.comparisons.iter_mut().find(|it| it.variant == name).unwrap();
+        compared.ratios.iter_mut().find(|it| it.metric == Metric::P99).unwrap().ratio = ratio;
+    };
+    p99(&mut document, "platform-sized", 0.38);
+    p99(&mut document, "virtual", 0.38);
     let interval = Interval { low: 0.98, high: 1.02, confidence: 0.95 };
     let mut found = KindOrSize {
         pool_threads: 400,
@@ -371,6 +377,9 @@ fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threa
     finding.fact = Fact::KindOrSize(found);
     document.findings.push(finding);
     assert_eq!(word(&document), "Only the number of threads");
+    p99(&mut document, "platform-sized", 0.50);
+    assert_eq!(word(&document), "Yes", "its p99 is longer");
+    p99(&mut document, "platform-sized", 0.38);
     (found.ratio, found.is_same) = (0.9, false);
     document.findings.last_mut().unwrap().fact = Fact::KindOrSize(found);
     document.experiment.question = "What do virtual threads change?".to_owned();

@@ -103,7 +103,7 @@ fn of_a_thousand_networks_nearly_all_are_within_their_bounds_and_have_the_limit_
     let (mut within, mut named, mut clear) = (0, 0, 0);
     for _ in 0..1_000 {
         let (network, shapes) = random_network(&mut random);
-        let Bounds { least_per_s, most_per_s, limit } = network.bounds().unwrap();
+        let Bounds { least_per_s, most_per_s, limit, .. } = network.bounds().unwrap();
         let measured = simulate(&network, &shapes, &mut random);
         // A simulation of 3,000 requests has an error of its own.
         within +=
