@@ -18,9 +18,23 @@ const ENDINGS: [&str; 11] = [
 ];
 /// Words that make a name one of a secret wherever they are.
 const WORDS: [&str; 2] = ["token", "cookie"];
-/// Two words that make a name one of a secret wherever they are: `API_KEY_STAGING`.
-const COMPOUNDS: [&str; 7] =
-    ["apikey", "accesskey", "privatekey", "sessionkey", "masterkey", "sessionid", "authkey"];
+/// Two words that make a name one of a secret wherever they are: `API_KEY_STAGING`. The last six are from logins: RFC 5849, 7521, 7636 and
+/// 8628, and SAML 2.0.
+const COMPOUNDS: [&str; 13] = [
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "sessionkey",
+    "masterkey",
+    "sessionid",
+    "authkey",
+    "oauthverifier",
+    "clientassertion",
+    "codeverifier",
+    "devicecode",
+    "samlresponse",
+    "samlart",
+];
 /// Words that name a secret only at the end of a name.
 const LAST: [&str; 5] = ["pw", "sig", "jwt", "auth", "xauth"];
 /// Words that name a secret only at the end, behind another word.

@@ -3,13 +3,18 @@
 //! Where the end of a value is uncertain, too much is masked, not too little.
 
 use super::name::{is_secret, words};
-use super::value::{looks_random, stands_for_secret};
+use super::value::{is_number, looks_random, stands_for_secret};
 use super::{MASK, Secrets};
 use serde_json::Value;
 use std::ops::Range;
 
-/// Parameters of a URL that are secrets if their values look random: `?key=AIzaSy...`.
-const PARAMETERS: [&str; 2] = ["key", "code"];
+/// Parameters of a URL or a form that are secrets if their values look random: `?key=AIzaSy...`.
+const PARAMETERS: [&str; 4] = ["key", "ticket", CODE, ASSERTION];
+/// Parameters that are secrets beside another parameter of a login, whatever their values look like.
+const CODE: &str = "code";
+const ASSERTION: &str = "assertion";
+/// Other parameters of a login (RFC 6749, 7521 and 9207). Beside one of them `code` is no country and no status, but the login's own.
+const BESIDE_LOGIN: [&str; 6] = ["state", "session_state", "iss", "redirect_uri", "grant_type", "client_id"];
 
 /// The bytes before a name in which an open quote is searched for.
 const MOST_BYTES_BEFORE: usize = 4_096;
@@ -77,14 +82,16 @@ impl Secrets {
     /// The place of a secret behind its name, and the text that is shown there.
     fn mask_beside_name(&mut self, word: Word<'_>) -> Option<(Range<usize>, String)> {
         let name = word.name();
-        let is_parameter = PARAMETERS.contains(&name) && word.before().ends_with(['?', '&']);
+        let is_of_login = [CODE, ASSERTION].contains(&name) && word.is_beside_parameter(&BESIDE_LOGIN);
+        let is_parameter =
+            PARAMETERS.contains(&name) && (is_of_login || word.before().ends_with(['?', '&', '#']));
         if !is_parameter && !is_secret(name) {
             return None;
         }
         let value = word.value()?;
         let text = &word.text[value.clone()];
         let is_masked = if is_parameter {
-            looks_random(text) && self.take_value(name, text)
+            (looks_random(text) || is_of_login && !is_number(text)) && self.take_value(name, text)
         } else {
             self.take(name, text)
         };
@@ -140,6 +147,16 @@ impl<'t> Word<'t> {
         let is_flag = self.text[self.start..].starts_with('-') && sign.len() < behind.len();
         let value = value.or_else(|| is_flag.then_some(sign))?.trim_start_matches(is_blank);
         Some(place(value, self.end_of_word(value)))
+    }
+
+    /// Whether the word is a parameter of a query or a form that has one of these parameters as well.
+    fn is_beside_parameter(self, others: &[&str]) -> bool {
+        let is_end = |c: char| "?#\"'".contains(c) || c.is_whitespace();
+        let before = self.before().rsplit(is_end).next().unwrap_or_default();
+        let behind = self.text[self.end..].split(is_end).next().unwrap_or_default();
+        let names = before.split('&').chain(behind.split('&').skip(1));
+        let is_parameter = behind.starts_with('=') && (before.is_empty() || before.ends_with('&'));
+        is_parameter && names.filter_map(|it| it.split_once('=')).any(|(name, _)| others.contains(&name))
     }
 
     /// Whether the word is the name of an XML element, with or without a namespace: `<wsse:Password>`.

@@ -91,7 +91,7 @@ pub(super) fn stands_for_secret(value: &str) -> bool {
 }
 
 /// Whether a value is a number with or without a unit, such as the `57)` behind a file in a stack.
-fn is_number(value: &str) -> bool {
+pub(super) fn is_number(value: &str) -> bool {
     let value = value.trim_end_matches(')');
     let unit = value.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.');
     let is_unit = unit.len() <= 2 && unit.bytes().all(|it| it.is_ascii_alphabetic() || it == b'%');
