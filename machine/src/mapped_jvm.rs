@@ -48,17 +48,20 @@ pub fn kind_of_jvm(pid: u32) -> io::Result<Option<JvmKind>> {
 /// Whether a process is a JVM. If another user's process hides its mappings from us, the names of its threads decide.
 pub(crate) fn is_jvm(pid: i32) -> bool {
     match kind_of_jvm(pid.unsigned_abs()) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => has_vm_thread(pid),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            has_thread(pid.unsigned_abs(), VM_THREAD)
+        }
         kind => kind.is_ok_and(|kind| kind.is_some()),
     }
 }
 
-fn has_vm_thread(pid: i32) -> bool {
+/// Whether a process has a thread that the kernel knows by this name, of 15 bytes at most.
+pub(crate) fn has_thread(pid: u32, wanted: &str) -> bool {
     let name = |thread| {
         let file = format!("task/{thread}/comm");
-        process_file::text(pid.unsigned_abs(), &file, ReadLimit::KERNEL_TEXT).unwrap_or_default()
+        process_file::text(pid, &file, ReadLimit::KERNEL_TEXT).unwrap_or_default()
     };
-    threads(pid).any(|thread| name(thread).trim_end() == VM_THREAD)
+    threads(pid.cast_signed()).any(|thread| name(thread).trim_end() == wanted)
 }
 
 /// The name of a file that is mapped to be executed, from a line such as `7f00-7f01 r-xp 00000000 08:01 1    /opt/a
@@ -160,6 +163,6 @@ mod tests {
     fn a_process_that_is_gone_or_whose_maps_are_no_text_is_an_answer() {
         assert!(kind_of_jvm(u32::MAX).is_err());
         assert_eq!(kind_of_jvm(std::process::id()).unwrap(), None);
-        assert!(!has_vm_thread(std::process::id() as i32));
+        assert!(!has_thread(std::process::id(), VM_THREAD));
     }
 }

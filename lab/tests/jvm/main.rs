@@ -23,6 +23,7 @@ mod memory_needed;
 #[path = "../support/one_session.rs"]
 mod one_session;
 mod probe_tomcat;
+mod signals;
 mod small_server;
 mod watch;
 mod watch_speaks;

@@ -190,6 +190,7 @@ fn connect(jvm: &JvmProcess, until: Instant) -> io::Result<UnixStream> {
     // Its listener is a new thread, and the JVM exits where it cannot start that.
     jvm.check_bears(&Need::LISTENER).map_err(io::Error::other)?;
     jvm.check_can_listen().map_err(io::Error::other)?;
+    jvm.check_handles_quit().map_err(io::Error::other)?;
     let trigger = Trigger::create(jvm)?;
     // Another threadcount may have made it listen meanwhile, and removed its trigger, which was ours too.
     match connect_once(jvm, until) {

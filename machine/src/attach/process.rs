@@ -2,7 +2,7 @@
 
 use super::bearable::{self, Lack, Need};
 use crate::beneath;
-use crate::mapped_jvm::{JvmKind, kind_of_jvm};
+use crate::mapped_jvm::{JvmKind, has_thread, kind_of_jvm};
 use crate::perf_data::PerfData;
 use crate::process_file;
 use crate::read_limit::ReadLimit;
@@ -65,9 +65,10 @@ pub enum Refusal {
         "Process {pid} was started with -XX:+DisableAttachMechanism, so nothing can be loaded into it; start it without that flag"
     )]
     AttachDisabled { pid: u32 },
-    /// SIGQUIT would end it.
+    /// A JVM is told to listen for commands by SIGQUIT, which ends a process that does not handle it.
     #[error(
-        "Process {pid} does not handle SIGQUIT (-Xrs, -XX:+ReduceSignalUsage, or it is still starting), so it cannot be attached to"
+        "The JVM {pid} does not listen for commands yet, and does not handle SIGQUIT, by which it is told to: the signal could end it. \
+         It is still starting, or it was started with -Xrs and its socket is gone from /tmp. Start it with -XX:+StartAttachListener"
     )]
     IgnoresSignal { pid: u32 },
     /// A command could end it, or take from the application what it needs.
@@ -146,7 +147,7 @@ impl JvmProcess {
         self.interrupted.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// Checks what may change: whether it is alive, runs, and would not be ended by SIGQUIT.
+    /// Checks what may change: whether it is alive and runs.
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let pid = self.pid;
         let status = status_of(pid).filter(|_| !self.has_ended()).ok_or(Refusal::NoSuchProcess { pid })?;
@@ -155,10 +156,16 @@ impl JvmProcess {
             Some('Z' | 'X') => return Err(Refusal::NoSuchProcess { pid }),
             _ => {}
         }
-        if disables_attaching(pid) {
-            return Err(Refusal::AttachDisabled { pid });
-        }
-        if catches_quit(&status) { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
+        if disables_attaching(pid) { Err(Refusal::AttachDisabled { pid }) } else { Ok(()) }
+    }
+
+    /// Checks that the JVM handles SIGQUIT. With `-Xrs` it does not, but listens for commands from its start. Then a handler may be the
+    /// launcher's, which can do anything; the thread that carries out the JVM's own handler shows which of both it is.
+    pub(super) fn check_handles_quit(&self) -> Result<(), Refusal> {
+        let pid = self.pid;
+        let status = status_of(pid).ok_or(Refusal::NoSuchProcess { pid })?;
+        let is_handled = catches_quit(&status) && has_thread(pid, SIGNAL_DISPATCHER);
+        if is_handled { Ok(()) } else { Err(Refusal::IgnoresSignal { pid }) }
     }
 
     /// Checks that it can make its socket, which it does once. It says nothing where it cannot.
@@ -253,6 +260,9 @@ fn without_tmp(pid: u32, why: io::Error) -> Refusal {
         _ => Refusal::NoPermission { pid, why },
     }
 }
+
+/// HotSpot's thread that carries out its handlers of signals, `Signal Dispatcher`; the kernel keeps 15 characters of a name.
+const SIGNAL_DISPATCHER: &str = "Signal Dispatch";
 
 /// The flag that makes a JVM print all its threads on SIGQUIT, whatever else it is sent.
 const DISABLES: &str = "-XX:+DisableAttachMechanism";
@@ -349,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_sigquit_would_end_gets_none() {
+    fn a_signal_that_a_process_catches_is_in_its_status() {
         assert!(catches_quit("SigCgt:\t2000000181005ccf\n"), "a JVM");
         assert!(!catches_quit("SigCgt:\t2000000181005ccb\n"), "a JVM with -Xrs");
     }
