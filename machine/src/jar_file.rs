@@ -21,6 +21,10 @@ impl JarFile {
     /// # Errors
     /// The file cannot be read, or is not a zip file.
     pub fn open(path: &Path) -> io::Result<Self> {
+        // Opening a pipe would wait for somebody who writes to it.
+        if !path.metadata()?.is_file() {
+            return Err(not_a_jar());
+        }
         Ok(Self { archive: ZipArchive::new(File::open(path)?).map_err(unreadable)? })
     }
 
@@ -77,6 +81,7 @@ fn not_a_jar() -> io::Error {
 mod tests {
     use super::*;
     use crate::sample::jar;
+    use rustix::fs::{CWD, FileType, Mode};
 
     fn opened(bytes: &[u8]) -> io::Result<JarFile> {
         let folder = tempfile::tempdir().unwrap();
@@ -112,6 +117,14 @@ mod tests {
         for bytes in [&b""[..], b"no jar", &whole[..whole.len() - 1], &whole[10..]] {
             assert!(opened(bytes).and_then(|mut jar| jar.read("a")).is_err(), "{} bytes", bytes.len());
         }
+    }
+
+    #[test]
+    fn a_pipe_is_no_jar_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.jar");
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert_eq!(JarFile::open(&path).unwrap_err().kind(), io::ErrorKind::InvalidData);
     }
 
     #[test]

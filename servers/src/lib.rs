@@ -16,6 +16,7 @@ pub mod kind;
 pub mod kinds;
 pub mod launch_spec;
 pub mod launcher;
+mod log_space;
 mod observer;
 mod own_commands;
 pub mod peer;

@@ -2,6 +2,7 @@
 
 use super::command_line::ServerCommand;
 use super::http_get::BaseUrl;
+use super::log_space::LogSpace;
 use super::readiness::{self, Question};
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, test_kill_process_group, waitid,
@@ -129,6 +130,7 @@ pub struct ServerProcess {
     /// Must outlive the group.
     _guard: Guard,
     log: PathBuf,
+    _log_space: LogSpace,
     started: Instant,
 }
 
@@ -143,6 +145,7 @@ impl ServerProcess {
             |source| ServerError::NotStarted { program: command.program.display().to_string(), source };
         let output = File::create(log).map_err(log_failed)?;
         let errors = output.try_clone().map_err(log_failed)?;
+        let log_space = LogSpace::keep_small(output.try_clone().map_err(log_failed)?).map_err(not_started)?;
         let mark = ProcessMark::new();
         let mut guard = Guard::start().map_err(not_started)?;
         let mut starting = Command::new(&command.program);
@@ -164,8 +167,9 @@ impl ServerProcess {
         let started = Instant::now();
         let child = starting.spawn().map_err(not_started)?;
         let watched = guard.watch(child.id(), &mark);
-        let process =
-            Self { group: Pid::from_child(&child), child, mark, _guard: guard, log: log.to_owned(), started };
+        let group = Pid::from_child(&child);
+        let log = log.to_owned();
+        let process = Self { child, group, mark, _guard: guard, log, _log_space: log_space, started };
         watched.map_err(not_started)?;
         Ok(process)
     }
