@@ -9,7 +9,7 @@ use super::gc_use::GcCounters;
 use super::judge::{is_of_server, is_timed, is_writing, reads_stream, waits_for_child, waits_for_file_lock};
 use super::kernel::KernelReading;
 use super::locks::LockSnapshot;
-use super::merge::{Clocks, Snapshot, keep_those_of_one_moment, merge};
+use super::merge::{Clocks, Snapshot, merge};
 use super::record::Gathered;
 use super::run_time::{self, RunTime};
 use super::scheduler;
@@ -198,10 +198,6 @@ pub(super) fn evidence(all: &Gathered) -> Evidence {
     let clocks = clocks(&all.run_times, judged.first().map(|it| it.at).unwrap_or_default());
     let locks: Vec<&LockSnapshot> = all.locks.iter().map(|(_, it)| it).collect();
     let (mut threads, synchronizers) = merge(&judged, &locks, &clocks);
-    let is_after_dump = |at: &Duration| judged.last().is_some_and(|dump| dump.at <= *at);
-    if let Some((_, after_dump)) = all.locks.last().filter(|(at, _)| is_after_dump(at)) {
-        keep_those_of_one_moment(&mut threads, after_dump);
-    }
     find_targets(all, &mut threads);
     let between = judged.first().zip(judged.last()).map(|(first, last)| last.at - first.at);
     Evidence {

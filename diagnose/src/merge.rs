@@ -157,13 +157,6 @@ pub(super) fn merge(
     (last.dumped.iter().map(thread).collect(), synchronizers(locks))
 }
 
-/// Keeps the threads of one moment: the end of the last dump. The JVM writes a dump thread by thread while virtual threads end and begin, so
-/// that a dump has more of them than there ever were at once. Those that wait for the same in the snapshot of locks after the dump were there.
-pub(super) fn keep_those_of_one_moment(threads: &mut Vec<Thread>, after_dump: &LockSnapshot) {
-    let waiting: HashSet<u64> = after_dump.waits.iter().map(|it| it.tid).collect();
-    threads.retain(|it| !it.is_virtual || it.waits_for.is_none() || waiting.contains(&it.tid));
-}
-
 /// Fields, and the names of pools.
 fn kept_in(wait: &LockWait) -> impl Iterator<Item = String> {
     wait.kept_in.split(' ').filter(|it| !it.is_empty()).map(str::to_owned)
@@ -247,20 +240,6 @@ mod tests {
         let both = [snapshot(&[(1, 70), (2, 71), (3, 0)]), snapshot(&[(1, 70), (2, 80), (3, 0), (4, 90)])];
         assert_eq!(served(&[&both[0], &both[1]]), HashSet::from([2]));
         assert_eq!(served(&[&both[0]]), HashSet::new());
-    }
-
-    #[test]
-    fn threads_that_wait_at_different_moments_of_one_dump_are_not_counted_together() {
-        let thread = |tid, is_virtual, lock: Option<&str>| {
-            let waits_for = lock.map(str::to_owned);
-            Thread { tid, is_virtual, waits_for, ..Thread::default() }
-        };
-        let lock = Some("Semaphore@1");
-        let mut threads =
-            vec![thread(1, true, lock), thread(2, true, lock), thread(3, true, None), thread(4, false, lock)];
-        keep_those_of_one_moment(&mut threads, &snapshot(&[(1, 70), (9, 71)]));
-        let kept: Vec<u64> = threads.iter().map(|it| it.tid).collect();
-        assert_eq!(kept, [1, 3, 4], "2 has ended; 3 does not wait for a lock, and platform threads stay");
     }
 
     #[test]

@@ -93,11 +93,12 @@ impl<'a> Queue<'a> {
 
     fn leaked(&self) -> Verdict {
         let is_known = self.evidence.synchronizers.contains_key(self.lock);
+        let waiting = self.waiting_at_once();
         Verdict::LeakedPermits {
             lock: is_known.then(|| self.lock.to_owned()),
             what: self.what.to_owned(),
-            waiters: self.waiters.len(),
-            waiting: self.waiting(),
+            waiters: waiting.len(),
+            waiting,
             at: self.at(),
         }
     }
@@ -132,10 +133,11 @@ impl<'a> Queue<'a> {
         waits_in: Option<&str>,
         hold_seconds: Option<f64>,
     ) -> Verdict {
+        let waiting = self.waiting_at_once();
         Verdict::PoolExhausted {
             what: self.what.to_owned(),
-            waiters: self.waiters.len(),
-            waiting: self.waiting(),
+            waiters: waiting.len(),
+            waiting,
             at: self.at(),
             holders: holders.iter().map(|thread| thread.at()).collect(),
             waits_in: waits_in.map(str::to_owned),
@@ -144,8 +146,14 @@ impl<'a> Queue<'a> {
         }
     }
 
-    fn waiting(&self) -> Vec<ThreadAt> {
-        self.waiters.iter().map(|thread| thread.at()).collect()
+    /// The waiters that were there when the JVM began to write its last dump. While it writes, virtual threads end and others begin, so the dump
+    /// has more of them than there ever were at once. A virtual thread that the dump before has, too, was there in between.
+    fn waiting_at_once(&self) -> Vec<ThreadAt> {
+        let before: Option<HashSet<u64>> =
+            self.evidence.earlier.first().map(|all| all.iter().map(|it| it.tid).collect());
+        let was_there =
+            |it: &Thread| !it.is_virtual || before.as_ref().is_none_or(|all| all.contains(&it.tid));
+        self.waiters.iter().filter(|it| was_there(it)).map(|thread| thread.at()).collect()
     }
 
     fn at(&self) -> Option<Frame> {

@@ -144,7 +144,8 @@ pub(super) fn evidence(verdict: &Verdict) -> Vec<String> {
         }
         Verdict::Slow { groups, child, .. } => {
             let child = child.iter().map(|it| format!("threads wait for a child process: {}", busy(it)));
-            groups.iter().map(group).chain(child).collect()
+            // The JVM writes a dump for a while, in which virtual threads end and begin: it may have more of them than there were at once.
+            groups.iter().map(|it| format!("in the last dump: {}", group(it))).chain(child).collect()
         }
         Verdict::Idle { groups, for_permits, .. } => {
             let permits = (*for_permits > 0).then(|| {

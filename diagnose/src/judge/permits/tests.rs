@@ -43,6 +43,20 @@ fn permits_that_readers_have_are_exhausted_and_those_that_nobody_has_may_be_sign
     assert_eq!(judge(&of(working)), [], "who has one works");
 }
 
+#[test]
+fn a_virtual_thread_that_began_while_the_dump_was_written_is_not_counted_with_those_that_have_ended_since() {
+    let virtual_thread = |tid, stood_still| Thread { is_virtual: true, stood_still, ..thread(tid, WAIT) };
+    let reader = thread(9, READ);
+    let before = vec![virtual_thread(1, true), virtual_thread(2, true), reader.clone()];
+    let now = [before.clone(), vec![virtual_thread(3, false), thread(4, WAIT)]].concat();
+    let evidence = Evidence { earlier: vec![before], ..of(now) };
+    let [Verdict::PoolExhausted { waiters, waiting, .. }] = &judge(&evidence)[..] else {
+        panic!("not found")
+    };
+    let counted: Vec<u64> = waiting.iter().map(|it| it.thread.id).collect();
+    assert_eq!((*waiters, counted), (3, vec![1, 2, 4]), "a thread of a pool was there before");
+}
+
 const BORROW: &str = "com.zaxxer.hikari.util.ConcurrentBag.borrow(ConcurrentBag.java:1)";
 
 fn elsewhere(tid: u64, frames: &[&str]) -> Thread {
