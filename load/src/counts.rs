@@ -40,25 +40,25 @@ impl Counts {
     /// Requests that were in flight while the load was counted: `ok + failed + unfinished`.
     #[must_use]
     pub const fn of_window(&self) -> u64 {
-        self.in_flight_at_start + self.sent
+        self.in_flight_at_start.saturating_add(self.sent)
     }
 
     /// The number of requests of an open load that fell due while it was counted.
     #[must_use]
     pub const fn due(&self) -> u64 {
-        (self.sent + self.not_sent).saturating_sub(self.waiting_at_start)
+        self.sent.saturating_add(self.not_sent).saturating_sub(self.waiting_at_start)
     }
 
-    /// Adds another account.
+    /// Adds another account. The counts of a share that others wrote may be anything.
     pub(crate) fn add(&mut self, other: Self) {
-        self.in_flight_at_start += other.in_flight_at_start;
-        self.waiting_at_start += other.waiting_at_start;
-        self.sent += other.sent;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.unfinished += other.unfinished;
-        self.not_sent += other.not_sent;
-        self.resent += other.resent;
+        self.in_flight_at_start = self.in_flight_at_start.saturating_add(other.in_flight_at_start);
+        self.waiting_at_start = self.waiting_at_start.saturating_add(other.waiting_at_start);
+        self.sent = self.sent.saturating_add(other.sent);
+        self.ok = self.ok.saturating_add(other.ok);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.not_sent = self.not_sent.saturating_add(other.not_sent);
+        self.resent = self.resent.saturating_add(other.resent);
     }
 }
 
@@ -110,5 +110,20 @@ impl ConnectionsAtStart {
     pub(crate) fn add(&mut self, other: Self) {
         self.open += other.open;
         self.wanted += other.wanted;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_a_share_that_cannot_be_are_added_without_a_panic_and_others_exactly() {
+        let counts = |sent| Counts { sent, not_sent: 1, in_flight_at_start: 2, ..Counts::default() };
+        let mut total = counts(3);
+        total.add(counts(4));
+        assert_eq!((total.sent, total.due(), total.of_window()), (7, 9, 11));
+        total.add(counts(u64::MAX));
+        assert_eq!((total.due(), total.of_window()), (u64::MAX, u64::MAX));
     }
 }

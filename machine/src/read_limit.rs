@@ -34,6 +34,8 @@ impl ReadLimit {
     pub const LATEST_PROBE_LINES: Self = Self::new("their text", 16 * MIB);
     /// The output of a program that we started: the table or JSON of a load tool, or the log of a server that has just begun.
     pub const PROGRAM_OUTPUT: Self = Self::new("the output of the program", 64 * MIB);
+    /// A line of a share of a load, with a histogram in it. The longest ones have some 100 KiB.
+    pub const SHARE_LINE: Self = Self::new("a line of a share", 64 * MIB);
     /// Performance data: the largest value that `-XX:PerfDataMemorySize` accepts. 32 KiB is usual.
     pub const PERF_DATA: Self = Self::new("the performance data", 32 * MIB);
     /// The file `release` of a Java runtime, which has some 20 lines.

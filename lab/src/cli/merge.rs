@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use threadcount_load::merge::{Merge, MergeNote, Merged};
 use threadcount_load::report::LoadReport;
 use threadcount_machine::freed_memory;
+use threadcount_machine::read_limit::ReadLimit;
 
 /// Merge the results of processes that shared a load: the same figures as if one had sent it
 ///
@@ -93,14 +94,13 @@ fn read(file: &Path, merge: &mut Merge) -> miette::Result<()> {
 }
 
 fn read_lines(mut lines: impl BufRead, merge: &mut Merge) -> miette::Result<()> {
-    let mut bytes = Vec::new();
     for number in 1_u64.. {
-        bytes.clear();
-        if lines.read_until(b'\n', &mut bytes).into_diagnostic().wrap_err("it cannot be read")? == 0 {
+        let line = ReadLimit::SHARE_LINE.read_line(&mut lines);
+        let line = line.map_err(|error| miette!("line {number} cannot be read: {error}"))?;
+        if line.is_empty() {
             break;
         }
-        let text = String::from_utf8_lossy(&bytes);
-        merge.line(&text).map_err(|error| miette!("line {number}: {error}"))?;
+        merge.line(&line).map_err(|error| miette!("line {number}: {error}"))?;
     }
     Ok(())
 }

@@ -247,6 +247,14 @@ fn a_damaged_line_is_refused_with_its_number() {
 }
 
 #[test]
+fn a_line_without_an_end_is_refused_and_does_not_fill_the_memory() {
+    let output = threadcount().args(["merge", "/dev/zero"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let words = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(words.contains("line 1 cannot be read: a line of a share is longer than 64 MiB"), "{words}");
+}
+
+#[test]
 fn more_shares_than_connections_are_refused() {
     let output = share("0/4", &["http://127.0.0.1:1/", "-n", "100", "-c", "3"]).wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));

@@ -61,7 +61,7 @@ pub struct Health {
 pub fn judge(outcome: &LoadOutcome, plan: &LoadPlan) -> Health {
     let elapsed_ns = outcome.ended_ns.saturating_sub(outcome.started_ns) as f64;
     let per_elapsed = |ns: u64| if elapsed_ns > 0.0 { ns as f64 / elapsed_ns } else { 0.0 };
-    let ended = outcome.counts.ok + outcome.counts.failed;
+    let ended = outcome.counts.ok.saturating_add(outcome.counts.failed);
     let cpu_us = outcome.cost.cpu_ns as f64 / 1e3;
     // Readings of the CPU begin a little before the load and end after it.
     let cpu_share = per_elapsed(outcome.cost.busiest_thread_cpu_ns).min(1.0);
@@ -157,7 +157,8 @@ fn rate_missed(outcome: &LoadOutcome, plan: &LoadPlan) -> Option<Warning> {
     let on_their_way = outcome.unfinished_age.histogram().count_between(0, usual_ns);
     // As many may wait at the end as waited at the start.
     let sent_reached = reached(counts.sent.min(counts.due()), sending_s);
-    let ended = (counts.ok + counts.failed + on_their_way).saturating_sub(counts.in_flight_at_start);
+    let ended = (counts.ok.saturating_add(counts.failed).saturating_add(on_their_way))
+        .saturating_sub(counts.in_flight_at_start);
     let ended_reached = reached(ended, sending_s);
     (!sent_reached || !ended_reached).then_some(Warning::RateMissed {
         asked_per_s,

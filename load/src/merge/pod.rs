@@ -72,15 +72,15 @@ impl Pod {
         if number < self.next_line {
             return false;
         }
-        self.lost_lines += number - self.next_line;
-        self.next_line = number + 1;
+        self.lost_lines = self.lost_lines.saturating_add(number - self.next_line);
+        self.next_line = number.saturating_add(1);
         true
     }
 
     pub fn second(&mut self, second: &ShareSecond) {
         let &ShareSecond { index, counts: SecondCounts { sent, ok, failed }, .. } = second;
         self.seconds.count += 1;
-        self.seconds.next = index + 1;
+        self.seconds.next = index.saturating_add(1);
         self.seconds.requests.add(Counts { sent, ok, failed, ..Counts::default() });
     }
 
