@@ -76,9 +76,9 @@ pub struct SecondCounts {
 impl SecondCounts {
     /// Adds those of another thread.
     pub(crate) const fn add(&mut self, other: Self) {
-        self.sent += other.sent;
-        self.ok += other.ok;
-        self.failed += other.failed;
+        self.sent = self.sent.saturating_add(other.sent);
+        self.ok = self.ok.saturating_add(other.ok);
+        self.failed = self.failed.saturating_add(other.failed);
     }
 }
 

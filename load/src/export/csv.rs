@@ -25,14 +25,14 @@ pub fn write_seconds(seconds: &[Second], out: &mut dyn Write) -> io::Result<()> 
 }
 
 /// A second in which nothing at all happened is not in the outcome; in a plot it must not be a gap.
-fn with_empty_ones(seconds: &[Second]) -> Vec<Second> {
-    let mut filled: Vec<Second> = Vec::with_capacity(seconds.len());
-    for second in seconds {
+fn with_empty_ones(seconds: &[Second]) -> impl Iterator<Item = Second> + '_ {
+    let mut next = 0;
+    seconds.iter().flat_map(move |second| {
+        let missing = next..second.index;
+        next = second.index.saturating_add(1);
         let empty = |index| Second { index, length_s: 1.0, ..Second::default() };
-        filled.extend((filled.len() as u32..second.index).map(empty));
-        filled.push(second.clone());
-    }
-    filled
+        missing.map(empty).chain([second.clone()])
+    })
 }
 
 #[cfg(test)]

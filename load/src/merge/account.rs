@@ -57,6 +57,9 @@ pub struct Throttling {
     pub throttled_ns: u64,
 }
 
+/// The longest load in seconds, a year.
+const LONGEST_LOAD_S: u32 = 366 * 24 * 60 * 60;
+
 /// Everything that one share measured. Times of the wall clock are those of its machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -83,8 +86,11 @@ impl ShareSecond {
     /// Back as it was recorded.
     ///
     /// # Errors
-    /// A histogram that is none.
+    /// A histogram that is none, or a second that no load reaches.
     pub(crate) fn slice(&self) -> Result<Slice, String> {
+        if self.index > LONGEST_LOAD_S {
+            return Err(format!("its second {} is beyond a year", self.index));
+        }
         let mut slice = Slice::new(self.index);
         slice.counts = self.counts;
         if !self.response_us.is_empty() {

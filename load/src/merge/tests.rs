@@ -403,3 +403,10 @@ proptest! {
         prop_assert_eq!(merged.outcome.counts.sent, response_ns.len() as u64);
     }
 }
+
+#[test]
+fn a_second_that_no_load_reaches_is_refused_and_the_last_one_of_a_year_is_not() {
+    let second = |index| ShareSecond::new(&Second { index, ..Second::default() }).unwrap();
+    assert!(second(366 * 24 * 60 * 60).slice().is_ok());
+    assert_eq!(second(u32::MAX).slice().unwrap_err(), "its second 4294967295 is beyond a year");
+}
