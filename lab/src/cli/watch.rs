@@ -4,7 +4,6 @@ use super::process_id::process_id;
 use super::{FAILED, interrupt};
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +22,7 @@ use crate::watch::printed_limits::PrintedLimits;
 use crate::watch::time_limit::TimeLimit;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
+use threadcount_load::whole_file::WholeFile;
 use threadcount_machine::probe::attach::{DETACH_LIMIT, Detacher};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, ProbeChoice, jar};
@@ -163,20 +163,17 @@ fn why_no_more_lines(pid: u32, watched_for: Duration) -> String {
     }
 }
 
-/// The JVM writes it, whose working folder is another one.
+/// The absolute path of a recording, because the JVM that writes it has another working folder. What is in an old file stays until there is a
+/// recording: the JVM may not let the probe in.
 fn recording_path(path: &Path) -> miette::Result<PathBuf> {
     let path = std::path::absolute(path).into_diagnostic()?;
-    let is_new = !path.exists();
-    // What is in it stays until there is a recording: the JVM may not let the probe in.
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("--record: {} cannot be written", path.display()))?;
-    if is_new {
-        std::fs::remove_file(&path).ok();
-    }
+    let is_regular = std::fs::symlink_metadata(&path).map_or(true, |found| found.is_file());
+    // The JVM would wait for somebody who reads a pipe, and write to wherever a link leads.
+    let tried = match is_regular {
+        true => WholeFile::create(&path).map(drop),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file; name another")),
+    };
+    tried.into_diagnostic().wrap_err_with(|| format!("--record: {} cannot be written", path.display()))?;
     Ok(path)
 }
 
@@ -258,4 +255,29 @@ pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> 
     let size = figures::bytes(size);
     note!("{}: {size}; JDK Mission Control and `jfr print` open it", path.display());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+    use std::fs;
+
+    #[test]
+    fn a_recording_goes_into_no_pipe_and_through_no_link_and_an_old_one_stays_until_there_is_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        mknodat(CWD, path("pipe"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        std::os::unix::fs::symlink(path("victim"), path("link")).unwrap();
+        for refused in ["pipe", "link", "."] {
+            let error = format!("{:?}", recording_path(&path(refused)).unwrap_err());
+            assert!(error.contains("it is no regular file"), "{refused}: {error}");
+        }
+        assert!(!path("victim").exists());
+        fs::write(path("old"), "old").unwrap();
+        assert_eq!(recording_path(&path("old")).unwrap(), path("old"));
+        assert_eq!(recording_path(&path("new")).unwrap(), path("new"));
+        assert_eq!((fs::read(path("old")).unwrap(), path("new").exists()), (b"old".to_vec(), false));
+        assert!(recording_path(&path("no folder/x")).is_err());
+    }
 }
