@@ -221,7 +221,6 @@ pub const fn kind(state: ThreadState) -> PartKind {
         | ThreadState::Semaphore
         | ThreadState::Pool
         | ThreadState::Queue
-        | ThreadState::Poll
         | ThreadState::Safepoint => PartKind::WaitsHere,
         ThreadState::Socket
         | ThreadState::Connect

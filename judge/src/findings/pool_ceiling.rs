@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{as_shown, milliseconds as ms, percent, whole};
 use threadcount_model::record::Record;
-use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole};
 use threadcount_stats::runs::FULL_MACHINE;
 
 /// Means of the runs that show it.
@@ -112,13 +112,12 @@ pub(crate) fn in_window(record: &Record) -> Option<Fact> {
 
 /// The place where most threads of the pool wait for what other threads of the process hold, if each sampled run shows one.
 fn waiting(records: &[&Record], pool_threads: f64) -> Option<ThreadActivity> {
-    let is_for_others = |state: ThreadState| state.is_contention() || state == ThreadState::Poll;
     let profiles = records.iter().filter_map(|record| record.jvm.as_ref()?.wait_profile.as_ref());
     let places: Vec<Option<ThreadActivity>> = profiles
         .map(|profile| {
             let of_requests = profile.groups.iter().filter(|it| it.role == ThreadRole::Request);
             let mut waits = of_requests.filter(|it| {
-                is_for_others(it.activity.state) && profile.mean_threads(it) >= MOST * pool_threads
+                it.activity.state.is_contention() && profile.mean_threads(it) >= MOST * pool_threads
             });
             waits.next().map(|it| it.activity.clone())
         })
@@ -208,7 +207,7 @@ mod tests {
     use crate::words::finding::words;
     use threadcount_model::record::Record;
     use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
-    use threadcount_model::record::wait_profile::{WaitGroup, WaitProfile};
+    use threadcount_model::record::wait_profile::{ThreadState, WaitGroup, WaitProfile};
 
     /// 400 clients on Tomcat's 200 threads, as measured.
     fn platform() -> Record {

@@ -39,7 +39,6 @@ pub fn what(activity: &ThreadActivity) -> String {
         }
         ThreadState::Future => format!("waiting for a result of {}", class("another thread")),
         ThreadState::Sleep => "sleeping".to_owned(),
-        ThreadState::Poll => "polling".to_owned(),
         ThreadState::File => "in file I/O".to_owned(),
         ThreadState::ClassLoading => "loading classes".to_owned(),
         ThreadState::Select => "waiting in a selector".to_owned(),

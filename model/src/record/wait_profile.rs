@@ -126,8 +126,6 @@ pub enum ThreadState {
     Future,
     /// The thread sleeps.
     Sleep,
-    /// The thread sleeps again and again until a condition that it checks has changed.
-    Poll,
     /// The thread reads or writes a file.
     File,
     /// The thread loads a class.
@@ -166,7 +164,6 @@ impl ThreadState {
                 | Self::NameLookup
                 | Self::Queue
                 | Self::Future
-                | Self::Poll
                 | Self::File
                 | Self::Wait
         )

@@ -15,10 +15,9 @@ use threadcount_model::sample::{run, times, with_cost, with_load};
 use threadcount_report::terminal::details::details;
 use threadcount_report::{Format, render, terminal};
 
-const STATES: [ThreadState; 8] = [
+const STATES: [ThreadState; 7] = [
     ThreadState::Running,
     ThreadState::Sleep,
-    ThreadState::Poll,
     ThreadState::Queue,
     ThreadState::Semaphore,
     ThreadState::Future,

@@ -2,7 +2,7 @@
 
 mod by_time;
 #[cfg(test)]
-mod polling_tests;
+mod queue_tests;
 mod rule;
 #[cfg(test)]
 mod tests;
@@ -85,11 +85,6 @@ impl WaitingThreads {
     /// Do the threads wait for a notification or an element, which may stand for anything?
     fn is_condition(&self) -> bool {
         matches!(self.activity.state, ThreadState::Wait | ThreadState::Queue)
-    }
-
-    /// May the threads wait for news of any kind? A thread that polls may check for anything too.
-    fn may_be_for_news(&self) -> bool {
-        self.is_condition() || self.activity.state == ThreadState::Poll
     }
 }
 

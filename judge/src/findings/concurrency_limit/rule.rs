@@ -1,10 +1,9 @@
 //! Decides whether requests are limited.
 //!
 //! Threads of one name that all work in nearly every sample while more requests are in flight are a limit. So are running requests if
-//! the others wait at one place for a lock, a permit or an element, or poll in a loop that the running ones have passed. Threads of the
-//! application's own jobs work all the time too, so threads of requests are recognised by the server's frames, by the tasks that their
-//! executor completes, or by how often they begin to wait. Requests without a thread are limited by connections to a neighbour if each
-//! connection always has a request on it.
+//! the others wait at one place for a lock, a permit or an element. Threads of the application's own jobs work all the time too, so
+//! threads of requests are recognised by the server's frames, by the tasks that their executor completes, or by how often they begin to
+//! wait. Requests without a thread are limited by connections to a neighbour if each connection always has a request on it.
 
 use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
@@ -169,7 +168,7 @@ fn of_requests(profile: &WaitProfile) -> impl Iterator<Item = &WaitGroup> {
 fn waits_here(activity: &ThreadActivity) -> bool {
     match activity.state {
         ThreadState::Future => !activity.waits_for_http(),
-        ThreadState::Queue | ThreadState::Poll | ThreadState::Wait => true,
+        ThreadState::Queue | ThreadState::Wait => true,
         state => state.is_contention(),
     }
 }
@@ -371,7 +370,7 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
         .filter(is_running)
         .max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)))?;
     // The threads may wait for news of any kind; that is a limit only if the number of running requests is steady.
-    let counted = match waiting.may_be_for_news() {
+    let counted = match waiting.is_condition() {
         true => steady_running(counts, demand.in_flight)?,
         false => running.round().max(1.0),
     };
@@ -389,8 +388,8 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     })
 }
 
-/// Can what requests wait for keep others from running? For polling threads, others must have passed the loop. A full connection pool
-/// does not count here, because its own readings name it and its size.
+/// Can what requests wait for keep others from running? A full connection pool does not count here, because its own readings name it
+/// and its size.
 fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
     match activity.state {
         ThreadState::Semaphore
@@ -398,7 +397,6 @@ fn is_limiting(activity: &ThreadActivity, record: &Record) -> bool {
         | ThreadState::Monitor
         | ThreadState::Queue
         | ThreadState::Wait => true,
-        ThreadState::Poll => activity.holder.is_some(),
         ThreadState::Pool => connection_pools::full(record, connection_pools::FEWEST_WAITING).is_none(),
         _ => false,
     }

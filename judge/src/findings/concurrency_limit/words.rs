@@ -225,9 +225,7 @@ impl Words for ConcurrencyLimit {
                         .to_owned(),
                 );
             }
-            if awaited.is_some_and(|it| {
-                matches!(it.state, ThreadState::Wait | ThreadState::Queue | ThreadState::Poll)
-            }) {
+            if self.waiting.as_ref().is_some_and(WaitingThreads::is_condition) {
                 return Some(format!(
                     "whatever lets in {} at once, or shorter work at {place}",
                     whole(self.at_once)

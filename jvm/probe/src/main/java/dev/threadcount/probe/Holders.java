@@ -14,7 +14,7 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Who holds what the threads of one sample wait for: where in the code the holder is now. */
+/** The place in the code at which the holder of a lock or a monitor is, for threads of one sample that wait for it. */
 final class Holders {
     /** Each costs a stack more. */
     private static final int MOST = 8;
@@ -22,24 +22,19 @@ final class Holders {
     private final JvmAccess jvm;
     private final Map<Long, Thread> platformThreads;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-    private final Polls polls;
-    /** Those that poll at one place wait for the same ones. */
-    private final Map<Activity, String> pastPoll = new HashMap<>();
     private final Map<Object, String> byLock = new IdentityHashMap<>();
     /** By the name that the JVM gives to a monitor, of platform threads only. */
     private final Map<String, String> byMonitorName = new HashMap<>();
     private int looks;
 
     /**
-     * Of one sample.
+     * Reads the holders of one sample.
      *
-     * @param sampled its stacks: which of them holds a monitor is known without a further look
-     * @param platformThreads all of them, by number
-     * @param polls knows who is past a loop in which others sleep
+     * @param sampled the stacks of the sample, which show the monitors that their threads hold
+     * @param platformThreads all platform threads by number
      */
-    Holders(JvmAccess jvm, List<ThreadStack> sampled, Map<Long, Thread> platformThreads, Polls polls) {
+    Holders(JvmAccess jvm, List<ThreadStack> sampled, Map<Long, Thread> platformThreads) {
         this.jvm = jvm;
-        this.polls = polls;
         this.platformThreads = platformThreads;
         for (ThreadStack stack : sampled) {
             for (Object monitor : stack.monitors()) {
@@ -69,12 +64,6 @@ final class Holders {
         String known = lock == null ? null : byLock.get(lock);
         return switch (activity.state()) {
             case LOCK -> lock == null || byLock.containsKey(lock) ? known : ofLock(lock);
-            case POLL -> {
-                if (!pastPoll.containsKey(activity)) {
-                    pastPoll.put(activity, polls.past(stack));
-                }
-                yield pastPoll.get(activity);
-            }
             case MONITOR -> known != null || thread.isVirtual() ? known : ofMonitor(thread);
             default -> null;
         };

@@ -49,7 +49,7 @@ public final class Probe implements Runnable {
         this.space = space;
         JvmAccess jvm = jvmAccess(instrumentation);
         sampler = new Sampler(Carriers.find(jvm), new Pools(jvm), canary);
-        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary, new Polls(instrumentation::getAllLoadedClasses));
+        stacks = jvm == null ? null : new StackSampler(jvm, output, Path.of("/proc/self"), canary);
         recording = lack == null ? new Recording(options, output, clock, new Monitors(instrumentation), jvm) : null;
     }
 

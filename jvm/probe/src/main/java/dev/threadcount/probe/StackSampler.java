@@ -40,7 +40,6 @@ final class StackSampler implements Runnable {
     private final HeldCarriers held;
     private final Turns turns;
     private final ThreadFamilies families;
-    private final Polls polls;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
     /** What writing the last sample cost: it is known after its line. */
@@ -49,12 +48,8 @@ final class StackSampler implements Runnable {
     private int platformBefore;
     private int virtualBefore;
 
-    /**
-     * @param process {@code /proc/self}
-     * @param polls reads the code of those that sleep
-     */
-    StackSampler(JvmAccess jvm, Output output, Path process, Canary canary, Polls polls) {
-        this.polls = polls;
+    /** @param process {@code /proc/self} */
+    StackSampler(JvmAccess jvm, Output output, Path process, Canary canary) {
         this.jvm = jvm;
         this.output = output;
         this.canary = canary;
@@ -110,9 +105,9 @@ final class StackSampler implements Runnable {
         list.forEach(listing.oneIn, listing::offer);
         held.writeTo(output, timeNs);
         long listedNs = threads.getCurrentThreadCpuTime();
-        List<Drawn> drawn = polls.named(RequestEntries.named(listing.drawn));
+        List<Drawn> drawn = RequestEntries.named(listing.drawn);
         List<ThreadStack> sampled = drawn.stream().map(Drawn::stack).toList();
-        groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById, polls));
+        groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
         turns.sample(drawn, timeNs, output);
         output.write(JsonLine.of("stacks", timeNs)
@@ -128,13 +123,12 @@ final class StackSampler implements Runnable {
         long reportedNs = threads.getCurrentThreadCpuTime();
         groups.counts().forEach((group, count) -> write(group, count, timeNs));
         if (hasFamilies()) {
-            families.writeTo(output, number, timeNs, listing.ofTheServer, drawn, thread -> polls.named(groups.draw(thread)));
+            families.writeTo(output, number, timeNs, listing.ofTheServer, drawn, groups::draw);
             if (listing.oneIn == 1) {
                 List<Drawn> virtual = drawn.stream().filter(one -> one.thread().isVirtual()).toList();
-                families.writeVirtual(output, number, timeNs, listing.listedVirtual, virtual, thread -> polls.named(groups.draw(thread)));
+                families.writeVirtual(output, number, timeNs, listing.listedVirtual, virtual, groups::draw);
             }
         }
-        polls.forgetCode();
         number++;
         long endedNs = threads.getCurrentThreadCpuTime();
         unreportedNs = endedNs - reportedNs;

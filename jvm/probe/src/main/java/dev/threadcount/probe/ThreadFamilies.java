@@ -231,7 +231,7 @@ final class ThreadFamilies {
             }
             switch (activity.state()) {
                 case SELECT -> { }
-                case MONITOR, LOCK, SEMAPHORE, POOL, FUTURE, QUEUE, POLL, WAIT -> waiting++;
+                case MONITOR, LOCK, SEMAPHORE, POOL, FUTURE, QUEUE, WAIT -> waiting++;
                 default -> {
                     working++;
                     requests += activity.role() == Role.REQUEST ? 1 : 0;

@@ -21,7 +21,7 @@ class HoldersTest {
     private static String holder(ThreadStack... others) {
         ThreadStack blocked = in("add", Thread.State.BLOCKED, MONITOR, List.of());
         Activity activity = Classifier.classify(blocked);
-        return new Holders(null, List.of(others), Map.of(), new Polls(() -> new Class<?>[0])).of(Thread.ofVirtual().unstarted(() -> {}), blocked, activity);
+        return new Holders(null, List.of(others), Map.of()).of(Thread.ofVirtual().unstarted(() -> {}), blocked, activity);
     }
 
     @Test

@@ -52,7 +52,7 @@ class StackSamplerTest {
     private List<String> sample(JvmAccess jvm) throws Exception {
         Path lines = folder.resolve("lines");
         try (Output output = Output.open(new Options.Out(lines, false))) {
-            new StackSampler(jvm, output, Path.of("/proc/self"), new Canary(), new Polls(() -> new Class<?>[0])).sample();
+            new StackSampler(jvm, output, Path.of("/proc/self"), new Canary()).sample();
         }
         return Files.readAllLines(lines);
     }

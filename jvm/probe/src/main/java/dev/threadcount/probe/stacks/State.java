@@ -28,8 +28,6 @@ public enum State {
     /** It waits for the result of another thread or of an asynchronous call. */
     FUTURE,
     SLEEP,
-    /** It sleeps again and again, until something that it checks has changed. */
-    POLL,
     FILE,
     CLASS_LOADING,
     /** It waits for many channels at once, or for new connections. */

@@ -1,0 +1,53 @@
+//! Limits that a queue makes, and look-alikes that are no limits: news from a queue, and requests that sleep.
+
+use super::tests::{family, found, group, record};
+use crate::evidence::variant_runs::stage::sentence;
+use threadcount_model::record::wait_profile::{ThreadState, WaitGroup};
+
+fn varying(state: ThreadState, place: &str, counts: &[f64]) -> WaitGroup {
+    let mut group = group(state, place, 0.0);
+    group.threads.iter_mut().enumerate().for_each(|(at, threads)| *threads = counts[at % counts.len()]);
+    group
+}
+
+/// Threads that sleep in a loop may wait for those that do not, or for the time: samples show their line and no more.
+#[test]
+fn requests_that_sleep_are_no_limit_though_a_pool_is_full_beside_them() {
+    let sleeping = || group(ThreadState::Sleep, "Limiter.acquire:12", 95.0);
+    let past = group(ThreadState::Socket, "Shop.query:20", 5.0);
+    assert_eq!(found(&record(vec![], vec![sleeping(), past])), None);
+    let mut workers = family("worker-*", &[4.0], Some(("ThreadPoolExecutor", 4, 4)));
+    workers.samples.iter_mut().for_each(|it| it.queued = Some(96));
+    assert_eq!(found(&record(vec![workers], vec![sleeping()])), None);
+}
+
+#[test]
+fn elements_of_a_queue_that_let_requests_in_are_a_limit() {
+    let groups = vec![
+        group(ThreadState::Queue, "Tokens.take:8", 94.0),
+        varying(ThreadState::Socket, "Shop.query:20", &[6.0, 6.0, 6.0, 5.0]),
+    ];
+    let finding = found(&record(vec![], groups)).expect("a finding");
+    let expected = "never more than 6 requests run at once (all at Shop.query:20) while 100 are in flight. 6 / 15.0 ms = \
+        400/s. 94 are waiting for a queue at Tokens.take:8";
+    assert_eq!(sentence(&finding), expected);
+}
+
+#[test]
+fn look_alikes_are_left_alone() {
+    let news = |state| group(state, "News.await:5", 98.0);
+    let chance = [0.0, 1.0, 2.0, 1.0, 0.0, 3.0, 1.0, 1.0, 0.0, 2.0];
+    let silent = [
+        (
+            "long polls of a queue, of which one or two write at a time by chance",
+            vec![news(ThreadState::Queue), varying(ThreadState::Running, "News.write:7", &chance)],
+        ),
+        (
+            "news by a notification, as many by chance",
+            vec![news(ThreadState::Wait), varying(ThreadState::Running, "News.write:7", &chance)],
+        ),
+    ];
+    for (what, groups) in silent {
+        assert_eq!(found(&record(vec![], groups)), None, "{what}");
+    }
+}
