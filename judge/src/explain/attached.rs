@@ -34,11 +34,10 @@ pub fn explain_attached(experiment: &Experiment, record: &Record, limits: &[Find
     AttachedFindings { limits: limits.iter().map(whole).chain(new_limits).collect(), others }
 }
 
-/// The subject of a rule: two rules name what requests wait for, and two name who starves.
+/// The subject of a rule: two rules name what requests wait for.
 const fn subject(rule: Rule) -> Rule {
     match rule {
         Rule::Waiting => Rule::RequestWaits,
-        Rule::OvertakenWaits => Rule::UnfairWaits,
         other => other,
     }
 }

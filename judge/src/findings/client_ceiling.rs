@@ -67,7 +67,7 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 /// Does another finding about the same variant and load name a limit of the server or of the load generator? Then the clients are not
 /// the limit, however alike the responses are.
 pub(crate) fn is_refuted(named: &[Finding]) -> bool {
-    const LIMITS: [Rule; 17] = [
+    const LIMITS: [Rule; 16] = [
         Rule::Generator,
         Rule::BackendCeiling,
         Rule::AcceptQueue,
@@ -82,7 +82,6 @@ pub(crate) fn is_refuted(named: &[Finding]) -> bool {
         Rule::Waiting,
         Rule::RequestWaits,
         Rule::UnfairWaits,
-        Rule::OvertakenWaits,
         Rule::AllocationStalls,
         Rule::CpuCeiling,
     ];

@@ -22,7 +22,6 @@ pub mod kind_and_number;
 pub mod kind_or_size;
 pub mod limits;
 pub mod memory_growth;
-pub mod overtaken_waits;
 pub mod pinned_carriers;
 pub mod pool_ceiling;
 pub mod request_bound;
@@ -75,8 +74,6 @@ findings! {
     RequestWaits(request_waits::RequestWaits) { find_after: request_waits::find_after, in_window: request_waits::in_window }
     /// Most requests are fast, and some wait for seconds for what the others hold.
     UnfairWaits(unfair_waits::UnfairWaits) { find: unfair_waits::find }
-    /// Later threads go first, while others wait for seconds.
-    OvertakenWaits(overtaken_waits::OvertakenWaits) { in_window: overtaken_waits::in_window }
     /// The requests in the server at once fill its heap, and nothing limits them.
     UnboundedRequests(unbounded_requests::UnboundedRequests) { find_beside: unbounded_requests::find }
     /// Each request allocates more than with another variant under the same load.

@@ -3,7 +3,6 @@
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
 use threadcount_judge::finding::{Fact, Finding, Rule};
-use threadcount_judge::findings::overtaken_waits::OvertakenWaits;
 use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
 
@@ -56,9 +55,6 @@ fn place(finding: &Finding) -> Option<Place> {
         Fact::RequestWaits(waits) => {
             let activity = waits.part.activity.clone();
             Some((Some(activity.state), activity.resource, activity.application))
-        }
-        Fact::OvertakenWaits(OvertakenWaits { turns }) => {
-            Some((Some(turns.state), turns.resource.clone(), turns.overtaken.clone()))
         }
         Fact::Waiting(WaitingPlace::Pool(pool)) => Some((None, Some(pool.name.clone()), None)),
         Fact::Waiting(WaitingPlace::Code { site, .. }) => Some((None, None, site.application.clone())),

@@ -122,7 +122,6 @@ impl Screen {
             | Line::CpuSamples(_)
             | Line::CarrierRunTime(_)
             | Line::HeldCarrier(_)
-            | Line::Turns(_)
             | Line::NativeMemory { .. } => {}
         }
     }

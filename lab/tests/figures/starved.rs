@@ -101,7 +101,6 @@ fn requests_that_others_overtake_in_a_queue_starve_on_both_javas_and_do_not_wher
         let line =
             part["application"].as_str().unwrap().strip_prefix("dev.threadcount.waits.Turnstile.pass:");
         assert!(line.is_some_and(|line| line.parse::<u32>().is_ok()), "{found:#}");
-        assert!(figures["turns"]["overtaking"].as_u64().is_some_and(|turns| turns > 0), "{found:#}");
     }
     let fair = under_20_clients("\"/turnstile?order=arrival\"");
     for variant in ["virtual-21", "virtual-25"] {

@@ -8,16 +8,14 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.concurrent.Executors;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import javax.management.ObjectName;
 
 /**
  * A JVM with something of everything that the probe reports: threads that wait for a monitor whose owner sleeps (and, on Java 21, pins
  * its carrier), garbage, and as many pools as the first argument says. With "locked" it has a server with ten clients instead, whose
- * requests wait for one lock; with "asleep" they sleep; with "starving" whoever came last is served first, and with
- * "in-order" whoever came first, while workers without a request wait for work; with "cached" each request makes the buffer of its thread, and
- * with "allocated" one of its own, while as many threads compute as the third argument says. It prints "up", and then a line with all packages of the JDK
+ * requests wait for one lock; with "asleep" they sleep; with "cached" each request makes the buffer of
+ * its thread, and with "allocated" one of its own, while as many threads compute as the third argument says. It prints "up", and then a line with all packages of the JDK
  * that are open to it for each line that it reads.
  */
 public class Busy {
@@ -106,14 +104,11 @@ public class Busy {
 
     /** A server on virtual threads, and its clients. */
     static final class Requests {
-        static final List<String> KINDS = List.of("locked", "asleep", "starving", "in-order", "cached", "allocated");
+        static final List<String> KINDS = List.of("locked", "asleep", "cached", "allocated");
         private static final int CLIENTS = 10;
         private static final int BUFFER_BYTES = 250_000;
         private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[BUFFER_BYTES]);
         private static final ReentrantLock LOCK = new ReentrantLock();
-        private static final SynchronousQueue<Integer> LAST_FIRST = new SynchronousQueue<>();
-        private static final SynchronousQueue<Integer> BY_ARRIVAL = new SynchronousQueue<>(true);
-        private static final SynchronousQueue<Integer> WORK = new SynchronousQueue<>();
 
         private Requests() {}
 
@@ -122,15 +117,6 @@ public class Busy {
             server.createContext("/", exchange -> answer(exchange, kind));
             server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
             server.start();
-            if (kind.equals("starving")) {
-                Thread.ofPlatform().daemon().start(Requests::handOut);
-            }
-            if (kind.equals("in-order")) {
-                Thread.ofPlatform().daemon().start(Requests::handOutInOrder);
-                for (int i = 0; i < 8; i++) {
-                    Thread.ofVirtual().start(Requests::work);
-                }
-            }
             for (int i = 0; i < CLIENTS; i++) {
                 Thread.ofPlatform().daemon().start(() -> ask(server.getAddress()));
             }
@@ -139,8 +125,6 @@ public class Busy {
         static void answer(HttpExchange exchange, String kind) throws IOException {
             switch (kind) {
                 case "locked" -> save();
-                case "starving" -> take(LAST_FIRST);
-                case "in-order" -> take(BY_ARRIVAL);
                 case "cached" -> garbage = BUFFER.get();
                 case "allocated" -> garbage = new byte[BUFFER_BYTES];
                 default -> pause(30);
@@ -155,42 +139,6 @@ public class Busy {
                 pause(30);
             } finally {
                 LOCK.unlock();
-            }
-        }
-
-        static void take(SynchronousQueue<Integer> queue) {
-            try {
-                queue.take();
-            } catch (InterruptedException stopped) {
-                throw new IllegalStateException(stopped);
-            }
-        }
-
-        /** One is served every ten milliseconds, and all of them every three seconds. */
-        static void handOut() {
-            for (int period = 1; ; period++) {
-                pause(10);
-                for (int ticket = 0; ticket < (period % 300 == 0 ? CLIENTS : 1); ticket++) {
-                    LAST_FIRST.offer(ticket);
-                }
-            }
-        }
-
-        /** Each client waits for three seconds, and there is work for one of the workers. */
-        static void handOutInOrder() {
-            for (int period = 1; ; period++) {
-                pause(100);
-                WORK.offer(period);
-                if (period % 3 == 0) {
-                    BY_ARRIVAL.offer(period);
-                }
-            }
-        }
-
-        static void work() {
-            while (true) {
-                take(WORK);
-                pause(30);
             }
         }
 

@@ -180,29 +180,6 @@ fn requests_that_wait_for_a_lock_are_a_limit_and_requests_that_sleep_are_none() 
 }
 
 #[test]
-fn requests_that_others_overtake_for_seconds_are_named_and_those_served_in_order_are_not() {
-    let starving = "some starve waiting for a SynchronousQueue. ";
-    for feature in [21, 25] {
-        let overtaken = Busy::start(feature, &["0", "starving"]);
-        let watch = Watch::start(&overtaken.pid(), &[]);
-        let lines = watch.until("who starves", |line| line.contains("limit: ") && line.contains(starving));
-        let last = lines.last().unwrap();
-        assert!(
-            last.contains("All of them are at Busy$Requests.take:") && last.contains("order of arrival"),
-            "{last}"
-        );
-        watch.leave();
-    }
-    // All requests wait for seconds; of the workers without one the last to come is the next to work.
-    let in_order = Busy::start(25, &["0", "in-order"]);
-    let watched =
-        Command::new(cargo_bin("threadcount")).args(["watch", &in_order.pid(), "-d", "20s"]).output();
-    let lines = String::from_utf8(watched.unwrap().stdout).unwrap();
-    assert!(lines.contains("waiting for a SynchronousQueue (Busy$Requests.take:"), "{lines}");
-    assert!(!lines.contains("some starve"), "{lines}");
-}
-
-#[test]
 fn buffers_that_each_virtual_thread_makes_anew_are_named_and_buffers_of_requests_are_not() {
     let cached = "are caches of threads. Each virtual thread makes its own. ";
     let cores = thread::available_parallelism().unwrap().to_string();

@@ -3,7 +3,6 @@
 use super::families::ThreadFamilyLine;
 use super::run_delay::{CarrierRunTimeLine, HeldCarrierLine, RunDelayLine};
 use super::stacks::{StackGroup, Stacks};
-use super::turns::TurnsLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use threadcount_load::clock::Nanos;
@@ -67,7 +66,6 @@ pub enum Line {
     RunDelay(RunDelayLine),
     CarrierRunTime(CarrierRunTimeLine),
     HeldCarrier(HeldCarrierLine),
-    Turns(TurnsLine),
     /// There are no samples of threads, or no more.
     StacksEnded {
         t_ns: Nanos,
@@ -134,7 +132,6 @@ impl Line {
             Self::RunDelay(it) => it.t_ns,
             Self::CarrierRunTime(it) => it.t_ns,
             Self::HeldCarrier(it) => it.t_ns,
-            Self::Turns(it) => it.t_ns,
         }
     }
 }

@@ -17,7 +17,6 @@ pub mod sampled;
 pub mod session;
 pub mod stacks;
 pub mod target;
-pub mod turns;
 
 pub use attach::Attached;
 pub use choice::ProbeChoice;

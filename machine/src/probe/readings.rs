@@ -8,7 +8,6 @@ use super::line::{Carriers, Gc, Line, Pool as PoolLine, Sample, Tally};
 use super::run_delay::RunDelayTally;
 use super::safepoints::safepoints;
 use super::stacks::StackTally;
-use super::turns::TurnsTally;
 use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
 use threadcount_model::experiment::ProbeLevel;
@@ -43,7 +42,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut stacks = StackTally::default();
     let mut families = FamilyTally::default();
     let mut delays = RunDelayTally::default();
-    let mut turns = TurnsTally::default();
     let mut cpu = CpuTally::default();
     let mut allocating = AllocationProfileTally::default();
     let mut before: Option<&Sample> = None;
@@ -104,7 +102,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::RunDelay(delay) if window.contains(delay.t_ns) => delays.delay(delay),
             Line::CarrierRunTime(reading) if window.contains(reading.t_ns) => delays.carrier(reading),
             Line::HeldCarrier(held) if window.contains(held.t_ns) => delays.held(held),
-            Line::Turns(line) if window.contains(line.t_ns) => turns.add(line),
             Line::Allocated(sampled) if window.contains_second(sampled.t_ns) => allocation.add(sampled),
             Line::AllocationStack(stack) => allocating.stack(stack),
             Line::AllocationSamples(samples) if window.contains_second(samples.t_ns) => {
@@ -141,7 +138,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.wait_profile = stacks.finish(window);
     readings.thread_families = families.finish();
     readings.run_delays = delays.finish();
-    readings.turns = turns.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.waits = sites.take(Kind::Wait);

@@ -5,7 +5,6 @@ use super::allocation_profile::AllocationProfile;
 use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
 use super::thread_family::ThreadFamily;
-use super::turns::Turns;
 use super::wait_profile::WaitProfile;
 use crate::probe_level::ProbeLevel;
 use schemars::JsonSchema;
@@ -62,8 +61,6 @@ pub struct JvmReadings {
     /// How long runnable threads waited before they ran; `None`: not read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delays: Option<RunDelays>,
-    /// The order in which threads are served that wait for the same thing; resources with the most turns first.
-    pub turns: Vec<Turns>,
     /// Memory of thread stacks over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
     /// Virtual threads over the window; starts and ends are counted only at level `full`.

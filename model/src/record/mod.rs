@@ -20,7 +20,6 @@ pub mod run_delay;
 pub mod server_sockets;
 pub mod thread_family;
 mod time_behind;
-pub mod turns;
 pub mod wait_profile;
 
 pub use backend::{BackendConnections, BackendFacts, BackendFigures};

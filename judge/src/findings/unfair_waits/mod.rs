@@ -6,13 +6,10 @@
 mod rule;
 mod words;
 
-pub(crate) use words::{OVERTAKING, TURNS, fairness, who_overtakes};
-
-pub(crate) use rule::{ENOUGH_TURNS, find};
+pub(crate) use rule::find;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::record::turns::Turns;
 use threadcount_model::request_time::RequestTimePart;
 
 /// Unfair waits, in the run with the largest tail.
@@ -28,9 +25,6 @@ pub struct UnfairWaits {
     pub p50_ms: f64,
     /// 99th percentile of the service time.
     pub p99_ms: f64,
-    /// The turns at that place; `None` if not seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub turns: Option<Turns>,
     /// Age of the oldest request without a response at the end; `None` if all had a response.
     pub oldest_unfinished_ms: Option<f64>,
 }

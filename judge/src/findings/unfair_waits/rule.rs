@@ -4,7 +4,6 @@ use super::UnfairWaits;
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
 use threadcount_model::record::Record;
-use threadcount_model::record::turns::Turns;
 use threadcount_model::record::wait_profile::{ThreadRole, ThreadState};
 use threadcount_model::request_time::RequestTimePart;
 use threadcount_stats::request_time::request_time;
@@ -15,9 +14,6 @@ const SLOW_MS: f64 = 1_000.0;
 const TIMES_MEDIAN: f64 = 20.0;
 /// Share of the mean that must be spent waiting for other requests; the mean is mostly that of the slow requests.
 const MOSTLY: f64 = 0.5;
-/// So many overtaking turns are no chance. So many turns at a lock without one show that it serves in order of arrival: a lock's owner
-/// is known, and with it any thread that got it without waiting; elsewhere only waiting threads are seen.
-pub(crate) const ENOUGH_TURNS: u64 = 10;
 
 pub(crate) fn find(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     // Requests of different kinds take different times, and each kind may have a lock of its own.
@@ -42,32 +38,14 @@ fn unfair(record: &Record) -> Option<UnfairWaits> {
     let waiting_share = time.least_share(waits.iter().map(|part| part.time.ms).sum());
     (waiting_share >= MOSTLY).then_some(())?;
     let part = (*waits.first()?).clone();
-    let turns = turns(record, &part);
-    let in_order =
-        |it: &Turns| it.state == ThreadState::Lock && it.turns >= ENOUGH_TURNS && it.overtaking == 0;
-    if turns.as_ref().is_some_and(in_order) {
-        return None;
-    }
     Some(UnfairWaits {
         part,
-        turns,
         waiting_share,
         mean_ms: time.service_time_ms,
         p50_ms: times.p50,
         p99_ms: times.p99,
         oldest_unfinished_ms: load.unfinished_age_ms.map(|age| age.max),
     })
-}
-
-/// The turns at the place where requests spend most of their time.
-fn turns(record: &Record, part: &RequestTimePart) -> Option<Turns> {
-    let all = &record.jvm.as_ref()?.turns;
-    // For a platform thread at a monitor, only the profile knows the class.
-    let is_there = |it: &&Turns| {
-        let is_same = it.resource.is_none() || it.resource == part.activity.resource;
-        it.role == ThreadRole::Request && it.state == part.activity.state && is_same
-    };
-    all.iter().find(is_there).cloned()
 }
 
 /// Does one request get what another one gives back?
@@ -114,51 +92,6 @@ mod tests {
              what others hold, most of it at shop.Orders.find:42"
         );
         assert!(advice(&finding).contains("fair"), "{}", advice(&finding));
-    }
-
-    fn with_turns(state: ThreadState, turns: u64, overtaking: u64) -> Record {
-        let mut record = with(state, 90.0, 13.0, 3_400.0);
-        let seen = Turns {
-            state,
-            resource: Some("java.lang.Object".to_owned()),
-            turns,
-            overtaking,
-            overtaking_after_1s: overtaking,
-            role: ThreadRole::Request,
-            overtaker: Some("shop.Orders.list:31".to_owned()),
-            overtaken: Some("shop.Orders.find:42".to_owned()),
-            longest_ms: 2_100.0,
-        };
-        if let Some(jvm) = &mut record.jvm {
-            jvm.turns = vec![Turns { state: ThreadState::Semaphore, ..seen.clone() }, seen];
-        }
-        record
-    }
-
-    #[test]
-    fn who_overtakes_whom_is_said_where_it_was_seen() {
-        let sentence_about =
-            |record| found(find, "clients: 100", record).map(|it| sentence(&it)).expect("a finding");
-        assert!(
-            sentence_about(with_turns(ThreadState::Monitor, 40, 31)).ends_with(
-                ". 31 of 40 turns went to requests that came after one that still waited, for up to 2.10 s. Those at \
-             shop.Orders.list:31 overtake those at shop.Orders.find:42"
-            ),
-            "{}",
-            sentence_about(with_turns(ThreadState::Monitor, 40, 31))
-        );
-        assert!(
-            sentence_about(with_turns(ThreadState::Lock, 4, 0))
-                .ends_with("most of it at shop.Orders.find:42"),
-            "few turns show nothing"
-        );
-    }
-
-    #[test]
-    fn requests_that_are_served_in_the_order_of_arrival_are_no_unfairness() {
-        assert_eq!(found(find, "clients: 100", with_turns(ThreadState::Lock, 40, 0)), None);
-        let monitor = with_turns(ThreadState::Monitor, 40, 0);
-        assert!(found(find, "clients: 100", monitor).is_some(), "who got it without waiting was not seen");
     }
 
     #[test]

@@ -2,32 +2,11 @@ use super::UnfairWaits;
 use crate::finding::RunsShowing;
 use crate::words::figure::known;
 use crate::words::finding::Words;
-use threadcount_model::figures::{milliseconds as ms, percent, plural};
-use threadcount_model::record::turns::Turns;
+use threadcount_model::figures::{milliseconds as ms, percent};
 use threadcount_model::record::wait_profile::ThreadState;
 
-/// A sentence about who overtakes whom; `None` if nobody was seen to overtake.
-pub(crate) fn who_overtakes(turns: &Turns) -> Option<String> {
-    let places = turns.overtaker.as_ref().zip(turns.overtaken.as_ref());
-    let places = places.map_or_else(String::new, |(one, other)| match one == other {
-        true => format!(". All of them are at {one}"),
-        false => format!(". Those at {one} overtake those at {other}"),
-    });
-    (turns.overtaking > 0).then(|| {
-        format!(
-            ". {} of {} went to requests that came after one that still waited, for up to {}{places}",
-            turns.overtaking,
-            plural(turns.turns, "turn"),
-            ms(turns.longest_ms)
-        )
-    })
-}
-
-pub(crate) const TURNS: &str = "turns that were seen";
-pub(crate) const OVERTAKING: &str = "of them overtaking";
-
 /// Advice: what serves in order of arrival.
-pub(crate) const fn fairness(state: ThreadState) -> &'static str {
+const fn fairness(state: ThreadState) -> &'static str {
     match state {
         ThreadState::Queue => {
             "a queue that serves in order of arrival (new SynchronousQueue<>(true), LinkedBlockingQueue). This one lets later \
@@ -51,11 +30,10 @@ impl Words for UnfairWaits {
         let at = at.map_or_else(String::new, |at| format!(", most of it at {at}"));
         format!(
             "most requests are fast and some starve: service time p50 {}, p99 {}. They spend {} of the mean waiting for what others \
-             hold{at}{}",
+             hold{at}",
             ms(self.p50_ms),
             ms(self.p99_ms),
-            percent(self.waiting_share),
-            self.turns.as_ref().and_then(who_overtakes).unwrap_or_default()
+            percent(self.waiting_share)
         )
     }
 
@@ -71,8 +49,6 @@ impl Words for UnfairWaits {
             ("mean service time while sampled", Some(self.mean_ms), "ms"),
             ("of it waiting for what other requests hold", Some(self.waiting_share * 100.0), "%"),
             ("threads waiting at the longest place, on average", Some(self.part.threads), "threads"),
-            (TURNS, self.turns.as_ref().map(|it| it.turns as f64), "turns"),
-            (OVERTAKING, self.turns.as_ref().map(|it| it.overtaking as f64), "turns"),
             ("age of the oldest request without a response", self.oldest_unfinished_ms, "ms"),
         ])
     }

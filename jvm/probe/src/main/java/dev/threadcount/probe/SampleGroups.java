@@ -39,11 +39,6 @@ final class SampleGroups {
         static Drawn of(Thread thread, ThreadStack stack) {
             return new Drawn(thread, stack, stack.frames().length == 0 ? null : Classifier.classify(stack), null);
         }
-
-        /** Woken, and without a core: it may have to wait again for the same. */
-        Activity whateverTheKernelSays() {
-            return task == null || task.waits() ? activity : Classifier.classify(stack);
-        }
     }
 
     /** Threads of one kind that do the same. */

@@ -38,7 +38,6 @@ final class StackSampler implements Runnable {
     private final KernelThreads kernel;
     private final Canary canary;
     private final HeldCarriers held;
-    private final Turns turns;
     private final ThreadFamilies families;
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();
     private long number;
@@ -54,7 +53,6 @@ final class StackSampler implements Runnable {
         this.output = output;
         this.canary = canary;
         held = new HeldCarriers(jvm);
-        turns = new Turns(jvm);
         families = new ThreadFamilies(jvm, process);
         peers = new Peers(jvm, process);
         kernel = new KernelThreads(process);
@@ -109,7 +107,6 @@ final class StackSampler implements Runnable {
         List<ThreadStack> sampled = drawn.stream().map(Drawn::stack).toList();
         groups.addAll(drawn, new Holders(jvm, sampled, listing.platformById));
         adapt(listing, listedNs - beganNs, threads.getCurrentThreadCpuTime() - beganNs);
-        turns.sample(drawn, timeNs, output);
         output.write(JsonLine.of("stacks", timeNs)
                 .put("sample", number)
                 .put("platform_threads", listing.platform.seen())

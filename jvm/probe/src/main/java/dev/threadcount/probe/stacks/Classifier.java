@@ -61,12 +61,6 @@ public final class Classifier {
                 library < application ? Code.name(frames[library]) : null, role);
     }
 
-    /** Whether it may leave without what it waits for. Who waits for a connection of a pool gives up only after very long. */
-    public static boolean mayGiveUp(ThreadStack stack, Activity activity) {
-        StackTraceElement[] frames = stack.frames();
-        return activity.state() != State.POOL && Waits.isTimed(frames, afterJdk(frames));
-    }
-
     /** The place after the JDK's frames at the top. */
     private static int afterJdk(StackTraceElement[] frames) {
         int place = 0;

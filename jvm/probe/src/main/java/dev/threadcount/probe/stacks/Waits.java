@@ -20,9 +20,6 @@ final class Waits {
     private static final String[] IN_OR_OUT =
             {"take", "poll", "put", "offer", "transfer", "tryTransfer", "xfer", "pop", "exchange"};
 
-    /** Methods that do not wait at all or return after a time; beginnings of their names. */
-    private static final String[] TIMED = {"try", "poll", "offer"};
-
     private static final Wait[] WAITS = {
         new Wait(SLEEP, new Mark("java.lang.Thread", "sleep")),
         new Wait(SEMAPHORE, new Mark(CONCURRENT + "Semaphore", "acquire", "tryAcquire")),
@@ -91,16 +88,6 @@ final class Waits {
             }
         }
         return lowest;
-    }
-
-    /** Whether it waits there for a limited time. */
-    static boolean isTimed(StackTraceElement[] frames, int end) {
-        for (int i = 0; i < end; i++) {
-            if (stateOf(frames[i]) != null && Code.startsWithAny(frames[i].getMethodName(), TIMED)) {
-                return true;
-            }
-        }
-        return false;
     }
 
     static State stateOf(StackTraceElement frame) {
