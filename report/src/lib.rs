@@ -7,7 +7,6 @@ pub mod crossover;
 pub mod csv;
 pub mod diagnosis;
 pub mod html;
-pub mod json;
 pub mod junit;
 pub mod layout;
 pub mod live;
@@ -46,8 +45,6 @@ pub enum Format {
     Markdown,
     /// Two tables: of runs, and (only with --out) of readings over time.
     Csv,
-    /// The readings over time for programs, all on one clock.
-    Json,
     /// Claims as test cases, for a build server.
     Junit,
     /// One paragraph.
@@ -68,7 +65,6 @@ impl Format {
             Self::Html => ResultFile::Page,
             Self::Markdown => ResultFile::Markdown,
             Self::Csv => ResultFile::Runs,
-            Self::Json => ResultFile::Series,
             Self::Junit => ResultFile::Claims,
             Self::Text => ResultFile::Text,
             Self::Terminal => ResultFile::Terminal,
@@ -117,7 +113,6 @@ pub fn render(document: &ResultDocument, format: Format) -> Result<String, Repor
         Format::Html => html::html(document)?,
         Format::Markdown => markdown::markdown(document),
         Format::Csv => csv::runs(document)?,
-        Format::Json => json::json(document)?,
         Format::Junit => junit::junit(document)?,
         Format::Text => terminal::paragraph(document),
         Format::Terminal => terminal::terminal(document, None, terminal::PLAIN),

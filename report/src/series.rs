@@ -1,13 +1,13 @@
 //! All readings of a run on one clock: from the load generator, from /proc (process tree) and from the probe.
 //!
-//! The clock is the load generator's: seconds since the measured window began. `series.csv` and `series.json` show it.
+//! The clock is the load generator's: seconds since the measured window began. `series.csv` shows it.
 
 use std::cmp::Ordering;
 use threadcount_model::record::jvm::{JvmReadings, Pool};
 use threadcount_model::record::{LoadSample, ProcessSample, Record};
 
 /// A figure that a reading may contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The figure's name, with its unit at the end.
     pub name: &'static str,

@@ -49,7 +49,7 @@ pub fn result(bytes: &[u8]) {
     let written = serde_json::to_string(&document).unwrap();
     let again: ResultDocument = serde_json::from_str(&written).unwrap();
     assert_eq!(serde_json::to_string(&again).unwrap(), written);
-    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Junit, Format::Text] {
+    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text] {
         let _ = render(&document, format);
     }
     let width = usize::from(bytes.len() as u8);

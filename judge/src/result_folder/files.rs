@@ -30,7 +30,6 @@ result_files! {
     Text = "report.txt",
     Runs = "runs.csv",
     SeriesTable = "series.csv",
-    Series = "series.json",
     Claims = "junit.xml",
     Terminal = "terminal.txt",
 }

@@ -57,7 +57,7 @@ pub struct KubernetesOptions {
 }
 
 /// Flags that are not for the pods, and whether each has a value.
-const OWN_FLAGS: [(&str, bool); 16] = [
+const OWN_FLAGS: [(&str, bool); 15] = [
     ("--kubernetes", false),
     ("--pods", true),
     ("--namespace", true),
@@ -72,7 +72,6 @@ const OWN_FLAGS: [(&str, bool); 16] = [
     ("--quiet", false),
     ("--out", true),
     ("--hgrm", true),
-    ("--hlog", true),
     ("--csv", true),
 ];
 
@@ -255,8 +254,6 @@ mod tests {
         share: ShareOptions,
         #[arg(long)]
         json: bool,
-        #[arg(long)]
-        hlog: bool,
     }
 
     #[test]

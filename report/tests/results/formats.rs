@@ -59,7 +59,7 @@ fn the_terminal_summary_says_first_that_figures_cannot_be_trusted() {
 #[test]
 fn no_format_keeps_a_character_that_moves_a_cursor_hides_or_turns_the_direction() {
     let document = documents::hostile();
-    let formats = [Format::Html, Format::Markdown, Format::Csv, Format::Json, Format::Junit];
+    let formats = [Format::Html, Format::Markdown, Format::Csv, Format::Junit];
     let formats = formats.into_iter().chain([Format::Text, Format::Terminal]);
     let style = TerminalStyle { width: 100, colour: false };
     let texts = formats.map(|format| render(&document, format).unwrap());
@@ -217,25 +217,6 @@ fn series_csv_has_every_reading_of_every_source_in_the_order_of_time() {
 }
 
 #[test]
-fn series_json_has_the_figures_of_series_csv() {
-    let document = documents::demo();
-    let table = threadcount_report::csv::series(&document).unwrap();
-    let json: serde_json::Value = serde_json::from_str(&render(&document, Format::Json).unwrap()).unwrap();
-    assert_eq!(json["schema"], "threadcount/series/1");
-    let runs = json["runs"].as_array().unwrap();
-    let readings = || runs.iter().flat_map(|run| run["readings"].as_array().unwrap());
-    let mut reader = csv::Reader::from_reader(table.as_bytes());
-    let head = reader.headers().unwrap().clone();
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), readings().count());
-    for (row, reading) in rows.iter().zip(readings()) {
-        for (name, cell) in head.iter().zip(row).skip(5) {
-            assert_eq!(cell.parse::<f64>().ok(), reading[name].as_f64(), "{name}");
-        }
-    }
-}
-
-#[test]
 fn several_results_are_one_table_of_claims() {
     let demo = documents::demo();
     let mut doubted = documents::demo();
@@ -350,7 +331,6 @@ fn a_report_is_written_into_its_folder() {
         (Format::Html, "report.html"),
         (Format::Markdown, "report.md"),
         (Format::Csv, "runs.csv"),
-        (Format::Json, "series.json"),
         (Format::Junit, "junit.xml"),
         (Format::Text, "report.txt"),
         (Format::Terminal, "terminal.txt"),
@@ -382,7 +362,6 @@ fn a_result_without_runs_still_makes_every_report() {
         Format::Html,
         Format::Markdown,
         Format::Csv,
-        Format::Json,
         Format::Junit,
         Format::Text,
         Format::Terminal,
