@@ -8,12 +8,11 @@ use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::known;
 use crate::words::finding::Words;
-use crate::words::site::waits_for;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::figures::{number, percent, whole};
 use threadcount_model::record::Record;
-use threadcount_model::record::jvm::SiteTotal;
+use threadcount_model::record::jvm::{SiteReason, SiteTotal};
 
 /// File I/O on carriers, in the run in which carriers waited longest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -103,7 +102,7 @@ impl Words for CarrierFileIo {
             whole(self.carriers),
             percent(self.site_share),
             place(self),
-            waits_for(&self.site)
+            self.site.reason.as_ref().map_or_else(|| "a file".to_owned(), SiteReason::words)
         )
     }
 
@@ -138,7 +137,7 @@ mod tests {
     use crate::evidence::variant_runs::stage::{advice, carriers, found, run, sentence, site};
     use crate::explain::explain_window;
     use crate::finding::Rule;
-    use threadcount_model::record::jvm::{JvmReadings, SiteReason};
+    use threadcount_model::record::jvm::JvmReadings;
     use threadcount_model::record::run_delay::{RunDelay, RunDelays};
     use threadcount_model::sample::with_cost;
 

@@ -68,8 +68,8 @@ findings! {
     /// Fewer requests run at once than are in flight.
     ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
     // In runs, `request_waits` decides which of the two is reported.
-    /// Requests wait for a connection of a pool, a lock, or another service.
-    Waiting(waiting::WaitingPlace) { in_window: waiting::in_window }
+    /// Requests wait for a connection of a full pool, by its counters.
+    Waiting(crate::evidence::connection_pools::FullPool) { in_window: waiting::in_window }
     /// Requests wait for what others hold, by samples of their threads.
     RequestWaits(request_waits::RequestWaits) { find_after: request_waits::find_after, in_window: request_waits::in_window }
     /// Most requests are fast, and some wait for seconds for what the others hold.

@@ -1,6 +1,6 @@
 //! Places in the code, in words.
 
-use threadcount_model::record::jvm::{SiteReason, SiteTotal};
+use threadcount_model::record::jvm::SiteTotal;
 
 /// The frame that tells most: the frame that holds the carrier, else the application's, else the topmost.
 pub(crate) fn place(site: &SiteTotal) -> String {
@@ -17,11 +17,6 @@ pub(crate) fn place_and_application(site: &SiteTotal) -> String {
         }
         _ => place,
     }
-}
-
-/// Words for the reason of the wait.
-pub(crate) fn waits_for(site: &SiteTotal) -> String {
-    site.reason.as_ref().map_or_else(|| "something".to_owned(), SiteReason::words)
 }
 
 #[cfg(test)]

@@ -236,7 +236,7 @@ fn explained(experiment: &Experiment, mut record: Record, limits: CurrentLimits)
         jvm.wait_profile = None;
     }
     let mut found = explain_attached(experiment, &record, limits.findings());
-    // It divides the waits of all threads by the requests in flight of the load.
+    // It compares all threads that wait for a connection with the requests in flight of this load alone.
     found.others.retain(|finding| others.is_none() || finding.rule() != Rule::Waiting);
     let records = [record];
     let all = [found.limits.as_slice(), &found.others].concat();

@@ -54,7 +54,7 @@ pub struct WatchCommand {
     /// Print the readings of the probe and the limits found, one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Events to record; `full` adds starts and ends of virtual threads and parks, at a higher cost
+    /// Events to record; `full` adds starts and ends of virtual threads, at a higher cost
     #[arg(long, value_name = "LEVEL", default_value = "light")]
     level: Level,
     /// Keep the JFR recording, for JDK Mission Control

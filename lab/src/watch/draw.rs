@@ -65,7 +65,6 @@ fn raw_lines(screen: &Screen, width: usize) -> Vec<Line<'static>> {
         "times a virtual thread waited and could not leave its carrier",
         &screen.pins,
     ));
-    lines.extend(sites("waits", "times a thread waited 20 ms or longer", &screen.waits));
     lines
 }
 
@@ -229,7 +228,6 @@ mod tests {
     use ratatui::backend::TestBackend;
     use threadcount_judge::evidence::connection_pools::FullPool;
     use threadcount_judge::finding::{Fact, Finding};
-    use threadcount_judge::findings::waiting::WaitingPlace;
     use threadcount_machine::probe::line::parse;
     use threadcount_model::record::jvm::PoolKind;
 
@@ -254,8 +252,7 @@ mod tests {
 {"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"pool","resource":"HikariCP","application":"shop.Orders.find:42","library":"com.zaxxer.hikari.pool.HikariPool.getConnection:1","holder":null,"peer":null,"count":3}
 {"type":"stack_group","t_ns":3000000000,"sample":0,"virtual":true,"role":"request","state":"lock","resource":"java.util.concurrent.locks.ReentrantLock","application":"shop.Orders.add:12","library":null,"holder":"shop.Orders.save:88","peer":null,"count":1}
 {"type":"gc_pause","t_ns":2500000000,"duration_ns":4200000,"name":"GC Pause"}
-{"type":"pinned","t_ns":2000000000,"count":40,"total_ns":2000000000,"longest_ns":51000000,"holder":"dev.threadcount.servlets.Synchronized.lambda$doGet$0:22","application":"dev.threadcount.servlets.Sleep.blockThisThread:36","top":"java.lang.VirtualThread.parkOnCarrierThread","reason":null}
-{"type":"wait","t_ns":2000000000,"count":3,"total_ns":90000000,"longest_ns":31000000,"holder":null,"application":"shop.Orders.find:12","top":"sun.nio.ch.NioSocketImpl.park:5","reason":"read from db:5432"}"#;
+{"type":"pinned","t_ns":2000000000,"count":40,"total_ns":2000000000,"longest_ns":51000000,"holder":"dev.threadcount.servlets.Synchronized.lambda$doGet$0:22","application":"dev.threadcount.servlets.Sleep.blockThisThread:36","top":"java.lang.VirtualThread.parkOnCarrierThread","reason":null}"#;
 
     fn pinned() -> Screen {
         let (lines, skipped) = parse(PINNED);
@@ -274,7 +271,7 @@ mod tests {
             full_share: 1.0,
             waiting_threads: 31.0,
         };
-        let fact = Fact::Waiting(WaitingPlace::Pool(pool));
+        let fact = Fact::Waiting(pool);
         let finding = Finding { variant: None, load: None, runs: None, fact };
         let limits = CurrentLimits::Judged { window_s: 10.0, findings: vec![finding], old_requests: 0 };
         let mut screen = pinned();

@@ -3,7 +3,6 @@
 use super::limits::CurrentLimits;
 use std::time::{Duration, Instant};
 use threadcount_judge::finding::{Fact, Finding, Rule};
-use threadcount_judge::findings::waiting::WaitingPlace;
 use threadcount_model::record::wait_profile::ThreadState;
 
 /// How long a new place must last before it is printed: two places where about as many threads wait alternate between judgements.
@@ -56,8 +55,7 @@ fn place(finding: &Finding) -> Option<Place> {
             let activity = waits.part.activity.clone();
             Some((Some(activity.state), activity.resource, activity.application))
         }
-        Fact::Waiting(WaitingPlace::Pool(pool)) => Some((None, Some(pool.name.clone()), None)),
-        Fact::Waiting(WaitingPlace::Code { site, .. }) => Some((None, None, site.application.clone())),
+        Fact::Waiting(pool) => Some((None, Some(pool.name.clone()), None)),
         _ => None,
     }
 }
@@ -107,7 +105,7 @@ mod tests {
             let name = name.to_owned();
             let kind = PoolKind::Hikari;
             let pool = FullPool { kind, name, connections: 10.0, full_share: 1.0, waiting_threads: 9.0 };
-            of(Fact::Waiting(WaitingPlace::Pool(pool)))
+            of(Fact::Waiting(pool))
         };
         assert_eq!(printed_at(&[vec![pool("orders")], vec![pool("reports"); 6]].concat()), [0, 6]);
     }

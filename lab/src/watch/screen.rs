@@ -48,7 +48,6 @@ pub struct Screen {
     /// Virtual threads that could not leave their carrier.
     pub pins: Sites,
     /// Where threads waited 20 ms or longer.
-    pub waits: Sites,
     /// The activities of threads that had work in the last seconds.
     pub work: Work,
     /// How long runnable threads waited for a core.
@@ -100,7 +99,6 @@ impl Screen {
                 self.last_pause = Some((t_ns, ms, name));
             }
             Line::Pinned(tally) => self.pins.add(&tally),
-            Line::Wait(tally) => self.waits.add(&tally),
             Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
             Line::Stacks(ref sample) => self.work.read(self.lines_read, sample.t_ns, line),
             Line::StackGroup(ref group) => self.work.read(self.lines_read, group.t_ns, line),

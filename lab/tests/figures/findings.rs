@@ -191,7 +191,7 @@ fn a_contended_monitor_that_java_21_is_silent_about_shows_in_the_carriers_and_is
     assert_eq!(output.finding("pinned-carriers", "virtual-25"), None, "{output}");
     // Platform threads wait for the same monitor, and have no carrier to hold.
     assert_eq!(output.finding("pinned-carriers", "platform-25"), None, "{output}");
-    let waiting = output.sentence("waiting", "platform-25");
+    let waiting = output.sentence("request-waits", "platform-25");
     assert!(names_a_line_of("dev.threadcount.servlets.Contended.", &waiting), "{waiting}");
 }
 
@@ -227,14 +227,13 @@ fn a_servlet_that_computes_keeps_the_carriers_as_busy_and_is_no_yield_storm() {
 #[test]
 fn threads_that_wait_for_a_pool_of_their_own_are_named_and_threads_that_only_sleep_are_not() {
     let starved = "platform: {threads: platform, jdk: 25}";
-    let full = ["--probe", "full"];
-    let output = ExperimentOutput::tomcat(starved, &format!("/starved?{LONG}"), 1, &[25], &full);
-    let sentence = output.sentence("waiting", "platform");
+    let output = ExperimentOutput::tomcat(starved, &format!("/starved?{LONG}"), 1, &[25], &[]);
+    let sentence = output.sentence("request-waits", "platform");
     assert!(names_a_line_of("dev.threadcount.servlets.Starved.withPermit", &sentence), "{sentence}");
-    // Ten requests in flight, four of them with a permit; a wait that began before the window counts with all of itself.
-    assert!((4.0..=7.5).contains(&output.figure("waiting", "platform", "/waiting_threads")), "{output}");
-    let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 1, &[25], &full);
-    assert_eq!(output.finding("waiting", "platform"), None, "{output}");
+    // Ten requests in flight, four of them with a permit.
+    assert!((4.0..=7.5).contains(&output.figure("request-waits", "platform", "/part/threads")), "{output}");
+    let output = ExperimentOutput::tomcat(starved, &format!("/thread-info?{LONG}"), 1, &[25], &[]);
+    assert_eq!(output.finding("request-waits", "platform"), None, "{output}");
 }
 
 /// Twenty requests that wait for 200 ms: eight at a time, or all of them.

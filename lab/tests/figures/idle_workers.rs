@@ -71,9 +71,8 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
         // Look at what the probe saw, too: were the workers not in it, nothing would be shown.
         let idle = document.records.iter().find(|record| record.variant == "idle").expect("a run");
         let jvm = idle.jvm.as_ref().expect("what the probe read");
-        let of_workers = |site: &&str| site.contains("Idle.work:");
-        let seen = jvm.waits.iter().filter_map(|site| site.application.as_deref()).any(|it| of_workers(&it));
-        assert!(seen, "Java {java}: {:?}", jvm.waits);
+        let mut families = jvm.thread_families.iter();
+        assert!(families.any(|it| it.name == "worker-*"), "Java {java}: {:?}", jvm.thread_families);
         assert_eq!(waits("idle"), None, "Java {java}");
         let permits = document.records.iter().find(|record| record.variant == "permits").expect("a run");
         let profile = permits.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref()).map(|it| it.samples);

@@ -212,7 +212,6 @@ fn every_json_line_of_both_javas_is_what_the_schema_says() {
             "pool",
             "stacks",
             "stack_group",
-            "wait",
             "virtual_threads",
             "limits",
         ]);

@@ -49,7 +49,6 @@ pub enum Line {
     },
     Safepoint(Tally),
     Pinned(Tally),
-    Wait(Tally),
     /// Files that virtual threads read, write, or force for 1 ms or longer; `top` is the first frame outside the JDK.
     FileIo(Tally),
     Allocated(Allocated),
@@ -118,7 +117,6 @@ impl Line {
             Self::Gc(it) => it.t_ns,
             Self::Safepoint(it)
             | Self::Pinned(it)
-            | Self::Wait(it)
             | Self::FileIo(it)
             | Self::Running(it) => it.t_ns,
             Self::Allocated(it) => it.t_ns,
@@ -281,14 +279,10 @@ fn reason<'de, D: Deserializer<'de>>(text: D) -> Result<Option<SiteReason>, D::E
     Ok(text.map(|text| match text.as_str() {
         "yield" => SiteReason::Yield,
         "scheduling" => SiteReason::Scheduling,
-        _ => {
-            let after = |prefix: &str| text.strip_prefix(prefix).map(str::to_owned);
-            let wait = after("read from ").map(SiteReason::ReadFrom);
-            let wait = wait.or_else(|| after("monitor of ").map(SiteReason::Monitor));
-            let wait = wait.or_else(|| after("park on ").map(SiteReason::Park));
-            let wait = wait.or_else(|| after("file ").map(SiteReason::File));
-            wait.unwrap_or_else(|| SiteReason::Jvm(text.clone()))
-        }
+        _ => match text.strip_prefix("file ") {
+            Some(file) => SiteReason::File(file.to_owned()),
+            None => SiteReason::Jvm(text.clone()),
+        },
     }))
 }
 

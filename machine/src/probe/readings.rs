@@ -107,7 +107,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
             Line::AllocationSamples(samples) if window.contains_second(samples.t_ns) => {
                 allocating.samples(samples);
             }
-            Line::Wait(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::Wait, tally),
             Line::FileIo(tally) if window.contains_second(tally.t_ns) => sites.add(Kind::FileIo, tally),
             Line::NativeMemory { t_ns, kind, reserved_bytes, committed_bytes }
                 if kind == "Thread Stack" && window.contains(*t_ns) =>
@@ -140,7 +139,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.run_delays = delays.finish();
     readings.pins = sites.take(Kind::Pinned);
     readings.pins_series = pins_series(&pins_by_second, window);
-    readings.waits = sites.take(Kind::Wait);
     readings.file_io = sites.take(Kind::FileIo);
     readings.thread_samples.without_progress = sites.take(Kind::WithoutProgress);
     readings.virtual_threads = grown(&virtual_threads, window);
@@ -260,7 +258,6 @@ fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Pinned,
-    Wait,
     FileIo,
     WithoutProgress,
 }
@@ -354,7 +351,6 @@ pub(super) mod tests {
             tally("pinned", 11, 1, 9_000_000, "A.a:1"),
             tally("pinned", 11, 1, 20_000_000, "B.b:2"),
             tally("pinned", 20, 100, S, "A.a:1"),
-            tally("wait", 11, 1, 1, "A.a:1"),
         ]);
         let sites: Vec<_> = readings.pins.iter().map(|site| (site.holder.as_deref(), site.total)).collect();
         assert_eq!(
@@ -364,7 +360,6 @@ pub(super) mod tests {
                 (Some("A.a:1"), Total { count: 3, total_ms: 12.0, longest_ms: 9.0 }),
             ]
         );
-        assert_eq!(readings.waits.len(), 1);
     }
 
     #[test]
@@ -391,7 +386,7 @@ pub(super) mod tests {
         let series: Vec<_> = readings.pins_series.iter().map(|it| (it.t_s, it.pinned_ms, it.count)).collect();
         assert_eq!(series[..3], [(0.5, 0.0, 0), (1.5, 29.0, 3), (2.5, 0.0, 0)]);
         assert_eq!(series.len(), 10);
-        assert_eq!(read(&[tally("wait", 11, 1, 1, "A.a:1")]).pins_series, []);
+        assert_eq!(read(&[tally("file_io", 11, 1, 1, "A.a:1")]).pins_series, []);
     }
 
     #[test]

@@ -50,8 +50,6 @@ pub struct JvmReadings {
     /// Code that allocates, by sampled stacks; `None`: no samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allocation_profile: Option<AllocationProfile>,
-    /// Waits of 20 ms or longer (monitors, parks, socket reads), by site.
-    pub waits: Vec<SiteTotal>,
     /// Files that virtual threads read, write, or force for 1 ms or longer, by site; they keep their carrier meanwhile.
     pub file_io: Vec<SiteTotal>,
     /// Activities of threads, by sampled stacks; `None`: no samples.
@@ -102,15 +100,12 @@ pub struct CarrierSample {
 }
 
 impl SiteReason {
-    /// `read from db:5432`, `monitor of shop.Orders`, `park on java.util.concurrent.Semaphore`.
+    /// `yield`, `write /var/lib/shop.db`.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Yield => "yield".to_owned(),
             Self::Scheduling => "scheduling".to_owned(),
-            Self::ReadFrom(peer) => format!("read from {peer}"),
-            Self::Monitor(class) => format!("monitor of {class}"),
-            Self::Park(class) => format!("park on {class}"),
             Self::File(what) => what.clone(),
             Self::Jvm(words) => words.clone(),
         }
@@ -199,12 +194,6 @@ pub enum SiteReason {
     Yield,
     /// A carrier is between two virtual threads.
     Scheduling,
-    /// The thread waits for data from this peer.
-    ReadFrom(String),
-    /// The thread waits to enter a monitor of this class.
-    Monitor(String),
-    /// The thread is parked on an object of this class.
-    Park(String),
     /// The thread reads, writes or forces a file: `write /var/lib/shop.db`.
     File(String),
     /// The reason in the JVM's own words, e.g. why a virtual thread was pinned.

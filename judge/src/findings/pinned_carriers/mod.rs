@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::record::jvm::SiteTotal;
 use threadcount_model::record::run_delay::HeldCarrier;
+use threadcount_model::record::wait_profile::ThreadActivity;
 
 /// Carriers that virtual threads are pinned to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,8 +26,8 @@ pub struct PinnedCarriers {
     pub mean: PinFigures,
     /// The place with the most pinned time, by the JVM's events.
     pub site: Option<SiteTotal>,
-    /// The place where threads wait longest.
-    pub wait: Option<SiteTotal>,
+    /// The wait of most threads that may keep a carrier: for a monitor, or for a notification; by samples of threads.
+    pub wait: Option<ThreadActivity>,
     /// The places where threads stood on their carriers, by samples, the longest first.
     pub stood: Vec<HeldCarrier>,
     /// The longest time that another thread waited for a carrier; `None` if not read.

@@ -9,6 +9,7 @@ use crate::findings::held_carriers::{LATE_MS, core_wait_share, works};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::{JvmReadings, SiteTotal};
 use threadcount_model::record::run_delay::{HeldCarrier, RunDelays};
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState, WaitGroup, WaitProfile};
 
 /// Least share of the carriers' time that must be pinned. Below it are the JVM's own short pins (Java 25 has some while it loads
 /// classes), which cost next to nothing. A share of time, because the number of pins shows nothing.
@@ -37,7 +38,7 @@ struct PinnedSite {
     /// Mean length of a pin.
     pin_ms: Option<f64>,
     site: Option<SiteTotal>,
-    wait: Option<SiteTotal>,
+    wait: Option<ThreadActivity>,
     stood: Vec<HeldCarrier>,
     longest_delay_ms: Option<f64>,
     java: u32,
@@ -70,7 +71,7 @@ impl PinnedSite {
             longest_delay_ms: delay.map(|delay| delay.max_ms),
             pin_ms: (count > 0).then(|| total_ms / count as f64),
             site: jvm.pins.first().cloned(),
-            wait: jvm.waits.first().cloned(),
+            wait: jvm.wait_profile.as_ref().and_then(longest_wait),
             java: feature(jvm),
             waits_for_file: file_io::is_what_others_wait_for(record),
             rate_per_s: load.map(|load| load.rate_per_s.completed),
@@ -132,6 +133,17 @@ impl PinnedSite {
     fn all_pinned(&self) -> f64 {
         (1.0 - self.parallelism * (1.0 - self.pinned_share())).max(0.0)
     }
+}
+
+/// The wait of most threads for a monitor or a notification, which may keep a carrier before Java 24.
+fn longest_wait(profile: &WaitProfile) -> Option<ThreadActivity> {
+    let may_pin = |group: &&WaitGroup| {
+        let activity = &group.activity;
+        activity.has_place() && matches!(activity.state, ThreadState::Monitor | ThreadState::Wait)
+    };
+    let waits = profile.groups.iter().filter(may_pin);
+    let longest = waits.max_by(|a, b| profile.mean_threads(a).total_cmp(&profile.mean_threads(b)));
+    longest.map(|group| group.activity.clone())
 }
 
 /// Places where threads stood on their carriers; a thread that computes does not wait.
@@ -225,13 +237,14 @@ mod tests {
             jvm.pins.clear();
             jvm.pins_series.clear();
             jvm.carriers = vec![readings; 20];
-            jvm.waits = vec![site(
-                None,
-                Some("shop.Orders.add:7"),
-                Some(SiteReason::Monitor("shop.Orders".to_owned())),
-                400,
-                9_000.0,
-            )];
+            let activity = ThreadActivity {
+                state: ThreadState::Monitor,
+                resource: Some("shop.Orders".to_owned()),
+                application: Some("shop.Orders.add:7".to_owned()),
+                ..ThreadActivity::default()
+            };
+            let groups = vec![WaitGroup { activity, threads: vec![2.0; 10], ..WaitGroup::default() }];
+            jvm.wait_profile = Some(WaitProfile { samples: 10, groups, ..WaitProfile::default() });
         }
         record
     }
@@ -255,8 +268,8 @@ mod tests {
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = found(find, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
         let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one. The \
-            server uses 0.05 cores. This is from the states of the carriers, because this Java has no event for it. Threads wait for monitor of shop.Orders at \
-            shop.Orders.add:7";
+            server uses 0.05 cores. This is from the states of the carriers, because this Java has no event for it. Threads are waiting for a monitor \
+            (Orders) at shop.Orders.add:7";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("shop.Orders.add:7"));
     }

@@ -3,9 +3,11 @@ use crate::finding::RunsShowing;
 use crate::words::figure::known;
 use crate::words::finding::Words;
 use crate::words::held_carrier;
-use crate::words::site::{place, place_and_application, waits_for};
+use crate::words::activity::what;
+use crate::words::site::{place, place_and_application};
 use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::jvm::SiteReason;
+use threadcount_model::record::wait_profile::ThreadActivity;
 
 /// All carriers pinned at once is worth a sentence from this share of the window on.
 const LEAST_ALL_PINNED: f64 = 0.1;
@@ -42,7 +44,8 @@ impl Words for PinnedCarriers {
         let stood = self.stood.first().filter(|_| self.shown_by == PinEvidence::Samples);
         let place = stood
             .map(|stood| held_carrier::place(stood).to_owned())
-            .or_else(|| site.or(self.wait.as_ref()).map(place))
+            .or_else(|| site.map(place))
+            .or_else(|| waits_at(self.wait.as_ref()?).cloned())
             .unwrap_or_else(|| "the place that blocks".to_owned());
         Some(format!(
             "Java 24 or newer, which does not pin in synchronized and Object.wait (JEP 491). Or a ReentrantLock instead of \
@@ -111,11 +114,15 @@ fn by_samples(pinned: &PinnedCarriers) -> String {
     )
 }
 
+/// The place of a wait: the application's frame, or else the library's.
+fn waits_at(wait: &ThreadActivity) -> Option<&String> {
+    wait.application.as_ref().or(wait.library.as_ref())
+}
+
 fn by_carriers(pinned: &PinnedCarriers) -> String {
     let worst = &pinned.worst;
-    let place = pinned.wait.as_ref().map_or_else(String::new, |wait| {
-        format!(". Threads wait for {} at {}", waits_for(wait), place(wait))
-    });
+    let wait = pinned.wait.as_ref().and_then(|wait| Some((what(wait), waits_at(wait)?)));
+    let place = wait.map_or_else(String::new, |(what, at)| format!(". Threads are {what} at {at}"));
     format!(
         "all {} carriers are held in {} of the readings, while {} virtual threads wait for one. The server uses {:.2} cores. This \
          is from the states of the carriers, because this Java has no event for it{place}",

@@ -3,7 +3,7 @@
 mod rule;
 mod words;
 
-pub(crate) use rule::{find_after, in_window};
+pub(crate) use rule::{AT_ONE_PLACE, find_after, in_window};
 
 use crate::evidence::connection_pools::FullPool;
 use schemars::JsonSchema;

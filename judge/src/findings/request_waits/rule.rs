@@ -7,14 +7,15 @@ use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::findings::file_io;
 use crate::findings::waiting;
-use crate::findings::waiting::{AT_ONE_PLACE, WaitingPlace};
 use threadcount_model::record::Record;
 use threadcount_model::record::wait_profile::{ThreadActivity, ThreadRole, ThreadState};
 use threadcount_model::request_time::{RequestTime, RequestTimePart};
 use threadcount_stats::backend_limit::MOSTLY_FULL;
 use threadcount_stats::request_time::request_time;
 
-/// Share of the service time that must be spent at one place even by the low end of its interval.
+/// Least share of the service time, or of the requests in flight, that must be waiting at one place ...
+pub(crate) const AT_ONE_PLACE: f64 = 0.2;
+/// ... and the least share of the service time by the low end of its interval.
 const AT_LEAST: f64 = 0.1;
 /// Least number of waiting threads without a load: nobody knows how long a request may take, and a single one keeps no other waiting.
 const FEWEST_THREADS: f64 = 2.0;
@@ -37,12 +38,12 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
     })
 }
 
-/// Samples show how long requests wait for a pool and where; for other waits the JVM's events are better, because they give the length
-/// of each. A wait that samples show is named only if it is larger than that of the events, at another place.
+/// Samples show how long requests wait and where; counters show full pools, also those whose code the samples do not know.
 fn what_requests_wait_for(runs_of_variant: &VariantRuns<'_>) -> Option<Finding> {
     let sampled = find(runs_of_variant);
     let counted = waiting::find(runs_of_variant).filter(|counted| {
-        sampled.as_ref().is_none_or(|sampled| !is_for_pool(sampled) && !is_larger_elsewhere(sampled, counted))
+        let Fact::Waiting(pool) = &counted.fact else { return false };
+        !sampled.as_ref().and_then(waits_of).is_some_and(|waits| tells_more(waits, pool))
     });
     counted.or(sampled)
 }
@@ -98,28 +99,15 @@ fn is_full_pool(record: &Record, activity: &ThreadActivity) -> bool {
     awaited_library(activity).is_some_and(|it| connection_pools::is_full_in_window(record, it))
 }
 
-/// Does the finding name a full connection pool, or a pool for whose connections requests wait?
-fn is_for_pool(finding: &Finding) -> bool {
-    waits_of(finding).is_some_and(|it| it.part.activity.state == ThreadState::Pool || it.pool.is_some())
-}
-
-/// Do samples show a larger wait than another finding names, at another place? Samples may not know the code of a full pool, and then as
-/// many threads wait there. If they know its library, a pool that `sampled` does not name keeps other threads waiting.
-fn is_larger_elsewhere(sampled: &Finding, counted: &Finding) -> bool {
-    let Some(waits) = waits_of(sampled) else { return false };
-    let Fact::Waiting(place) = &counted.fact else { return false };
-    match place {
-        WaitingPlace::Pool(pool) => {
-            let of_library = |library| pool.kind.is_of_library(library);
-            awaited_library(&waits.part.activity).is_some_and(of_library)
-                || waits.part.threads > MANY_MORE * pool.waiting_threads
-        }
-        WaitingPlace::Code { site, waiting_threads, requests_in_flight } => {
-            let share = waits.part.time.zip(waits.service_time_ms).map(|(time, whole_ms)| time.ms / whole_ms);
-            site.application != waits.part.activity.application
-                && share.is_some_and(|share| share > waiting_threads / requests_in_flight)
-        }
-    }
+/// Do samples name the pool for whose connections requests wait, or a larger wait than the counters of a full pool? Samples may not know
+/// the code of a full pool, and then as many threads wait there. If they know its library, a pool that `waits` does not name keeps other
+/// threads waiting.
+fn tells_more(waits: &RequestWaits, full: &FullPool) -> bool {
+    let activity = &waits.part.activity;
+    activity.state == ThreadState::Pool
+        || waits.pool.is_some()
+        || awaited_library(activity).is_some_and(|library| full.kind.is_of_library(library))
+        || waits.part.threads > MANY_MORE * full.waiting_threads
 }
 
 const fn waits_of(finding: &Finding) -> Option<&RequestWaits> {

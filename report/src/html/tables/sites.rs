@@ -1,4 +1,4 @@
-//! Places in the code where virtual threads were pinned, where threads waited, and where file access held a carrier.
+//! Places in the code where virtual threads were pinned, and where file access held a carrier.
 
 use super::Table;
 use crate::html::method::ran;
@@ -15,13 +15,6 @@ const MOST_SITES: usize = 8;
 pub fn pins(document: &ResultDocument) -> Table {
     let caption = "Places where virtual threads were pinned: they waited without leaving their carrier. All runs added up.";
     table(document, caption, |jvm| &jvm.pins)
-}
-
-#[must_use]
-pub fn waits(document: &ResultDocument) -> Table {
-    let caption =
-        "Places where threads waited 20 ms or longer, for a lock, a permit or a socket. All runs added up.";
-    table(document, caption, |jvm| &jvm.waits)
 }
 
 /// Places where virtual threads held their carrier during file access.

@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::evidence::variant_runs::stage::{advice, found, found_in, run, sentence, site};
-use crate::finding::{Rule, RunsShowing};
-use threadcount_model::record::jvm::SiteReason;
+use crate::finding::RunsShowing;
 use threadcount_model::record::jvm::{JvmReadings, Pool, PoolKind, PoolSample};
 use threadcount_model::record::wait_profile::{ThreadActivity, WaitGroup, WaitProfile};
 use threadcount_model::sample::{times, with_load};
@@ -281,41 +280,3 @@ fn look_alikes_are_left_alone() {
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
 }
 
-/// 80 requests per second of 500 ms each: 40 in flight. Events show some of them waiting for a monitor, samples show some at a place.
-fn by_events_and_samples(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Record {
-    let (state, place, threads) = by_samples;
-    let activity = ThreadActivity {
-        state,
-        resource: Some("a.B".to_owned()),
-        application: Some(place.to_owned()),
-        ..ThreadActivity::default()
-    };
-    let groups = vec![WaitGroup { role: ThreadRole::Request, activity, threads: vec![threads; 10] }];
-    let profile = WaitProfile { samples: 10, groups, ..WaitProfile::default() };
-    let monitor = Some(SiteReason::Monitor("shop.Stock".to_owned()));
-    let mut site = site(None, Some("shop.Stock.take:9"), monitor, 800, by_events * 10_000.0);
-    site.total.longest_ms = 50.0;
-    let mut record = with_load(run(80.0, 50.1, 500.0, 0.2), |load| {
-        load.service_time_ms = Some(times(500.0));
-    });
-    record.jvm =
-        Some(JvmReadings { waits: vec![site], wait_profile: Some(profile), ..JvmReadings::default() });
-    record
-}
-
-fn named(by_events: f64, by_samples: (ThreadState, &str, f64)) -> Option<Rule> {
-    let record = by_events_and_samples(by_events, by_samples);
-    found(what_requests_wait_for, "clients: 40", record).map(|it| it.rule())
-}
-
-#[test]
-fn the_larger_of_two_waits_is_named_whether_events_or_samples_show_it() {
-    use ThreadState::{Monitor, Pool, Semaphore, Sleep};
-    let orders = "shop.Orders.find:42";
-    assert_eq!(named(9.0, (Semaphore, orders, 26.0)), Some(Rule::RequestWaits), "23 % and 65 %");
-    assert_eq!(named(26.0, (Semaphore, orders, 9.0)), Some(Rule::Waiting), "65 % and 23 %");
-    assert_eq!(named(26.0, (Monitor, "shop.Stock.take:9", 30.0)), Some(Rule::Waiting), "the same place");
-    assert_eq!(named(9.0, (Pool, orders, 26.0)), Some(Rule::RequestWaits));
-    assert_eq!(named(9.0, (Sleep, orders, 31.0)), Some(Rule::Waiting));
-    assert_eq!(named(4.0, (Sleep, orders, 36.0)), None);
-}

@@ -54,10 +54,6 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
         pauses: (0..seconds).step_by(2).map(pause).collect(),
         pins: if is_virtual { vec![pinned()] } else { Vec::new() },
         pins_series: if is_virtual { pins(seconds) } else { Vec::new() },
-        waits: vec![SiteTotal {
-            reason: Some(SiteReason::Park("java.util.concurrent.Semaphore".into())),
-            ..pinned()
-        }],
         stacks: steps()
             .step_by(2)
             .map(|(_, t_s)| StackSample {

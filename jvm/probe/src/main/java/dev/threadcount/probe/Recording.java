@@ -16,9 +16,8 @@ import jdk.jfr.RecordingState;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingStream;
 
-/** The flight recorder's events as lines: collections, safepoints, pins, waits, native memory. */
+/** The flight recorder's events as lines: collections, safepoints, pins, file access, native memory. */
 final class Recording implements Closeable {
-    private static final Duration WAIT_THRESHOLD = Duration.ofMillis(20);
     /** A sample of the running threads takes some 60 µs of one core, and each event is a stack to parse. */
     private static final Duration CODE_PERIOD = Duration.ofMillis(50);
     /** Where the samples say only whether threads make progress. */
@@ -36,8 +35,6 @@ final class Recording implements Closeable {
      */
     private static final List<String> SECRETS = List.of("jdk.InitialEnvironmentVariable", "jdk.InitialSystemProperty",
             "jdk.JVMInformation", "jdk.SystemProcess");
-    /** Linux gives connecting sockets their port from here on (ip_local_port_range). */
-    private static final int FIRST_EPHEMERAL_PORT = 32_768;
     private static final String ENDED_BY_OTHERS = "the recording was ended by somebody else";
     private static final Site NOWHERE = new Site(null, null, null);
     private static final Duration MARK_PERIOD = Duration.ofMillis(500);
@@ -55,9 +52,6 @@ final class Recording implements Closeable {
     private final AtomicLong virtualStarted = new AtomicLong();
     private final AtomicLong virtualEnded = new AtomicLong();
     private final AtomicLong submitFailed = new AtomicLong();
-    /** Null where contended monitors are recorded all the time. */
-    private MonitorWatch monitorWatch;
-    private Thread watching;
     private long eventsUntilNs;
     /** What the stream reads; null where another recording began at the same moment. */
     private final jdk.jfr.Recording recorded;
@@ -85,7 +79,6 @@ final class Recording implements Closeable {
         watchSafepoints();
         cpuStacks = watchRunningThreads();
         watchPins(options.pinnedThreshold());
-        watchWaits(options);
         watchFileIo();
         watchAllocations();
         watchNativeMemory();
@@ -111,9 +104,6 @@ final class Recording implements Closeable {
     /** Follows the events on a daemon thread: the stream's own thread would keep the JVM from ending (Java 21). */
     void start() {
         OwnThreads.start("-events", this::followEvents);
-        if (monitorWatch != null) {
-            watching = OwnThreads.start("-monitors", monitorWatch);
-        }
     }
 
     private static jdk.jfr.Recording theOneBeside(List<jdk.jfr.Recording> others) {
@@ -162,9 +152,6 @@ final class Recording implements Closeable {
     @Override
     public void close() {
         closed = true;
-        if (watching != null) {
-            watching.interrupt();
-        }
         stream.close();
         removeEmptyFolder();
     }
@@ -270,36 +257,6 @@ final class Recording implements Closeable {
         });
     }
 
-    /**
-     * What costs every request something is for level full. Each read reads the clock twice, even a short one. A thread
-     * of a pool that waits for work parks, which was one event with a stack for each request of a Tomcat with 200 threads
-     * (measured at 2,000 requests a second). Monitors are not watched where that costs something, unless the recording is to be
-     * kept.
-     */
-    private void watchWaits(Options options) {
-        watchWait("JavaMonitorEnter");
-        if (options.level() == Options.Level.LIGHT && options.recording() == null) {
-            String monitors = "jdk.JavaMonitorEnter";
-            monitorWatch = new MonitorWatch(() -> stream.enable(monitors), () -> stream.disable(monitors),
-                    new ProcessLoad()::isBusy);
-        }
-        if (options.level() == Options.Level.FULL) {
-            watchWait("SocketRead");
-            watchWait("ThreadPark");
-        }
-    }
-
-    private void watchWait(String kind) {
-        // Java 25 would hand over only some of the socket reads.
-        stream.enable("jdk." + kind).withThreshold(WAIT_THRESHOLD).withStackTrace().with("throttle", "off");
-        stream.onEvent("jdk." + kind, event -> {
-            // Another recording of this JVM may have set a lower threshold.
-            if (event.getDuration().compareTo(WAIT_THRESHOLD) >= 0) {
-                tally.add("wait", site(event), waitedFor(kind, event), startNs(event), endNs(event));
-            }
-        });
-    }
-
     /** Both ends of each read and write are read from the clock, as of a socket's; but few requests read many files. */
     private void watchFileIo() {
         for (String kind : FileIo.KINDS) {
@@ -316,24 +273,6 @@ final class Recording implements Closeable {
     private void markTime() {
         stream.enable("jdk.JavaThreadStatistics").withPeriod(MARK_PERIOD);
         stream.onEvent("jdk.JavaThreadStatistics", event -> eventsUntilNs = Math.max(eventsUntilNs, endNs(event)));
-    }
-
-    private static String waitedFor(String kind, RecordedEvent event) {
-        return switch (kind) {
-            case "JavaMonitorEnter" -> "monitor of " + className(event, "monitorClass");
-            case "ThreadPark" -> "park on " + className(event, "parkedClass");
-            default -> "read from " + peer(event.getString("host"), event.getInt("port"));
-        };
-    }
-
-    /** Each client of a server has a port of its own, which would make as many sites as there are clients. */
-    private static String peer(String host, int port) {
-        return port < FIRST_EPHEMERAL_PORT ? host + ":" + port : host;
-    }
-
-    private static String className(RecordedEvent event, String field) {
-        var type = event.getClass(field);
-        return type == null ? "nothing" : type.getName();
     }
 
     /** The JVM takes a sample only when a thread needs new memory anyway, and not more of them than this. */

@@ -3,29 +3,22 @@ package dev.threadcount.probe;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import jdk.jfr.FlightRecorder;
 
 /** Programs that do a known number of things, for the probe to count. */
 public final class KnownAnswers {
     /** How long a pin lasts: so long that what a busy machine takes away of its beginning is little. */
     static final long PINNED_MS = 300;
 
-    /** How long a monitor is held while another thread waits for it. */
+    /** How long a reader waits for each byte. */
     static final long HELD_MS = 60;
 
     private static final ThreadLocal<byte[]> BUFFER = ThreadLocal.withInitial(() -> new byte[1 << 20]);
@@ -45,10 +38,6 @@ public final class KnownAnswers {
             case "pins-in-method" -> pins(number, KnownAnswers::sleepInSynchronizedMethod);
             case "pins-in-initializer" -> pins(1, KnownAnswers::sleepInInitializer);
             case "pins-deep-down" -> pins(1, () -> sleepInSynchronizedBlockUnder(number));
-            case "socket-reads" -> socketReads(number);
-            case "parks" -> parks(number);
-            case "contends" -> contends(number);
-            case "contends-busily" -> contendsBusily(number, lines);
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
             case "virtual-threads" -> virtualThreads(number);
@@ -111,127 +100,6 @@ public final class KnownAnswers {
         } else {
             sleepUnder(frames - 1);
         }
-    }
-
-    /** So many threads wait for a byte, all at once and long enough for all of them to have begun. */
-    private static void socketReads(int number) throws IOException, InterruptedException {
-        try (var listener = new ServerSocket(0, number, InetAddress.getLoopbackAddress())) {
-            List<Thread> readers = new ArrayList<>();
-            List<Socket> peers = new ArrayList<>();
-            var begun = new CountDownLatch(number);
-            for (int i = 0; i < number; i++) {
-                var socket = new Socket(listener.getInetAddress(), listener.getLocalPort());
-                peers.add(listener.accept());
-                readers.add(Thread.ofPlatform().start(() -> readOneByte(socket, begun)));
-            }
-            begun.await();
-            sleep(1_500);
-            for (Socket peer : peers) {
-                peer.getOutputStream().write(1);
-            }
-            for (Thread reader : readers) {
-                reader.join();
-            }
-        }
-    }
-
-    private static void readOneByte(Socket socket, CountDownLatch begun) {
-        try (socket) {
-            begun.countDown();
-            socket.getInputStream().read();
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
-    }
-
-    /** So many platform threads wait for a connection of a pool that has none. */
-    private static void parks(int number) throws InterruptedException {
-        var pool = new Semaphore(0);
-        List<Thread> waiting = new ArrayList<>();
-        for (int i = 0; i < number; i++) {
-            waiting.add(Thread.ofPlatform().start(() -> takeConnection(pool)));
-        }
-        while (pool.getQueueLength() < number) {
-            sleep(10);
-        }
-        sleep(1_000);
-        pool.release(number);
-        for (Thread thread : waiting) {
-            thread.join();
-        }
-    }
-
-    /** One thread waits for a monitor so often, each time as long as another holds it. */
-    private static void contends(int number) throws InterruptedException {
-        var held = new Semaphore(0);
-        var entered = new Semaphore(0);
-        Thread contender = Thread.currentThread();
-        Thread holder = Thread.ofPlatform().start(() -> {
-            for (int i = 0; i < number; i++) {
-                synchronized (MONITOR) {
-                    held.release();
-                    // However late it comes, it waits for as long.
-                    await(() -> contender.getState() == Thread.State.BLOCKED);
-                    sleep(HELD_MS);
-                }
-                entered.acquireUninterruptibly();
-            }
-        });
-        for (int i = 0; i < number; i++) {
-            held.acquire();
-            enterMonitor();
-            entered.release();
-        }
-        holder.join();
-    }
-
-    static void enterMonitor() {
-        synchronized (MONITOR) {
-            kept = MONITOR;
-        }
-    }
-
-    /** The same while all cores are kept busy, until so many samples of those who wait have been written, or a minute. */
-    private static void contendsBusily(int number, Path lines) throws IOException, InterruptedException {
-        // Threads that spin would keep the flight recorder from beginning.
-        await(() -> recordedMonitors().equals("true"));
-        var done = new AtomicBoolean();
-        // So many that they have a quarter of a core beside a hundred threads of other programs.
-        for (int i = 0; i < 24; i++) {
-            Thread.ofPlatform().daemon().start(() -> {
-                while (!done.get()) {
-                    Thread.onSpinWait();
-                }
-            });
-        }
-        await(() -> recordedMonitors().equals("false"));
-        Pattern sampled = Pattern.compile("\"state\":\"monitor\".*KnownAnswers.enterMonitor:");
-        long giveUpNs = System.nanoTime() + TimeUnit.MINUTES.toNanos(5);
-        while (System.nanoTime() - giveUpNs < 0 && sampled.matcher(Files.readString(lines)).results().count() < number) {
-            contends(10);
-        }
-        done.set(true);
-    }
-
-    private static void await(BooleanSupplier condition) {
-        long untilNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-        while (!condition.getAsBoolean()) {
-            if (System.nanoTime() > untilNs) {
-                throw new IllegalStateException("not within a minute");
-            }
-            sleep(50);
-        }
-    }
-
-    /** Whether a recording has contended monitors, {@code true} or {@code false}; empty before there is one. */
-    private static String recordedMonitors() {
-        return FlightRecorder.getFlightRecorder().getRecordings().stream()
-                .map(recording -> recording.getSettings().getOrDefault("jdk.JavaMonitorEnter#enabled", ""))
-                .findFirst().orElse("");
-    }
-
-    static void takeConnection(Semaphore pool) {
-        pool.acquireUninterruptibly();
     }
 
     static synchronized void sleepInSynchronizedMethod() {

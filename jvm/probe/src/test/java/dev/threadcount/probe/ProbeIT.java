@@ -98,43 +98,6 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void everySlowSocketReadIsCountedAtLevelFullOnly(Java java) throws Exception {
-        List<String> reads = waits("\"reason\":\"read from ", run(java, "socket-reads", 400, "level=full"));
-        assertEquals(400, sum(reads, "count"), reads.toString());
-        assertTrue(reads.getFirst().contains("KnownAnswers.readOneByte:"), reads.toString());
-        assertEquals(List.of(), waits("\"reason\":\"read from ", run(java, "socket-reads", 40)));
-    }
-
-    private static List<String> waits(String part, Lines told) {
-        return told.of("wait").stream().filter(line -> line.contains(part)).toList();
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
-    void threadsThatWaitForAPoolAreCountedAtLevelFullOnly(Java java) throws Exception {
-        List<String> parks = waits("KnownAnswers.takeConnection:", run(java, "parks", 20, "level=full"));
-        assertEquals(20, sum(parks, "count"), parks.toString());
-        assertEquals(List.of(), waits("takeConnection", run(java, "parks", 5)));
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
-    void waitsForMonitorsAreCountedAndSampledInsteadAtLightInABusyProcess(Java java) throws Exception {
-        for (String arguments : List.of("level=light", "level=full")) {
-            List<String> all = waits("KnownAnswers.enterMonitor:", run(java, "contends", 10, arguments));
-            assertEquals(10, sum(all, "count"), all.toString());
-            assertTrue(all.getFirst().contains("monitor of java.lang.Object"), all.toString());
-        }
-        // Busy is a share of the cores that the JVM counts: of one, its threads have it on any machine.
-        Lines busy = run(java, "contends-busily", 3, "-XX:ActiveProcessorCount=1");
-        // Where other programs leave it less for a moment, it is not busy, and they are counted again: see MonitorWatchTest.
-        List<String> sampled = busy.of("stack_group").stream()
-                .filter(line -> line.contains("\"state\":\"monitor\"") && line.contains("KnownAnswers.enterMonitor:")).toList();
-        assertTrue(sampled.size() >= 3, sampled.toString());
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
     void forcedCollectionsAreCountedWithTheirCause(Java java) throws Exception {
         List<String> collections = run(java, "collections", 5).of("gc");
         assertEquals(5, collections.stream().filter(line -> line.contains("\"cause\":\"System.gc()\"")).count(),
