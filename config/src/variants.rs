@@ -208,9 +208,8 @@ fn probe(node: &Node) -> Result<ProbeLevel, Diagnostic> {
     match node.text("probe")? {
         "off" => Ok(ProbeLevel::Off),
         "light" => Ok(ProbeLevel::Light),
-        "full" => Ok(ProbeLevel::Full),
         _ => Err(node
-            .bad("probe", "a level of the probe")
-            .help("write off, light or full; left out, the command line decides (--probe)")),
+            .bad("probe", "off or light")
+            .help("write off or light; left out, the command line decides (--no-probe)")),
     }
 }

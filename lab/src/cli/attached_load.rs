@@ -28,7 +28,7 @@ use threadcount_load::report::LoadReport;
 use threadcount_load::run::{self, Control, LoadError};
 use threadcount_machine::listener::listener;
 use threadcount_machine::other_processes::OtherProcesses;
-use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+use threadcount_machine::probe::{Attached, jar};
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::{Record, WarmUp};
@@ -124,7 +124,7 @@ pub(super) fn run(
     let jar = jar::find().into_diagnostic()?;
     let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
     let warm_up = alone(&plan, &stop);
-    let attached = Attached::to(pid, &jar, ProbeChoice::Light, None).into_diagnostic()?;
+    let attached = Attached::to(pid, &jar, None).into_diagnostic()?;
     let detacher = attached.detacher().into_diagnostic()?;
     let sampler = Sampler::start(pid, INTERVAL).into_diagnostic()?;
     let others = OtherProcesses::from_now();

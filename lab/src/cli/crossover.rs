@@ -57,7 +57,7 @@ pub struct CrossoverOptions {
     #[arg(long, conflicts_with_all = FRESH_JVMS_ONLY)]
     pub crossover: bool,
     /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. So do --limit, --runs, -d, -n,
-    /// --warmup, --fail-if, --jfr, --probe and several --jdk
+    /// --warmup, --fail-if, --jfr, --no-probe and several --jdk
     #[arg(long, alias = "no-crossover")]
     pub fresh: bool,
     /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N. Without it: own,

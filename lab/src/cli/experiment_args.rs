@@ -62,11 +62,8 @@ pub struct ExperimentArgs {
     /// Exit with 1 only if more than this share of a variant's requests failed, e.g. 1%. Loads with expected losses are left out
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
     pub(super) fail_above: f64,
-    /// Level of the probe inside each JVM; `full` adds a cost per request
-    #[arg(long, value_name = "LEVEL", default_value = "light")]
-    probe: ProbeChoice,
     /// No probe in the JVMs; the report then cannot explain differences
-    #[arg(long, conflicts_with = "probe")]
+    #[arg(long)]
     no_probe: bool,
     /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
@@ -281,8 +278,7 @@ impl ExperimentArgs {
 
     /// Whether something is asked that only runs in fresh JVMs have.
     pub(super) fn needs_runs(&self) -> bool {
-        let is_observed = self.jfr || self.no_probe || self.probe != ProbeChoice::Light;
-        !self.fail_if.is_empty() || is_observed || self.sends_elsewhere()
+        !self.fail_if.is_empty() || self.jfr || self.no_probe || self.sends_elsewhere()
     }
 
     /// Each `--fail-if` as it is written and read.
@@ -297,7 +293,7 @@ impl ExperimentArgs {
     }
 
     const fn probe_choice(&self) -> ProbeChoice {
-        if self.no_probe { ProbeChoice::Off } else { self.probe }
+        if self.no_probe { ProbeChoice::Off } else { ProbeChoice::Light }
     }
 
     pub(super) const fn instruments(&self) -> Instruments {

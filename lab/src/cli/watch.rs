@@ -2,7 +2,7 @@
 
 use super::process_id::process_id;
 use super::{FAILED, interrupt};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use threadcount_load::clock::now_ns;
 use threadcount_load::whole_file::WholeFile;
 use threadcount_machine::probe::attach::{DETACH_LIMIT, Detacher};
 use threadcount_machine::probe::line::Line;
-use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+use threadcount_machine::probe::{Attached, jar};
 use threadcount_machine::process_state::ProcessState;
 use threadcount_model::parse;
 use threadcount_model::printable::printable;
@@ -54,9 +54,6 @@ pub struct WatchCommand {
     /// Print the readings of the probe and the limits found, one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Events to record; `full` adds starts and ends of virtual threads, at a higher cost
-    #[arg(long, value_name = "LEVEL", default_value = "light")]
-    level: Level,
     /// Keep the JFR recording, for JDK Mission Control
     #[arg(long, value_name = "FILE.jfr")]
     record: Option<PathBuf>,
@@ -70,21 +67,6 @@ const EXAMPLES: &str = "Examples:
   A recording for JDK Mission Control beside it:
     threadcount watch 4711 -d 1m --record shop.jfr";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Level {
-    Light,
-    Full,
-}
-
-impl From<Level> for ProbeChoice {
-    fn from(level: Level) -> Self {
-        match level {
-            Level::Light => Self::Light,
-            Level::Full => Self::Full,
-        }
-    }
-}
-
 impl WatchCommand {
     /// Watches until the user leaves, the time is over, or the JVM ends.
     ///
@@ -95,8 +77,8 @@ impl WatchCommand {
         let jar = jar::find().into_diagnostic()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         let attached = match recording.as_deref() {
-            None => Attached::with_what_it_bears(self.pid, &jar, self.level.into()),
-            wanted => Attached::to(self.pid, &jar, self.level.into(), wanted),
+            None => Attached::with_what_it_bears(self.pid, &jar),
+            wanted => Attached::to(self.pid, &jar, wanted),
         };
         let attached = attached.into_diagnostic()?;
         let detacher = attached.detacher().into_diagnostic()?;

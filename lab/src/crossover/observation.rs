@@ -10,7 +10,7 @@ use threadcount_load::plan::{LoadPlan, Stop};
 use threadcount_load::run::{self, Control};
 use threadcount_machine::Samples;
 use threadcount_machine::probe::crossover::CrossoverSession;
-use threadcount_machine::probe::{Attached, ProbeChoice};
+use threadcount_machine::probe::Attached;
 use threadcount_machine::sampler::{INTERVAL, Sampler};
 use threadcount_model::crossover::{CROSSOVER, Treatment};
 use threadcount_model::record::{Record, RequestThread, ServerFacts};
@@ -37,7 +37,7 @@ pub(super) fn observe(
     stop: &AtomicBool,
     own_threads: Option<u32>,
 ) -> Result<Vec<Record>, CrossoverFailure> {
-    let attached = Attached::to(order.pid, &order.jar, ProbeChoice::Light, None)?;
+    let attached = Attached::to(order.pid, &order.jar, None)?;
     let detacher = attached.detacher()?;
     let lines = follow(attached);
     let plan = order.plan.clone().with(|plan| {

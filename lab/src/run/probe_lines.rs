@@ -119,7 +119,7 @@ impl ProbeLines {
     }
 
     fn add(&mut self, line: Line, bytes: usize) {
-        if let Line::VirtualThreads { events_until_ns, .. } = &line {
+        if let Line::EventsUntil { events_until_ns, .. } = &line {
             self.events_until_ns = self.events_until_ns.max(*events_until_ns);
         }
         self.bytes = self.bytes.saturating_add(bytes);
@@ -142,10 +142,7 @@ mod tests {
     use super::*;
 
     fn events_until(t_ns: Nanos) -> String {
-        format!(
-            "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
-             \"submit_failed\":0}}"
-        )
+        format!("{{\"type\":\"events_until\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns}}}")
     }
 
     fn parsed(text: &str) -> Line {

@@ -92,9 +92,9 @@ fn labelled(label: &str, texts: &[String], width: usize) -> Vec<Line<'static>> {
 }
 
 fn title(screen: &Screen) -> Line<'static> {
-    let Screen { pid, java, level, processors, .. } = screen;
+    let Screen { pid, java, processors, .. } = screen;
     let (minutes, seconds) = (screen.seconds() / 60, screen.seconds() % 60);
-    let rest = format!(" · Java {java} · {processors} cores · level {level} · {minutes}:{seconds:02}");
+    let rest = format!(" · Java {java} · {processors} cores · {minutes}:{seconds:02}");
     Line::from(vec![format!("process {pid}").bold(), rest.into()])
 }
 
@@ -147,12 +147,6 @@ fn resources(screen: &Screen) -> Vec<Line<'static>> {
     let spark = |history: &History, full: f64| history.spark(SPARK, full);
     let last = |history: &History| history.last().unwrap_or_default();
     let committed = sample.heap_committed_bytes;
-    let virtual_threads = match screen.virtual_threads {
-        (0, 0) => String::new(),
-        (started, ended) => {
-            format!(", {} virtual threads started, {} ended", count(started), count(ended))
-        }
-    };
     vec![
         row(
             "CPU",
@@ -174,7 +168,7 @@ fn resources(screen: &Screen) -> Vec<Line<'static>> {
         row(
             "threads",
             "",
-            format!("{} of the OS, {} of Java{virtual_threads}", sample.os_threads, sample.platform_threads),
+            format!("{} of the OS, {} of Java", sample.os_threads, sample.platform_threads),
         ),
     ]
 }

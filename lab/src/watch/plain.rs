@@ -36,8 +36,8 @@ impl PlainLines {
         let mut lines = Vec::new();
         if !self.has_head {
             self.has_head = true;
-            let Screen { pid, java, processors, level, .. } = screen;
-            lines.push(format!("process {pid} · Java {java} · {processors} cores · level {level}"));
+            let Screen { pid, java, processors, .. } = screen;
+            lines.push(format!("process {pid} · Java {java} · {processors} cores"));
         }
         if screen.dropped_lines > self.dropped_lines {
             lines.push(format!("{time}  {}", live::dropped(screen.dropped_lines - self.dropped_lines)));

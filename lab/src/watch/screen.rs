@@ -17,8 +17,6 @@ use threadcount_model::record::jvm::Total;
 pub struct Screen {
     pub pid: u32,
     pub java: String,
-    /// `light` or `full`.
-    pub level: String,
     /// Cores the JVM may use.
     pub processors: u32,
     /// The last reading of the JVM's beans.
@@ -47,7 +45,6 @@ pub struct Screen {
     pub last_pause: Option<(Nanos, f64, String)>,
     /// Virtual threads that could not leave their carrier.
     pub pins: Sites,
-    /// Where threads waited 20 ms or longer.
     /// The activities of threads that had work in the last seconds.
     pub work: Work,
     /// How long runnable threads waited for a core.
@@ -58,8 +55,6 @@ pub struct Screen {
     pub dropped_lines: u64,
     /// Readings that failed.
     pub problems: Problems,
-    /// Virtual threads started and ended; only at level `full`.
-    pub virtual_threads: (u64, u64),
     /// The number of lines of the probe so far.
     lines_read: usize,
     /// The first line's time.
@@ -79,8 +74,8 @@ impl Screen {
     pub fn read(&mut self, line: Line) {
         self.lines_read += 1;
         match line {
-            Line::Hello { t_ns, java, level, processors, .. } => {
-                (self.java, self.level, self.processors) = (java, level, processors);
+            Line::Hello { t_ns, java, processors, .. } => {
+                (self.java, self.processors) = (java, processors);
                 self.started_ns = Some(t_ns);
                 self.now_ns = t_ns;
             }
@@ -99,7 +94,6 @@ impl Screen {
                 self.last_pause = Some((t_ns, ms, name));
             }
             Line::Pinned(tally) => self.pins.add(&tally),
-            Line::VirtualThreads { started, ended, .. } => self.virtual_threads = (started, ended),
             Line::Stacks(ref sample) => self.work.read(self.lines_read, sample.t_ns, line),
             Line::StackGroup(ref group) => self.work.read(self.lines_read, group.t_ns, line),
             Line::StacksEnded { t_ns, .. } => self.work.read(self.lines_read, t_ns, line),
@@ -107,6 +101,7 @@ impl Screen {
             Line::Dropped { lines, .. } => self.dropped_lines += lines,
             Line::Problem { what, why, .. } => self.problems.add(what, why),
             Line::Refused { .. }
+            | Line::EventsUntil { .. }
             | Line::Gc(_)
             | Line::HeapAfterGc { .. }
             | Line::Running(_)

@@ -64,7 +64,7 @@ impl LiveWindow {
     pub fn add(&mut self, line: &Line) {
         match line {
             Line::Hello { .. } => self.hello = Some(line.clone()),
-            Line::VirtualThreads { events_until_ns, .. } => {
+            Line::EventsUntil { events_until_ns, .. } => {
                 self.events_until_ns = self.events_until_ns.max(*events_until_ns);
             }
             _ => {}
@@ -165,8 +165,7 @@ mod tests {
                 );
             }
             text += &format!(
-                "{{\"type\":\"virtual_threads\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns},\"started\":0,\"ended\":0,\
-                 \"submit_failed\":0}}\n"
+                "{{\"type\":\"events_until\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns}}}\n"
             );
             window.add_sample(RawSample {
                 at_ns: t_ns,

@@ -52,7 +52,7 @@ fn measured(java: u16) -> ResultDocument {
              loads: [{{clients: 10, duration: 1s}}]\n",
             classes.path().display()
         ),
-        ProbeChoice::Full,
+        ProbeChoice::Light,
     )
 }
 

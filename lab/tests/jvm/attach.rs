@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant, SystemTime};
 use threadcount_machine::attach;
 use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};
-use threadcount_machine::probe::{Attached, ProbeChoice, jar};
+use threadcount_machine::probe::{Attached, jar};
 
 const LIMIT: Duration = Duration::from_secs(60);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Hung.java");
@@ -353,7 +353,7 @@ fn a_jvm_that_holds_an_older_probe_gets_the_new_one_beside_it() {
         let options = format!("{}=x", older.path().join("older.jar").display());
         let loaded = attach::command(&jvm, "load", ["instrument", "false", &options], LIMIT).unwrap();
         assert!(loaded.contains("return code: 0"), "{loaded}");
-        let mut attached = Attached::to(idle.jvm, &jar::find().unwrap(), ProbeChoice::Light, None).unwrap();
+        let mut attached = Attached::to(idle.jvm, &jar::find().unwrap(), None).unwrap();
         assert!(attached.next_line().unwrap().contains("\"probe\":2"));
     }
 }

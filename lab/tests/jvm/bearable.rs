@@ -350,7 +350,7 @@ fn reached_while_watched(jvm: &mut Answers, reach: impl FnOnce(&mut Answers), wo
     watch.args(["watch", &pid, "--json", "-d", "2m"]).stdin(Stdio::null());
     let mut watch = watch.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(|line| line.contains("\"type\":\"virtual_threads\"")), "it has no recording");
+    assert!(lines.any(|line| line.contains("\"type\":\"events_until\"")), "it has no recording");
     reach(jvm);
     assert!(lines.any(|line| line.contains(words)), "{words}");
     kill_process(Pid::from_child(&watch), Signal::INT).unwrap();

@@ -11,7 +11,7 @@ use threadcount_machine::attach::Refusal;
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::probe::attach::{AttachError, Attached};
 use threadcount_machine::probe::target::TargetError;
-use threadcount_machine::probe::{ProbeChoice, jar};
+use threadcount_machine::probe::jar;
 
 /// In the environment of the JVM.
 const SECRET: &str = "correct-horse-battery";
@@ -86,7 +86,7 @@ fn a_reader_that_leaves_takes_the_probe_with_it() {
     let jdk = jdk_and_probe();
     let idle = Idle::start(&jdk, &[]);
     let jar = jar::find().unwrap();
-    let mut attached = Attached::to(idle.pid(), &jar, ProbeChoice::Light, None).unwrap();
+    let mut attached = Attached::to(idle.pid(), &jar, None).unwrap();
     let hello = attached.next_line().unwrap();
     assert!(hello.contains(&format!("\"pid\":{},\"java\":\"25", idle.pid())), "{hello}");
     let threads = || jcmd(&jdk, idle.pid(), "Thread.print");
@@ -99,7 +99,7 @@ fn a_reader_that_leaves_takes_the_probe_with_it() {
     comes_true("its recording ends", || {
         jcmd(&jdk, idle.pid(), "JFR.check").contains("No available recordings")
     });
-    assert!(Attached::to(idle.pid(), &jar, ProbeChoice::Light, None).is_ok(), "it can come again");
+    assert!(Attached::to(idle.pid(), &jar, None).is_ok(), "it can come again");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_jvm_that_lets_nobody_in_and_one_too_old_are_told_apart() {
     let jdk = jdk_and_probe();
     let jar = jar::find().unwrap();
     let locked = Idle::start(&jdk, &["-XX:+DisableAttachMechanism"]);
-    let error = Attached::to(locked.pid(), &jar, ProbeChoice::Light, None).err().unwrap();
+    let error = Attached::to(locked.pid(), &jar, None).err().unwrap();
     assert!(
         matches!(error, AttachError::Target(TargetError::Refused(Refusal::AttachDisabled { .. }))),
         "{error}"
@@ -173,6 +173,6 @@ fn a_jvm_that_lets_nobody_in_and_one_too_old_are_told_apart() {
 
     let old = Idle::start(&jdk, &[]);
     crate::java17::pretend(old.pid());
-    let error = Attached::to(old.pid(), &jar, ProbeChoice::Light, None).err().unwrap().to_string();
+    let error = Attached::to(old.pid(), &jar, None).err().unwrap().to_string();
     assert!(error.contains("runs Java 17.") && error.contains("the probe needs Java 21 or newer"), "{error}");
 }

@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use threadcount_machine::attach::{JvmProcess, diagnostic_command};
 use threadcount_machine::live_heap::HeapReader;
-use threadcount_machine::probe::{ProbeChoice, attach, jar};
+use threadcount_machine::probe::{attach, jar};
 
 const GIVE_UP: Duration = Duration::from_secs(120);
 const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hung/Busy.java");
@@ -202,9 +202,9 @@ fn buffers_that_each_virtual_thread_makes_anew_are_named_and_buffers_of_requests
 fn every_json_line_of_both_javas_is_what_the_schema_says() {
     let schema: Value = serde_json::from_str(&fs::read_to_string(SCHEMA).unwrap()).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for (feature, level) in [(21, "light"), (25, "full")] {
+    for feature in [21, 25] {
         let busy = Busy::start(feature, &["1", "busy"]);
-        let watch = Watch::start(&busy.pid(), &["--json", "--level", level]);
+        let watch = Watch::start(&busy.pid(), &["--json"]);
         let mut missing = BTreeSet::from([
             "hello",
             "sample",
@@ -212,7 +212,7 @@ fn every_json_line_of_both_javas_is_what_the_schema_says() {
             "pool",
             "stacks",
             "stack_group",
-            "virtual_threads",
+            "events_until",
             "limits",
         ]);
         while !missing.is_empty() {
@@ -252,7 +252,7 @@ fn a_jvm_whose_tmpdir_cannot_hold_a_recording_is_watched_without_one_and_no_run_
         assert!(says.contains("\"type\":\"sample\""), "{says}");
         let file = lines.path().join("probe.jsonl");
         let refused =
-            attach::load(idle.jvm.id(), &jar::find().unwrap(), ProbeChoice::Light, &file).unwrap_err();
+            attach::load(idle.jvm.id(), &jar::find().unwrap(), &file).unwrap_err();
         assert!(refused.to_string().contains(&why), "{refused}");
         assert!(fs::read_to_string(&file).unwrap().starts_with("{\"type\":\"refused\""));
         assert!(!idle.open_packages().is_empty() && !tmp.exists(), "it lives, and nobody made a folder");
@@ -264,7 +264,7 @@ fn a_recording_that_somebody_else_ends_ends_the_visit_with_the_reason() {
     for feature in [21, 25] {
         let idle = Busy::start(feature, &["0"]);
         let watch = Watch::start(&idle.pid(), &["--json"]);
-        watch.until("events", |line| line.contains("\"type\":\"virtual_threads\""));
+        watch.until("events", |line| line.contains("\"type\":\"events_until\""));
         let jvm = JvmProcess::find(idle.jvm.id()).unwrap();
         let ask = |text: &str| diagnostic_command(&jvm, text, GIVE_UP).unwrap();
         let recordings = ask("JFR.check");
@@ -311,7 +311,7 @@ fn a_watch_that_is_stopped_blocks_nobody_and_goes_on_with_the_number_of_lines_it
         line.contains("\"type\":\"sample\"") && json(line)["t_ns"].as_u64() > dropped["t_ns"].as_u64()
     });
     watch.until("events go on too", |line| {
-        line.contains("\"type\":\"virtual_threads\"")
+        line.contains("\"type\":\"events_until\"")
             && json(line)["events_until_ns"].as_u64() > dropped["t_ns"].as_u64()
     });
     watch.leave();
@@ -327,7 +327,7 @@ fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {
         let (packages, fresh_bytes) = (idle.open_packages(), idle.live_heap_bytes());
         let mut visit = || {
             let watch = Watch::start(&idle.pid(), &["--json"]);
-            watch.until("events", |line| line.contains("\"type\":\"virtual_threads\""));
+            watch.until("events", |line| line.contains("\"type\":\"events_until\""));
             watch.leave();
             let give_up = Instant::now() + GIVE_UP;
             while fs::read_dir(idle.tmp.path()).unwrap().count() > 0 {

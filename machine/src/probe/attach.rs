@@ -1,6 +1,6 @@
 //! Loads the probe into a running JVM and reads its lines. Dropped, the probe ends and leaves the JVM as it was.
 
-use super::choice::{Out, ProbeChoice, agent_argument};
+use super::choice::{LIGHT, Out, agent_argument};
 use super::line::Line;
 use super::meeting::Meeting;
 use super::target::{self, TargetError};
@@ -62,18 +62,18 @@ pub enum AttachError {
 }
 
 /// The version of the lines and of the agent's argument: `Probe.VERSION` in `jvm/probe`.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Loads the probe, which writes its lines to a file. Returns when the JVM has loaded it, which takes about half a second.
 ///
 /// # Errors
 /// Why it could not attach, as a sentence with what to do.
-pub fn load(pid: u32, jar: &Path, level: ProbeChoice, lines: &Path) -> Result<(), AttachError> {
+pub fn load(pid: u32, jar: &Path, lines: &Path) -> Result<(), AttachError> {
     let jvm = target::inspect(pid)?;
     if jvm.is_foreign() {
         return Err(AttachError::Foreign { pid });
     }
-    let argument = agent_argument(Out::File(lines), &level.to_string(), None);
+    let argument = agent_argument(Out::File(lines), LIGHT, None);
     let loaded = load_agent(&jvm, jar, &argument, &Need::WATCH, LOAD_LIMIT);
     // The first line is there before the JVM says that the probe is loaded.
     let first = beneath::open_regular(lines)
@@ -152,21 +152,16 @@ impl Attached {
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
-    pub fn to(
-        pid: u32,
-        jar: &Path,
-        level: ProbeChoice,
-        recording: Option<&Path>,
-    ) -> Result<Self, AttachError> {
-        Self::at(pid, jar, &level.to_string(), recording)
+    pub fn to(pid: u32, jar: &Path, recording: Option<&Path>) -> Result<Self, AttachError> {
+        Self::at(pid, jar, LIGHT, recording)
     }
 
     /// Attaches to a JVM that may be too short of space for a recording: there is none then, and a `problem` line says why.
     ///
     /// # Errors
     /// Why it could not attach, as a sentence with what to do.
-    pub fn with_what_it_bears(pid: u32, jar: &Path, level: ProbeChoice) -> Result<Self, AttachError> {
-        Self::at(pid, jar, &format!("{level},events=optional"), None)
+    pub fn with_what_it_bears(pid: u32, jar: &Path) -> Result<Self, AttachError> {
+        Self::at(pid, jar, &format!("{LIGHT},events=optional"), None)
     }
 
     fn at(pid: u32, jar: &Path, level: &str, recording: Option<&Path>) -> Result<Self, AttachError> {

@@ -1,8 +1,11 @@
-//! The probe's argument: where it writes, and at which level.
+//! The probe's argument: where it writes, and what it does.
 
 pub use threadcount_model::experiment::ProbeLevel as ProbeChoice;
 
 use std::path::Path;
+
+/// The probe's name for what [`ProbeChoice::Light`] records.
+pub const LIGHT: &str = "light";
 
 /// The destination of the probe's lines.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +45,7 @@ mod tests {
 
     #[test]
     fn a_path_with_commas_and_spaces_stays_one_value() {
-        let argument = agent_argument(Out::File(Path::new("/out, mine/a+b")), "light", Some(Path::new("/é")));
+        let argument = agent_argument(Out::File(Path::new("/out, mine/a+b")), LIGHT, Some(Path::new("/é")));
         assert_eq!(argument, "out=file:/out%2C%20mine/a%2Bb,level=light,jfr=/%C3%A9");
     }
 }

@@ -87,13 +87,10 @@ pub enum Line {
         reserved_bytes: u64,
         committed_bytes: u64,
     },
-    /// `events_until_ns`: every event that ended before it has been written.
-    VirtualThreads {
+    /// Every event that ended before `events_until_ns` has been written.
+    EventsUntil {
         t_ns: Nanos,
         events_until_ns: Nanos,
-        started: u64,
-        ended: u64,
-        submit_failed: u64,
     },
 }
 
@@ -110,7 +107,7 @@ impl Line {
             | Self::Dropped { t_ns, .. }
             | Self::Problem { t_ns, .. }
             | Self::NativeMemory { t_ns, .. }
-            | Self::VirtualThreads { t_ns, .. } => *t_ns,
+            | Self::EventsUntil { t_ns, .. } => *t_ns,
             Self::Sample(it) => it.t_ns,
             Self::Carriers(it) => it.t_ns,
             Self::Pool(it) => it.t_ns,
@@ -307,15 +304,12 @@ mod tests {
     #[test]
     fn a_line_cut_short_is_skipped_and_counted() {
         let text = concat!(
-            r#"{"type":"virtual_threads","t_ns":7,"events_until_ns":6,"started":1,"ended":2,"submit_failed":3}"#,
+            r#"{"type":"events_until","t_ns":7,"events_until_ns":6}"#,
             "\n",
             r#"{"type":"sample","t_ns":8,"heap_us"#
         );
         let (lines, skipped) = parse(text);
-        assert_eq!(
-            lines,
-            [Line::VirtualThreads { t_ns: 7, events_until_ns: 6, started: 1, ended: 2, submit_failed: 3 }]
-        );
+        assert_eq!(lines, [Line::EventsUntil { t_ns: 7, events_until_ns: 6 }]);
         assert_eq!(skipped, 1);
     }
 }

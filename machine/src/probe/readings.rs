@@ -10,33 +10,21 @@ use super::safepoints::safepoints;
 use super::stacks::StackTally;
 use std::collections::{BTreeMap, HashSet};
 use threadcount_load::clock::{NANOS_PER_S, Nanos};
-use threadcount_model::experiment::ProbeLevel;
 use threadcount_model::record::jvm::{
     CarrierSample, Collection, HeapAfterGc, JvmReadings, JvmSample, Pause, PinSample, Pool, PoolSample,
-    SiteReason, SiteTotal, StackSample, Total, VISIT, VirtualThreads,
+    SiteReason, SiteTotal, StackSample, Total, VISIT,
 };
 use threadcount_model::window::Window;
-
-/// The level with the probe's name for it.
-fn level_named(name: &str) -> ProbeLevel {
-    match name {
-        "full" => ProbeLevel::Full,
-        _ => ProbeLevel::Light,
-    }
-}
 
 /// The readings within the window; `None` without a `hello` line.
 #[must_use]
 pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     let mut readings = lines.iter().find_map(|line| match line {
-        Line::Hello { java, level, .. } => {
-            Some(JvmReadings { java: java.clone(), level: level_named(level), ..JvmReadings::default() })
-        }
+        Line::Hello { java, .. } => Some(JvmReadings { java: java.clone(), ..JvmReadings::default() }),
         _ => None,
     })?;
     let mut sites = Sites::default();
     let mut pins_by_second = BTreeMap::new();
-    let mut virtual_threads = Vec::new();
     let whole = whole_collections(lines);
     let mut allocation = AllocationTally::default();
     let mut stacks = StackTally::default();
@@ -117,16 +105,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
                     committed_bytes: *committed_bytes,
                 });
             }
-            Line::VirtualThreads { events_until_ns, started, ended, submit_failed, .. } => virtual_threads
-                .push((
-                    *events_until_ns,
-                    VirtualThreads {
-                        started: *started,
-                        ended: *ended,
-                        submit_failed: *submit_failed,
-                        alive: None,
-                    },
-                )),
             _ => {}
         }
     }
@@ -141,7 +119,6 @@ pub fn readings(lines: &[Line], window: Window) -> Option<JvmReadings> {
     readings.pins_series = pins_series(&pins_by_second, window);
     readings.file_io = sites.take(Kind::FileIo);
     readings.thread_samples.without_progress = sites.take(Kind::WithoutProgress);
-    readings.virtual_threads = grown(&virtual_threads, window);
     Some(readings)
 }
 
@@ -235,24 +212,6 @@ fn pins_series(pins: &BTreeMap<Nanos, Total>, window: Window) -> Vec<PinSample> 
 
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
-}
-
-/// The growth of the counters over the window. The event stream is flushed once a second, so the last reading is the first one that covers
-/// the whole window.
-fn grown(readings: &[(Nanos, VirtualThreads)], window: Window) -> VirtualThreads {
-    let last_until = |t_ns: Nanos| readings.iter().rfind(|(at, _)| *at <= t_ns).map(|(_, count)| *count);
-    let before = last_until(window.started_ns).unwrap_or_default();
-    let after = readings
-        .iter()
-        .find(|(at, _)| *at >= window.ended_ns)
-        .or(readings.last())
-        .map_or(before, |(_, count)| *count);
-    VirtualThreads {
-        started: after.started.saturating_sub(before.started),
-        ended: after.ended.saturating_sub(before.ended),
-        submit_failed: after.submit_failed.saturating_sub(before.submit_failed),
-        alive: (after.started > 0).then(|| after.started.saturating_sub(after.ended)),
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -447,30 +406,6 @@ pub(super) mod tests {
         let at = |second| tally("safepoint", second, 2, 3_000_000, "x");
         let readings = read(&[at(9), at(12), at(13), at(20)]);
         assert_eq!(readings.safepoints, Total { count: 4, total_ms: 6.0, longest_ms: 3.0 });
-    }
-
-    #[test]
-    fn virtual_threads_alive_are_those_that_began_and_did_not_end() {
-        let counted = |started: u64, ended: u64| {
-            read(&[format!(
-                r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{ended},"submit_failed":0}}"#,
-                21 * S
-            )])
-        };
-        assert_eq!(counted(100, 93).virtual_threads.alive, Some(7));
-        assert_eq!(counted(0, 0).virtual_threads.alive, None, "level light tells of none");
-    }
-
-    #[test]
-    fn virtual_threads_are_those_of_the_window() {
-        let counters = |at_s: u64, started: u64| {
-            format!(
-                r#"{{"type":"virtual_threads","t_ns":1,"events_until_ns":{},"started":{started},"ended":{started},"submit_failed":0}}"#,
-                at_s * S
-            )
-        };
-        let readings = read(&[counters(9, 100), counters(15, 400), counters(21, 1_100), counters(22, 5_000)]);
-        assert_eq!(readings.virtual_threads.started, 1_000);
     }
 
     #[test]

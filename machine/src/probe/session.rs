@@ -27,7 +27,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The instruments for the JVM of each run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct Instruments {
-    /// The level of the probe.
+    /// Whether the probe is in the JVM.
     pub probe: ProbeChoice,
     /// Keep the flight recorder's own file beside the log: `run.jfr`.
     pub jfr: bool,
@@ -77,7 +77,6 @@ fn recording_in(run_folder: &Path) -> PathBuf {
 /// The probe of one run; its lines go into the run's folder, and it ends with the server.
 #[derive(Debug)]
 pub struct ProbeSession {
-    level: ProbeChoice,
     jar: PathBuf,
     lines: PathBuf,
 }
@@ -87,14 +86,14 @@ impl ProbeSession {
     ///
     /// # Errors
     /// The probe has not been built.
-    pub fn new(level: ProbeChoice, run_folder: &Path) -> Result<Option<Self>, ProbeMissing> {
-        if level == ProbeChoice::Off {
+    pub fn new(choice: ProbeChoice, run_folder: &Path) -> Result<Option<Self>, ProbeMissing> {
+        if choice == ProbeChoice::Off {
             return Ok(None);
         }
         let lines = run_folder.join("probe.jsonl");
         // The path is absolute because the server has a working folder of its own.
         let lines = std::path::absolute(&lines).unwrap_or(lines);
-        Ok(Some(Self { level, jar: jar::find()?, lines }))
+        Ok(Some(Self { jar: jar::find()?, lines }))
     }
 
     /// Attaches to a JVM that a user's command has started.
@@ -102,7 +101,7 @@ impl ProbeSession {
     /// # Errors
     /// The reason why it could not attach, as a sentence with advice.
     pub fn attach(&self, jvm_pid: u32) -> Result<(), AttachError> {
-        attach::load(jvm_pid, &self.jar, self.level, &self.lines)
+        attach::load(jvm_pid, &self.jar, &self.lines)
     }
 
     /// Readings in the window, while the server still runs. Waits until the probe has ended or has written the events up to the window's
@@ -123,7 +122,7 @@ impl ProbeSession {
 
 fn has_events_until(lines: &[Line], end_ns: Nanos) -> bool {
     lines.iter().any(|line| match line {
-        Line::VirtualThreads { events_until_ns, .. } => *events_until_ns >= end_ns,
+        Line::EventsUntil { events_until_ns, .. } => *events_until_ns >= end_ns,
         Line::Problem { what, .. } => what == VISIT,
         _ => false,
     })

@@ -6,7 +6,6 @@ use super::cpu_profile::CpuProfile;
 use super::run_delay::RunDelays;
 use super::thread_family::ThreadFamily;
 use super::wait_profile::WaitProfile;
-use crate::probe_level::ProbeLevel;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +20,6 @@ pub const EVENTS: &str = "events";
 pub struct JvmReadings {
     /// `Runtime.version()`.
     pub java: String,
-    pub level: ProbeLevel,
     /// Heap, allocation, CPU and threads over time.
     pub samples: Vec<JvmSample>,
     /// Allocation on the heap; `None`: fewer than two readings.
@@ -61,8 +59,6 @@ pub struct JvmReadings {
     pub run_delays: Option<RunDelays>,
     /// Memory of thread stacks over time; empty without native memory tracking.
     pub stacks: Vec<StackSample>,
-    /// Virtual threads over the window; starts and ends are counted only at level `full`.
-    pub virtual_threads: VirtualThreads,
 }
 
 /// One reading.
@@ -303,13 +299,3 @@ pub struct SiteTotal {
     pub total: Total,
 }
 
-/// Virtual threads over the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[expect(missing_docs, reason = "the names are the definition")]
-pub struct VirtualThreads {
-    pub started: u64,
-    pub ended: u64,
-    pub submit_failed: u64,
-    /// Virtual threads alive at the end of the window that started after the probe; only at level `full`.
-    pub alive: Option<u64>,
-}

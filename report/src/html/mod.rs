@@ -5,7 +5,6 @@ mod colour;
 mod method;
 mod pictures;
 mod request_bars;
-mod request_flames;
 mod run_bars;
 mod stack_flames;
 mod tables;

@@ -1,6 +1,5 @@
 //! The time of a request as a bar of parts per variant; all bars of a load have one scale.
 
-use super::request_flames::{RequestFlame, flame};
 use crate::html::colour::colour;
 use crate::load_words::load_words;
 use crate::request_time::{PartKind, PartWords, not_sampled, on_one_scale, words};
@@ -33,7 +32,6 @@ pub struct RequestBar {
     /// The sentence with the interval of each part.
     pub sentence: String,
     pub segments: Vec<Segment>,
-    pub flame: RequestFlame,
 }
 
 /// One part of a request's time.
@@ -65,7 +63,6 @@ fn of_load(document: &ResultDocument, load: &LoadSpec) -> RequestBars {
         RequestBar {
             colour: colour(document, &words.variant),
             segments: segments(&words.parts, WIDTH * of_longest),
-            flame: flame(time),
             variant: words.variant,
             brief: words.brief,
             sentence: words.sentence_with_intervals,

@@ -1,6 +1,5 @@
 //! Sampled stacks (of CPU and of allocations) as flame graphs, coloured by the difference to the baseline.
 
-use super::request_flames::FlameCell;
 use crate::html::method::ran;
 use crate::load_words::load_words;
 use serde::Serialize;
@@ -34,7 +33,19 @@ pub struct StackFlames {
 pub struct StackFlame {
     pub variant: String,
     pub sentence: String,
-    pub rows: Vec<Vec<FlameCell<Difference>>>,
+    pub rows: Vec<Vec<FlameCell>>,
+}
+
+/// A cell of a flame graph; its position and width are per cent of the whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FlameCell {
+    /// The difference to the baseline, which is the cell's colour.
+    pub kind: Difference,
+    pub x: f64,
+    pub width: f64,
+    pub label: String,
+    /// The full text, with the amounts.
+    pub says: String,
 }
 
 /// The comparison of a variant's frame with the same frame of the baseline.
@@ -143,7 +154,7 @@ impl Sampled {
     }
 
     /// The rows from the first frame that the stacks do not all share.
-    fn rows(self, own: &StackAmounts, baseline: Option<&StackAmounts>) -> Vec<Vec<FlameCell<Difference>>> {
+    fn rows(self, own: &StackAmounts, baseline: Option<&StackAmounts>) -> Vec<Vec<FlameCell>> {
         let root = tree(own, baseline);
         let start = branching(&root);
         let mut rows = Vec::new();
@@ -174,7 +185,7 @@ impl Sampled {
         rows
     }
 
-    fn cell(self, name: &str, node: &StackNode, x: f64, width: f64) -> FlameCell<Difference> {
+    fn cell(self, name: &str, node: &StackNode, x: f64, width: f64) -> FlameCell {
         let rounded = |value: f64| (value * 100.0).round() / 100.0;
         let kind = difference(node);
         let beside = if kind == Difference::Same {

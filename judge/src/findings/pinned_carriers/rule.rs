@@ -268,8 +268,8 @@ mod tests {
     fn a_pin_without_any_event_is_seen_in_the_carriers() {
         let finding = found(find, "clients: 200", without_events(carriers(2, 0, 198))).expect("a finding");
         let expected = "all 2 carriers are held in 100 % of the readings, while 198 virtual threads wait for one. The \
-            server uses 0.05 cores. This is from the states of the carriers, because this Java has no event for it. Threads are waiting for a monitor \
-            (Orders) at shop.Orders.add:7";
+            server uses 0.05 cores. This is from the states of the carriers, because this Java has no event for it. Threads are waiting for the monitor of \
+            Orders at shop.Orders.add:7";
         assert_eq!(sentence(&finding), expected);
         assert!(advice(&finding).contains("shop.Orders.add:7"));
     }

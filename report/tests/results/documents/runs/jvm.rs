@@ -36,7 +36,6 @@ pub fn readings(variant: &str, is: &Character, position: u32, seconds: u32) -> J
     };
     JvmReadings {
         java: "25.0.3+9".into(),
-        level: threadcount_model::experiment::ProbeLevel::Light,
         samples: steps().map(|(step, t_s)| sample(is, position, step, t_s)).collect(),
         carriers: steps()
             .map(|(step, t_s)| CarrierSample {

@@ -10,7 +10,7 @@ import java.time.Duration;
  * percent-encoded, so that it may hold commas.
  *
  * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
- * @param level how much is watched
+ * @param level what the probe does
  * @param period time between two readings
  * @param pinnedThreshold the shortest pin that is counted
  * @param recording where the JFR file goes when the probe ends; null for none
@@ -18,15 +18,10 @@ import java.time.Duration;
  * @param limit how long the locks may take
  */
 record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional, Duration limit) {
-    /** How much is watched. */
+    /** What the probe does. */
     enum Level {
-        /** Readings, GC, pins, contended monitors: cheap enough to leave on while measuring. */
+        /** Readings, GC, pins, samples of threads: cheap enough to leave on while measuring. */
         LIGHT,
-        /**
-         * Also each start and end of a virtual thread, which costs a CPU-bound server more than a tenth of its rate, each
-         * park and each read from a socket.
-         */
-        FULL,
         /** Nothing: the locks that threads wait for are written once, and that is all. */
         LOCKS,
         /** Nothing: the threads of requests are switched as the other end of the socket commands. */
@@ -98,10 +93,9 @@ record Options(Out out, Level level, Duration period, Duration pinnedThreshold, 
     private static Level parseLevel(String value) {
         return switch (value) {
             case "light" -> Level.LIGHT;
-            case "full" -> Level.FULL;
             case "locks" -> Level.LOCKS;
             case "crossover" -> Level.CROSSOVER;
-            default -> throw new IllegalArgumentException("level must be light, full, locks or crossover, not '" + value + "'");
+            default -> throw new IllegalArgumentException("level must be light, locks or crossover, not '" + value + "'");
         };
     }
 

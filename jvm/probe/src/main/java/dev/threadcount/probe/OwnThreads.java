@@ -9,8 +9,6 @@ import java.util.concurrent.TimeUnit;
 final class OwnThreads {
     private static final String PREFIX = "threadcount-probe";
     private static final List<Thread> STARTED = new CopyOnWriteArrayList<>();
-    /** Of the only virtual one; 0 before there is one. */
-    private static volatile long canaryId;
 
     private OwnThreads() {}
 
@@ -25,13 +23,7 @@ final class OwnThreads {
 
     /** A virtual thread, which is to be started once. */
     static Thread unstartedCanary(Runnable task) {
-        Thread thread = Thread.ofVirtual().name(PREFIX + "-canary").unstarted(task);
-        canaryId = thread.threadId();
-        return thread;
-    }
-
-    static boolean isCanary(long threadId) {
-        return threadId == canaryId;
+        return Thread.ofVirtual().name(PREFIX + "-canary").unstarted(task);
     }
 
     /** Waits until all but the calling one have ended, for a few seconds at most. */

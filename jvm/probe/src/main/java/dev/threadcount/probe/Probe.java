@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class Probe implements Runnable {
     /** Of the lines and of the argument; {@code VERSION} in {@code machine/src/probe/attach.rs} is the same. */
-    private static final long VERSION = 2;
+    private static final long VERSION = 3;
     private static final String LOADER = "threadcount-probe";
     /** The subject of a problem that ends the events and leaves the readings; {@code EVENTS} in {@code model/src/record/jvm.rs}. */
     private static final String EVENTS = "events";

@@ -9,7 +9,6 @@ import java.text.ParseException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import jdk.jfr.Configuration;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.RecordingState;
@@ -49,9 +48,6 @@ final class Recording implements Closeable {
     private final Allocations allocations = new Allocations();
     private final CpuStacks cpuStacks;
     private final Safepoints safepoints = new Safepoints((beginNs, endNs) -> tally.add("safepoint", NOWHERE, null, beginNs, endNs));
-    private final AtomicLong virtualStarted = new AtomicLong();
-    private final AtomicLong virtualEnded = new AtomicLong();
-    private final AtomicLong submitFailed = new AtomicLong();
     private long eventsUntilNs;
     /** What the stream reads; null where another recording began at the same moment. */
     private final jdk.jfr.Recording recorded;
@@ -82,7 +78,6 @@ final class Recording implements Closeable {
         watchFileIo();
         watchAllocations();
         watchNativeMemory();
-        watchVirtualThreads(options.level());
         markTime();
         stream.onFlush(this::flush);
     }
@@ -294,26 +289,11 @@ final class Recording implements Closeable {
         });
     }
 
-    private void watchVirtualThreads(Options.Level level) {
-        stream.enable("jdk.VirtualThreadSubmitFailed");
-        stream.onEvent("jdk.VirtualThreadSubmitFailed", event -> submitFailed.incrementAndGet());
-        if (level == Options.Level.FULL) {
-            stream.enable("jdk.VirtualThreadStart").withoutStackTrace();
-            stream.enable("jdk.VirtualThreadEnd").withoutStackTrace();
-            stream.onEvent("jdk.VirtualThreadStart", event -> virtualStarted.addAndGet(isCanary(event) ? 0 : 1));
-            stream.onEvent("jdk.VirtualThreadEnd", event -> virtualEnded.addAndGet(isCanary(event) ? 0 : 1));
-        }
-    }
-
     private void flush() {
         tally.writeTo(output);
         allocations.writeTo(output);
         cpuStacks.writeTo(output);
-        output.write(JsonLine.of("virtual_threads", System.nanoTime())
-                .put("events_until_ns", eventsUntilNs)
-                .put("started", virtualStarted.get())
-                .put("ended", virtualEnded.get())
-                .put("submit_failed", submitFailed.get()));
+        output.write(JsonLine.of("events_until", System.nanoTime()).put("events_until_ns", eventsUntilNs));
         output.flush();
     }
 
@@ -332,9 +312,5 @@ final class Recording implements Closeable {
 
     private long endNs(RecordedEvent event) {
         return clock.monotonicNs(event.getEndTime());
-    }
-
-    private static boolean isCanary(RecordedEvent event) {
-        return OwnThreads.isCanary(event.getLong("javaThreadId"));
     }
 }

@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
@@ -40,7 +39,6 @@ public final class KnownAnswers {
             case "pins-deep-down" -> pins(1, () -> sleepInSynchronizedBlockUnder(number));
             case "collections" -> collections(number);
             case "allocates" -> allocates(number);
-            case "virtual-threads" -> virtualThreads(number);
             case "mounts" -> mounts(number, lines);
             case "spins" -> Thread.ofVirtual().start(() -> spin(number)).join();
             case "burns" -> burns(number);
@@ -156,14 +154,6 @@ public final class KnownAnswers {
             blocks.add(block);
         }
         kept = blocks;
-    }
-
-    private static void virtualThreads(int number) throws InterruptedException {
-        var done = new CountDownLatch(number);
-        for (int i = 0; i < number; i++) {
-            Thread.ofVirtual().start(done::countDown);
-        }
-        done.await();
     }
 
     /** Keeps one thread busy until it has used so many milliseconds of CPU, and says from when to when, and the CPU of all. */

@@ -118,14 +118,6 @@ class ProbeIT {
 
     @ParameterizedTest
     @MethodSource("javas")
-    void virtualThreadsAreCountedAtLevelFullOnly(Java java) throws Exception {
-        assertEquals(1_000, number(run(java, "virtual-threads", 1_000, "level=full").of("virtual_threads").getLast(),
-                "started"));
-        assertEquals(0, number(run(java, "virtual-threads", 10).of("virtual_threads").getLast(), "started"));
-    }
-
-    @ParameterizedTest
-    @MethodSource("javas")
     void poolOfSevenTakenConnectionsReadsSevenOfSevenAndWhoWaits(Java java) throws Exception {
         assertReadsPool(java, "hikari-with-jmx", "hikari", "shop", 7);
     }

@@ -18,8 +18,8 @@ import org.junit.jupiter.api.io.TempDir;
 class ProbeTest {
     @Test
     void optionsAreReadFromTheAgentsArgument() {
-        Options options = Options.parse("out=unix:/tmp/s,level=full,period_ms=200,pinned_ms=20,limit_ms=3000,jfr=/tmp/a.jfr,events=optional");
-        assertEquals(new Options(new Options.Out(Path.of("/tmp/s"), true), Options.Level.FULL,
+        Options options = Options.parse("out=unix:/tmp/s,level=locks,period_ms=200,pinned_ms=20,limit_ms=3000,jfr=/tmp/a.jfr,events=optional");
+        assertEquals(new Options(new Options.Out(Path.of("/tmp/s"), true), Options.Level.LOCKS,
                 Duration.ofMillis(200), Duration.ofMillis(20), Path.of("/tmp/a.jfr"), true, Duration.ofSeconds(3)), options);
     }
 
@@ -28,7 +28,7 @@ class ProbeTest {
         assertRefused("outt=file:/tmp/a", "unknown key 'outt': there are out, level, period_ms, pinned_ms, limit_ms, jfr, events and jar");
         assertRefused("out=/tmp/a", "out must be file:PATH or unix:PATH, not '/tmp/a'");
         assertRefused("", "out=file:PATH or out=unix:PATH is missing");
-        assertRefused("out=file:a,level=deep", "level must be light, full, locks or crossover, not 'deep'");
+        assertRefused("out=file:a,level=deep", "level must be light, locks or crossover, not 'deep'");
         assertRefused("out=file:a,period_ms=1s", "period_ms must be a whole number of milliseconds, not '1s'");
     }
 
