@@ -411,13 +411,13 @@ fn quick_can_keep_some_of_the_loads() {
 }
 
 #[test]
-fn a_variant_says_how_much_the_probe_watches_in_it_or_leaves_it_to_the_command_line() {
+fn a_variant_says_whether_the_probe_watches_it_or_leaves_it_to_the_command_line() {
     let experiment = good(&SMALL.replacen("threads: virtual,", "threads: virtual, probe: off,", 1));
     let probes: Vec<_> = experiment.variants.iter().map(|variant| variant.probe).collect();
     assert_eq!(probes, [None, Some(ProbeLevel::Off)]);
     let (marked, says) = mistake("threads: virtual,", "threads: virtual, probe: some,");
     assert_eq!(marked, "some");
-    assert!(says.contains("off, light or full"), "{says}");
+    assert!(says.contains("off or light"), "{says}");
 }
 
 #[test]

@@ -73,12 +73,7 @@ mod tests {
 
     fn pool(name: &str, size: u32, busy: u32, queued: u64) -> Pool {
         let sample = PoolSample { t_s: 1.0, busy: Some(busy), size: Some(size), queued: Some(queued) };
-        Pool {
-            kind: PoolKind::Hikari,
-            name: name.to_owned(),
-            max: Some(size),
-            samples: vec![sample; 20],
-        }
+        Pool { kind: PoolKind::Hikari, name: name.to_owned(), max: Some(size), samples: vec![sample; 20] }
     }
 
     #[test]

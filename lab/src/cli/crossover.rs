@@ -46,7 +46,7 @@ const JVMS: u32 = 2;
 const WARMING_LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Flags about fresh JVMs, and about a result of several runs.
-const FRESH_JVMS_ONLY: [&str; 8] = ["fresh", "fail_if", "save", "open", "runs", "jfr", "probe", "no_probe"];
+const FRESH_JVMS_ONLY: [&str; 7] = ["fresh", "fail_if", "save", "open", "runs", "jfr", "no_probe"];
 
 /// `--crossover` and what belongs to it.
 #[derive(Args, Clone, Debug, Default)]

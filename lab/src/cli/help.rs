@@ -25,7 +25,7 @@ const MOST_USED: [(&str, [&str; 12]); 3] = [
             "fail-if",
             "open",
             "target-url",
-            "probe",
+            "resume",
             "no-probe",
         ],
     ),

@@ -9,7 +9,7 @@ use threadcount_machine::jdk_finder::Places;
 use threadcount_model::environment;
 
 /// What is about the start of a server, or about a comparison.
-const NOT_ATTACHED: [&str; 19] = [
+const NOT_ATTACHED: [&str; 18] = [
     "jdks",
     "jvm",
     "args",
@@ -24,7 +24,6 @@ const NOT_ATTACHED: [&str; 19] = [
     "resume",
     "fail_if",
     "jfr",
-    "probe",
     "no_probe",
     "no_jvm_log",
     "open",

@@ -165,11 +165,7 @@ fn resources(screen: &Screen) -> Vec<Line<'static>> {
         ),
         row("pauses", "", pauses(screen)),
         row("RSS", &spark(&screen.rss, 1.0), bytes(last(&screen.rss) as u64)),
-        row(
-            "threads",
-            "",
-            format!("{} of the OS, {} of Java", sample.os_threads, sample.platform_threads),
-        ),
+        row("threads", "", format!("{} of the OS, {} of Java", sample.os_threads, sample.platform_threads)),
     ]
 }
 

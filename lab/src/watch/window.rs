@@ -164,9 +164,7 @@ mod tests {
                      \"holder\":\"Shop.save:7\",\"application\":null,\"top\":null,\"reason\":null}}\n"
                 );
             }
-            text += &format!(
-                "{{\"type\":\"events_until\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns}}}\n"
-            );
+            text += &format!("{{\"type\":\"events_until\",\"t_ns\":{t_ns},\"events_until_ns\":{t_ns}}}\n");
             window.add_sample(RawSample {
                 at_ns: t_ns,
                 cpu_ns: t_ns / 10,

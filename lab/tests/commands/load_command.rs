@@ -319,9 +319,7 @@ fn all_files_are_written() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (out, hgrm, csv) = (path("o.json"), path("o.hgrm"), path("o.csv"));
     fs::write(&out, "x".repeat(100_000)).unwrap();
-    load(&[&server.url("/"), "-n", "50", "--out", &out, "--hgrm", &hgrm, "--csv", &csv])
-        .assert()
-        .code(0);
+    load(&[&server.url("/"), "-n", "50", "--out", &out, "--hgrm", &hgrm, "--csv", &csv]).assert().code(0);
     let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_fits_the_schema(&document);
     assert!(fs::read_to_string(&hgrm).unwrap().contains("Total count    =           50]"));

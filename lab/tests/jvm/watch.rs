@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use threadcount_machine::attach::Refusal;
 use threadcount_machine::jdk::Jdk;
 use threadcount_machine::probe::attach::{AttachError, Attached};
-use threadcount_machine::probe::target::TargetError;
 use threadcount_machine::probe::jar;
+use threadcount_machine::probe::target::TargetError;
 
 /// In the environment of the JVM.
 const SECRET: &str = "correct-horse-battery";

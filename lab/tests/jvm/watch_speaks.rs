@@ -251,8 +251,7 @@ fn a_jvm_whose_tmpdir_cannot_hold_a_recording_is_watched_without_one_and_no_run_
         assert!(says.contains("\"what\":\"events\"") && says.contains(&why), "{says}");
         assert!(says.contains("\"type\":\"sample\""), "{says}");
         let file = lines.path().join("probe.jsonl");
-        let refused =
-            attach::load(idle.jvm.id(), &jar::find().unwrap(), &file).unwrap_err();
+        let refused = attach::load(idle.jvm.id(), &jar::find().unwrap(), &file).unwrap_err();
         assert!(refused.to_string().contains(&why), "{refused}");
         assert!(fs::read_to_string(&file).unwrap().starts_with("{\"type\":\"refused\""));
         assert!(!idle.open_packages().is_empty() && !tmp.exists(), "it lives, and nobody made a folder");

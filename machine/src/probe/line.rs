@@ -112,10 +112,7 @@ impl Line {
             Self::Carriers(it) => it.t_ns,
             Self::Pool(it) => it.t_ns,
             Self::Gc(it) => it.t_ns,
-            Self::Safepoint(it)
-            | Self::Pinned(it)
-            | Self::FileIo(it)
-            | Self::Running(it) => it.t_ns,
+            Self::Safepoint(it) | Self::Pinned(it) | Self::FileIo(it) | Self::Running(it) => it.t_ns,
             Self::Allocated(it) => it.t_ns,
             Self::AllocationStack(it) => it.t_ns,
             Self::AllocationSamples(it) => it.t_ns,

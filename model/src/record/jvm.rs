@@ -298,4 +298,3 @@ pub struct SiteTotal {
     pub reason: Option<SiteReason>,
     pub total: Total,
 }
-

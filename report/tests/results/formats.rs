@@ -358,14 +358,8 @@ fn a_result_without_runs_still_makes_every_report() {
     document.comparisons.clear();
     document.findings.clear();
     document.claims.clear();
-    for format in [
-        Format::Html,
-        Format::Markdown,
-        Format::Csv,
-        Format::Junit,
-        Format::Text,
-        Format::Terminal,
-    ] {
+    for format in [Format::Html, Format::Markdown, Format::Csv, Format::Junit, Format::Text, Format::Terminal]
+    {
         assert!(!render(&document, format).unwrap().is_empty());
     }
     assert!(

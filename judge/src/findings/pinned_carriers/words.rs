@@ -1,9 +1,9 @@
 use super::{PinEvidence, PinFigures, PinnedCarriers};
 use crate::finding::RunsShowing;
+use crate::words::activity::what;
 use crate::words::figure::known;
 use crate::words::finding::Words;
 use crate::words::held_carrier;
-use crate::words::activity::what;
 use crate::words::site::{place, place_and_application};
 use threadcount_model::figures::{milliseconds as ms, percent, whole};
 use threadcount_model::record::jvm::SiteReason;

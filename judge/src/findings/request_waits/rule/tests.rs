@@ -279,4 +279,3 @@ fn look_alikes_are_left_alone() {
     assert_eq!(found_in_state(ThreadState::Select, 40.0), None, "an event loop");
     assert_eq!(found(find, "clients: 40", run(80.0, 50.1, 500.0, 0.2)), None, "no samples");
 }
-
