@@ -257,7 +257,7 @@ impl Workers {
         for (index, ahead_ns) in self.seen.clocks.ahead_ns() {
             merge.set_clock_offset(index, ahead_ns);
         }
-        let mut merged = merge.finish()?;
+        let mut merged = merge.finish(&mut |_| {})?;
         // A pod that somebody else told to end has sent less than its share.
         let is_cut =
             |pod: &&threadcount_load::pods::PodReport| !pod.complete || (pod.interrupted && !is_stopped);

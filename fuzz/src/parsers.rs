@@ -131,7 +131,7 @@ fn share_lines(bytes: &[u8]) {
         let _ = merge.line(&line);
         merge.show_seconds(&mut |_| {});
     }
-    let _ = merge.finish();
+    let _ = merge.finish(&mut |_| {});
 }
 
 /// Masks secrets in a text of another program.

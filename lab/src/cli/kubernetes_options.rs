@@ -57,7 +57,7 @@ pub struct KubernetesOptions {
 }
 
 /// Flags that are not for the pods, and whether each has a value.
-const OWN_FLAGS: [(&str, bool); 15] = [
+const OWN_FLAGS: [(&str, bool); 16] = [
     ("--kubernetes", false),
     ("--pods", true),
     ("--namespace", true),
@@ -72,6 +72,7 @@ const OWN_FLAGS: [(&str, bool); 15] = [
     ("--quiet", false),
     ("--out", true),
     ("--hgrm", true),
+    ("--hlog", true),
     ("--csv", true),
 ];
 
@@ -254,6 +255,8 @@ mod tests {
         share: ShareOptions,
         #[arg(long)]
         json: bool,
+        #[arg(long)]
+        hlog: bool,
     }
 
     #[test]

@@ -68,14 +68,17 @@ impl LoadCommand {
         if self.kubernetes.is_asked_for() {
             return super::kubernetes::run(&self.kubernetes, &plan, &self.output);
         }
-        let files = self.output.open()?;
+        let mut files = self.output.open()?;
         let stop = interrupt::stop_flag().into_diagnostic().wrap_err("Ctrl-C cannot be caught")?;
         limits::raise_descriptor_limit();
         if share.is_some() {
             return self.send_share(&plan, &stop, files);
         }
         let mut live = Live::new(&plan, self.output.quiet);
-        let mut on_second = |second: &Second| live.second(second);
+        let mut on_second = |second: &Second| {
+            live.second(second);
+            files.second(second);
+        };
         let control = Control::new(&stop, &mut on_second).starting_at(self.share.start_at);
         let outcome =
             run::run(&plan, control).map_err(|error| miette!("{}", plan_flags::load_error(&error)))?;

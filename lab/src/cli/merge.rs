@@ -60,8 +60,8 @@ pub(super) fn gathering() -> Merge {
 ///
 /// # Errors
 /// Nothing to show, a file that cannot be written.
-pub(super) fn show(merge: Merge, output: &Output, files: Files) -> miette::Result<ExitCode> {
-    let merged = merge.finish().map_err(|error| miette!("{error}"))?;
+pub(super) fn show(merge: Merge, output: &Output, mut files: Files) -> miette::Result<ExitCode> {
+    let merged = merge.finish(&mut |second| files.second(second)).map_err(|error| miette!("{error}"))?;
     let report = report(&merged);
     let json = serde_json::to_string_pretty(&report).into_diagnostic()? + "\n";
     let shown = if output.json { json.clone() } else { summary::summary(&report, &merged.outcome) };

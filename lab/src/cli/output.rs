@@ -6,8 +6,9 @@ use clap::Args;
 use miette::miette;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use threadcount_load::export;
-use threadcount_load::outcome::LoadOutcome;
+use std::time::SystemTime;
+use threadcount_load::export::{self, HistogramLog};
+use threadcount_load::outcome::{LoadOutcome, Second};
 use threadcount_load::whole_file::WholeFile;
 use threadcount_model::parse;
 
@@ -24,6 +25,9 @@ pub struct Output {
     /// Write the response times as a percentile distribution of HdrHistogram, in milliseconds
     #[arg(long, value_name = "FILE")]
     hgrm: Option<PathBuf>,
+    /// Write an interval log of HdrHistogram: response times of each second, all times of the whole run
+    #[arg(long, value_name = "FILE")]
+    hlog: Option<PathBuf>,
     /// Write one line per second: sent, completed, failed, p50, p99, max
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -36,9 +40,12 @@ pub struct Output {
 }
 
 /// The files, open before the load starts, so that a bad path does not cost a measurement.
-pub struct Files(Vec<(Kind, OutputFile)>);
+pub struct Files {
+    at_the_end: Vec<(Kind, OutputFile)>,
+    log: Option<LogFile>,
+}
 
-/// The content of a file, which is written when the load is over.
+/// What is written when the load is over.
 #[derive(Clone, Copy)]
 enum Kind {
     Json,
@@ -46,11 +53,21 @@ enum Kind {
     Seconds,
 }
 
-/// A file, and the flag that named it.
+/// The log grows while the load runs; errors are reported at the end.
+struct LogFile {
+    name: Name,
+    log: io::Result<HistogramLog<BufWriter<WholeFile>>>,
+}
+
 struct OutputFile {
+    name: Name,
+    file: WholeFile,
+}
+
+/// How messages call a file.
+struct Name {
     flag: &'static str,
     path: PathBuf,
-    file: WholeFile,
 }
 
 impl Output {
@@ -68,9 +85,15 @@ impl Output {
             .into_iter()
             .filter_map(|(kind, flag, path)| Some((kind, flag, path.as_deref()?)))
             .collect();
-        refuse_shared(&named.iter().map(|&(_, flag, path)| (flag, path)).collect::<Vec<_>>())?;
-        let opened = named.into_iter().map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
-        opened.collect::<miette::Result<_>>().map(Files)
+        let log = self.hlog.as_deref().map(|path| ("--hlog", path));
+        refuse_shared(&named.iter().map(|&(_, flag, path)| (flag, path)).chain(log).collect::<Vec<_>>())?;
+        let at_the_end =
+            named.into_iter().map(|(kind, flag, path)| Ok((kind, OutputFile::open(flag, path)?)));
+        let log = self.hlog.as_deref().map(|path| OutputFile::open("--hlog", path));
+        Ok(Files {
+            at_the_end: at_the_end.collect::<miette::Result<_>>()?,
+            log: log.transpose()?.map(LogFile::begin),
+        })
     }
 }
 
@@ -96,10 +119,20 @@ fn refuse_shared(named: &[(&'static str, &Path)]) -> miette::Result<()> {
 }
 
 impl Files {
-    /// Fills the files.
+    /// Adds a second of the load to those that grow with it.
+    pub fn second(&mut self, second: &Second) {
+        if let Some(file) = &mut self.log
+            && let Ok(log) = &mut file.log
+            && let Err(error) = log.second(second)
+        {
+            file.log = Err(error);
+        }
+    }
+
+    /// Fills them.
     ///
     /// # Errors
-    /// Names the flag and the path of the first file that failed; the others are written all the same.
+    /// Names the flag and the path, of the first that failed; the others are written all the same.
     pub fn write(self, outcome: &LoadOutcome, json: &str) -> miette::Result<()> {
         let write = |(kind, file): (Kind, OutputFile)| {
             file.write(|out| match kind {
@@ -108,8 +141,21 @@ impl Files {
                 Kind::Seconds => export::write_seconds(&outcome.seconds, out),
             })
         };
-        let results: Vec<miette::Result<()>> = self.0.into_iter().map(write).collect();
+        let mut results: Vec<miette::Result<()>> = self.at_the_end.into_iter().map(write).collect();
+        results.extend(self.log.map(|file| file.finish(outcome)));
         results.into_iter().collect()
+    }
+}
+
+impl LogFile {
+    fn begin(OutputFile { name, file }: OutputFile) -> Self {
+        Self { name, log: HistogramLog::begin(BufWriter::new(file), SystemTime::now()) }
+    }
+
+    fn finish(self, outcome: &LoadOutcome) -> miette::Result<()> {
+        let Self { name, log } = self;
+        let finished = log.and_then(|log| log.finish(outcome)?.into_inner()?.finish());
+        finished.map_err(|error| name.not_written(error))
     }
 }
 
@@ -123,20 +169,25 @@ impl OutputFile {
             };
             Unwritten::with_help(format!("{flag} {}: cannot be written", path.display()), help, error)
         })?;
-        Ok(Self { flag, path: path.to_owned(), file })
+        Ok(Self { name: Name { flag, path: path.to_owned() }, file })
     }
 
     fn write(self, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> miette::Result<()> {
-        let Self { flag, path, file } = self;
+        let Self { name, file } = self;
         let filled = || {
             let mut out = BufWriter::new(file);
             content(&mut out)?;
             out.into_inner()?.finish()
         };
-        filled().map_err(|error| {
-            let message =
-                format!("{flag} {}: could not be written; the figures shown are complete", path.display());
-            Unwritten::new(message, error).into()
-        })
+        filled().map_err(|error| name.not_written(error))
+    }
+}
+
+impl Name {
+    fn not_written(&self, error: io::Error) -> miette::Report {
+        let Self { flag, path } = self;
+        let message =
+            format!("{flag} {}: could not be written; the figures shown are complete", path.display());
+        Unwritten::new(message, error).into()
     }
 }

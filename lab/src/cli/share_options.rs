@@ -17,7 +17,7 @@ const AUTO: &str = "auto";
 pub struct ShareOptions {
     /// Send share INDEX, from 0, of COUNT, and print lines for `threadcount merge`. `auto`: from JOB_COMPLETION_INDEX
     /// and THREADCOUNT_SHARES (Kubernetes) or SLURM_PROCID and SLURM_NTASKS (Slurm)
-    #[arg(long, value_name = "INDEX/COUNT|auto", conflicts_with = "json")]
+    #[arg(long, value_name = "INDEX/COUNT|auto", conflicts_with_all = ["json", "hlog"])]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     share: Option<String>,
     /// Begin at this time, in seconds since 1970 or as 2026-11-22T21:00:00Z: the common start of all shares. A process that

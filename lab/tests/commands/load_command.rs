@@ -317,12 +317,15 @@ fn all_files_are_written() {
     let server = TinyServer::start();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let (out, hgrm, csv) = (path("o.json"), path("o.hgrm"), path("o.csv"));
+    let (out, hgrm, hlog, csv) = (path("o.json"), path("o.hgrm"), path("o.hlog"), path("o.csv"));
     fs::write(&out, "x".repeat(100_000)).unwrap();
-    load(&[&server.url("/"), "-n", "50", "--out", &out, "--hgrm", &hgrm, "--csv", &csv]).assert().code(0);
+    load(&[&server.url("/"), "-n", "50", "--out", &out, "--hgrm", &hgrm, "--hlog", &hlog, "--csv", &csv])
+        .assert()
+        .code(0);
     let document: Value = serde_json::from_str(&fs::read_to_string(&out).unwrap()).unwrap();
     assert_fits_the_schema(&document);
     assert!(fs::read_to_string(&hgrm).unwrap().contains("Total count    =           50]"));
+    assert!(fs::read_to_string(&hlog).unwrap().contains("Tag=service,"));
     let seconds = fs::read_to_string(&csv).unwrap();
     let answered: u64 =
         seconds.lines().skip(1).map(|line| line.split(',').nth(3).unwrap().parse::<u64>().unwrap()).sum();
@@ -332,7 +335,7 @@ fn all_files_are_written() {
 #[test]
 fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
     let server = TinyServer::start();
-    for flag in ["--out", "--hgrm", "--csv"] {
+    for flag in ["--out", "--hgrm", "--hlog", "--csv"] {
         let arguments = [&server.url("/"), "-n", "5", flag, "/no/such/folder/file"];
         load(&arguments).assert().code(2);
         let text = stderr_of(&arguments);
@@ -345,9 +348,9 @@ fn a_file_that_cannot_be_written_is_named_before_anything_is_sent() {
 fn an_old_file_stays_where_the_new_one_cannot_be_written() {
     let server = TinyServer::start();
     let folder = tempfile::tempdir().unwrap();
-    let files = ["o.json", "o.hgrm", "o.csv", "log.csv"].map(|name| folder.path().join(name));
+    let files = ["o.json", "o.hgrm", "o.hlog", "o.csv", "log.csv"].map(|name| folder.path().join(name));
     files.iter().for_each(|file| fs::write(file, "an old result").unwrap());
-    let flags = ["--out", "--hgrm", "--csv", "--log"];
+    let flags = ["--out", "--hgrm", "--hlog", "--csv", "--log"];
     let shell = "ulimit -f 0; exec \"$0\" \"$@\"";
     let program = assert_cmd::cargo::cargo_bin("threadcount");
     let mut limited = std::process::Command::new("sh");
@@ -367,11 +370,11 @@ fn an_old_file_stays_where_the_new_one_cannot_be_written() {
 fn two_flags_that_name_the_same_file_are_refused_before_the_load() {
     let server = TinyServer::start();
     let folder = tempfile::tempdir().unwrap();
-    let mut command = load(&[&server.url("/"), "-n", "5", "--out", "x", "--hgrm", "./x"]);
+    let mut command = load(&[&server.url("/"), "-n", "5", "--out", "x", "--hlog", "./x"]);
     let output = command.current_dir(folder.path()).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     let text = String::from_utf8_lossy(&output.stderr);
-    assert!(text.contains("--out and --hgrm name the same file: ./x"), "{text}");
+    assert!(text.contains("--out and --hlog name the same file: ./x"), "{text}");
     assert!(server.seen().is_empty() && fs::read_dir(folder.path()).unwrap().next().is_none());
     let twice = ["-n", "5", "--quiet", "--out", "/dev/null", "--csv", "/dev/null"];
     assert!(load(&[&[server.url("/").as_str()][..], &twice].concat()).output().unwrap().status.success());

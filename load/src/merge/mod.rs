@@ -248,11 +248,11 @@ impl Merge {
         self.count.is_some_and(|count| ended == count as usize)
     }
 
-    /// The result of the whole load.
+    /// The result; each second goes to `on_second` first, with its histogram.
     ///
     /// # Errors
     /// No line, no plan or no end of any share.
-    pub fn finish(self) -> Result<Merged, MergeError> {
+    pub fn finish(self, on_second: &mut dyn FnMut(&Second)) -> Result<Merged, MergeError> {
         let Self { count, plan, mut pods, seconds, total, .. } = self;
         let count = count.ok_or(MergeError::Empty)?;
         for share in (0..count).filter_map(|index| LoadShare::new(index, count)) {
@@ -267,7 +267,7 @@ impl Merge {
         let mut closed = Vec::with_capacity(seconds.len());
         let mut outcome = total.outcome(&pods, first_unix_ns);
         for slice in seconds.into_values() {
-            collect::close(&slice, false, &mut closed, &mut |_| {});
+            collect::close(&slice, false, &mut closed, on_second);
         }
         let elapsed_s = outcome.elapsed_s();
         for second in &mut closed {

@@ -83,7 +83,7 @@ fn lines(index: u32, count: u32, outcome: &LoadOutcome) -> Vec<String> {
 fn merged(lines: impl IntoIterator<Item = String>) -> Merged {
     let mut merge = Merge::default();
     lines.into_iter().for_each(|line| drop(merge.line(&line).unwrap()));
-    merge.finish().unwrap()
+    merge.finish(&mut |_| {}).unwrap()
 }
 
 /// Four processes whose response times are far apart.
@@ -187,14 +187,15 @@ fn a_damaged_histogram_is_said() {
 }
 
 #[test]
-fn seconds_are_added_up_with_their_response_times() {
+fn seconds_are_added_up_with_their_histograms() {
     let outcomes = four();
     let mut merge = Merge::default();
     lines_of_all(&outcomes).concat().iter().for_each(|line| drop(merge.line(line).unwrap()));
-    let merged = merge.finish().unwrap();
+    let mut histograms = Vec::new();
+    let merged = merge.finish(&mut |second| histograms.extend(second.response_us.clone())).unwrap();
     let sent: Vec<u64> = merged.outcome.seconds.iter().map(|second| second.counts.sent).collect();
     assert_eq!(sent, [sent_in(&outcomes, 0), sent_in(&outcomes, 1)]);
-    assert!(merged.outcome.seconds.iter().all(|second| second.response_ms.is_some()));
+    assert_eq!(histograms.iter().map(|it| it.len()).sum::<u64>(), merged.outcome.counts.ok);
 }
 
 #[test]
@@ -232,7 +233,7 @@ fn clocks_that_are_apart_are_corrected_where_it_is_known() {
     let mut merge = Merge::default();
     lines_of_all(&outcomes).concat().iter().for_each(|line| drop(merge.line(line).unwrap()));
     (0..4).for_each(|index| merge.set_clock_offset(index, i64::from(index) * 3_000_000));
-    let merged = merge.finish().unwrap();
+    let merged = merge.finish(&mut |_| {}).unwrap();
     assert!(merged.outcome.pods.iter().all(|pod| pod.started_ms == Some(0.0)));
     assert_eq!(merged.outcome.pods[3].clock_ahead_ms, Some(9.0));
 }
@@ -272,7 +273,7 @@ fn a_share_that_ended_before_the_others_is_named_with_the_reason_and_an_interrup
         merge.line(&line).unwrap();
     }
     merge.set_lost(LoadShare::new(1, 4).unwrap(), "deleted by another client");
-    let merged = merge.finish().unwrap();
+    let merged = merge.finish(&mut |_| {}).unwrap();
     let note = &merged.notes[0];
     assert_eq!(
         note.sentence(Setting::field),
@@ -299,7 +300,7 @@ fn a_share_that_never_told_anything_or_why_it_failed_is_missing() {
     assert!(!merge.is_complete());
     merge.set_lost(LoadShare::new(3, 4).unwrap(), "evicted");
     assert!(merge.is_complete());
-    let merged = merge.finish().unwrap();
+    let merged = merge.finish(&mut |_| {}).unwrap();
     let why = Some("no file descriptor".to_owned());
     assert_eq!(merged.notes, [MergeNote::Missing { shares: vec![1, 3], count: 4, why }]);
     assert_eq!(merged.outcome.pods[3].error.as_deref(), Some("evicted"));
@@ -378,10 +379,10 @@ fn lines_of_different_loads_are_refused() {
 
 #[test]
 fn without_any_end_there_is_no_result_but_a_reason() {
-    assert_eq!(Merge::default().finish().unwrap_err(), MergeError::Empty);
+    assert_eq!(Merge::default().finish(&mut |_| {}).unwrap_err(), MergeError::Empty);
     let mut merge = Merge::default();
     lines(0, 1, &outcome(&[MS; 20], START)).iter().take(2).for_each(|line| drop(merge.line(line).unwrap()));
-    let error = merge.finish().unwrap_err();
+    let error = merge.finish(&mut |_| {}).unwrap_err();
     assert!(matches!(&error, MergeError::NoEnd { .. }), "{error}");
 }
 
