@@ -141,6 +141,8 @@ impl Launcher {
         match attempt(port::reserved) {
             // The server does not set SO_REUSEADDR, or bound its port only after the reservation had ended.
             Err(error) if port::log_says_taken(error.log_tail()) => attempt(port::free),
+            // Another process may have got the port after we chose it; one that the user wrote is in use again.
+            Err(LaunchError::PortInUse { .. }) => attempt(port::free),
             done => done,
         }
     }

@@ -47,7 +47,9 @@ impl PlainLines {
         if screen.limits != CurrentLimits::TooEarly && self.said.is_news(&screen.limits, Instant::now()) {
             lines.extend(screen.limits.words().iter().map(|limit| limit_line(&time, limit)));
         }
-        if self.second.is_none_or(|second| screen.seconds() >= second + FIGURES_EVERY_S) {
+        let is_due = self.second.is_none_or(|second| screen.seconds() >= second + FIGURES_EVERY_S);
+        // CPU is known from the second reading on.
+        if is_due && screen.cpu.last().is_some() {
             self.second = Some(screen.seconds());
             lines.push(format!("{time}  {}", figures(screen)));
         }

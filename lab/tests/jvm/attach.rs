@@ -354,7 +354,7 @@ fn a_jvm_that_holds_an_older_probe_gets_the_new_one_beside_it() {
         let loaded = attach::command(&jvm, "load", ["instrument", "false", &options], LIMIT).unwrap();
         assert!(loaded.contains("return code: 0"), "{loaded}");
         let mut attached = Attached::to(idle.jvm, &jar::find().unwrap(), None).unwrap();
-        assert!(attached.next_line().unwrap().contains("\"probe\":2"));
+        assert!(attached.next_line().unwrap().contains("\"probe\":3"));
     }
 }
 
