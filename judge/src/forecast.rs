@@ -67,14 +67,14 @@ struct Named {
     pool: Option<Pool>,
 }
 
-/// The forecast from the runs of a variant on platform threads; `None` without a closed load, without samples of its threads, or if the
+/// The forecast from the runs of a variant on platform threads, with the throughput and the CPU per request of windows without the probe. `None` without a closed load, without samples of its threads, or if the
 /// stations do not add up to what was measured.
 #[must_use]
 pub fn forecast(
     time: &RequestTime,
     record: &Record,
     workload: Workload,
-    cpu_ms_per_request: f64,
+    (rate_per_s, cpu_ms_per_request): (f64, f64),
 ) -> Option<Forecast> {
     let clients = f64::from(workload.closed_clients()?);
     let figures = RunFigures::of(record)?;
@@ -89,7 +89,7 @@ pub fn forecast(
     };
     let measured = within(pool.map_or(clients, |pool| pool.min(clients)), 1.0)?;
     let closes = measured.least_per_s * (1.0 - CLOSES_WITHIN)..measured.most_per_s * (1.0 + CLOSES_WITHIN);
-    if !closes.contains(&time.rate_per_s) {
+    if !closes.contains(&rate_per_s) {
         return None;
     }
     let [cheap, dear] = CPU_OF_OTHER_KIND;
@@ -102,8 +102,8 @@ pub fn forecast(
             .find(|it| within(*it, 1.0).is_some_and(|bounds| bounds.likely_per_s >= all))
     };
     Some(Forecast {
-        least: worst.least_per_s / time.rate_per_s,
-        most: best.most_per_s / time.rate_per_s,
+        least: worst.least_per_s / rate_per_s,
+        most: best.most_per_s / rate_per_s,
         next_limit,
         enough_threads: pool.and_then(enough),
         enough_connections: connections,
@@ -118,7 +118,7 @@ pub fn of_runs(document: &ResultDocument, variant: &str, load: &LoadSpec) -> Opt
     let runs = document.counted_runs(variant, &load.name);
     let record = *runs.iter().find(|run| run.jvm.as_ref().is_some_and(|jvm| !jvm.pools.is_empty()))?;
     let cpu = RunFigures::of(record)?;
-    forecast(time, record, load.workload, cpu.machine_cpu_cores * 1e3 / cpu.rate_per_s)
+    forecast(time, record, load.workload, (cpu.rate_per_s, cpu.machine_cpu_cores * 1e3 / cpu.rate_per_s))
 }
 
 /// The forecast from a crossover's seconds on one kind of thread. The probe's own CPU in them is known from the periods without it.
@@ -137,7 +137,7 @@ pub fn of_treatment(document: &CrossoverDocument, treatment: Treatment) -> Optio
         Some(_) => return None,
         None => LoadKind::Closed { clients: crossover.clients }.into(),
     };
-    forecast(time, record, workload, cpu_ms)
+    forecast(time, record, workload, (figures.rate_per_s, cpu_ms))
 }
 
 /// What may take the forecast away.
@@ -295,7 +295,7 @@ mod tests {
 
     fn of(time: &RequestTime, pools: Vec<Pool>, cpu_ms: f64) -> Option<Forecast> {
         let load = Workload::Http(LoadKind::Closed { clients: 400 });
-        forecast(time, &record(time.rate_per_s, pools), load, cpu_ms)
+        forecast(time, &record(time.rate_per_s, pools), load, (time.rate_per_s, cpu_ms))
     }
 
     #[test]
@@ -345,7 +345,7 @@ mod tests {
             WaitGroup { activity: measured.parts[0].activity.clone(), threads, ..WaitGroup::default() };
         let profile = WaitProfile { groups: vec![group], ..WaitProfile::default() };
         record.jvm.as_mut().unwrap().wait_profile = Some(profile);
-        forecast(&measured, &record, Workload::Http(LoadKind::Closed { clients: 400 }), 0.1)
+        forecast(&measured, &record, Workload::Http(LoadKind::Closed { clients: 400 }), (1_000.0, 0.1))
     }
 
     #[test]
