@@ -42,11 +42,6 @@ fn without_the_pool_the_clients_limit_requests_that_sleep() {
 }
 
 #[test]
-fn without_the_pool_the_cpu_limits_requests_that_compute() {
-    is_forecast("/hashing", "-Dhashing.blocks=20", "the CPU");
-}
-
-#[test]
 fn without_the_pool_a_lock_limits_requests_that_hold_it_one_by_one() {
     is_forecast("/one-by-one?sleep=1ms", "-Xmx256m", "what requests wait for");
 }
