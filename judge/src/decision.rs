@@ -40,18 +40,13 @@ fn under(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<De
 fn effects(document: &ResultDocument, load: &LoadSpec, comparison: &Comparison) -> Option<Vec<Effect>> {
     let answer = load.workload.answer();
     let effect = |metric| effect(document, comparison, metric);
-    let times: &[Metric] = match answer {
-        // In an overload, response times cover only the requests that did not fail.
-        Metric::Rate if !load.workload.is_overload() => &[Metric::P50, Metric::P99],
-        Metric::P50 => &[Metric::P99],
-        _ => &[],
-    };
-    let times = times.iter().map(|metric| effect(*metric).unwrap_or(Effect::Unknown));
+    let times = times(load).iter().map(|metric| effect(*metric).unwrap_or(Effect::Unknown));
     // A requested rate is the same for all, and a variant that falls behind it is worse.
     let behind = (answer == Metric::P50).then(|| effect(Metric::Rate)).flatten();
     let behind = behind.filter(|it| *it == Effect::Worse);
-    let loses = loses_more(comparison) && load.workload.expects_losses();
-    let loses = loses.then_some(Effect::Worse);
+    let loses =
+        unanswered(comparison).filter(|it| it.verdict == Verdict::Higher && load.workload.expects_losses());
+    let loses = loses.map(|_| Effect::Worse);
     Some([effect(answer)?].into_iter().chain(times).chain(behind).chain(loses).collect())
 }
 
@@ -68,10 +63,34 @@ pub fn effect(document: &ResultDocument, comparison: &Comparison, metric: Metric
     Some(Effect::new(ratio.ratio, verdict, metric.lower_is_better()))
 }
 
-/// Whether the variant leaves more requests unanswered than the baseline.
-fn loses_more(comparison: &Comparison) -> bool {
-    let of_ratio = comparison.ratio(Metric::Unanswered).map(|it| it.verdict);
-    of_ratio.or_else(|| Some(comparison.difference(Metric::Unanswered)?.verdict)) == Some(Verdict::Higher)
+/// The response times that decide beside the metric that the load is run for.
+#[must_use]
+pub const fn times(load: &LoadSpec) -> &'static [Metric] {
+    match load.workload.answer() {
+        // In an overload, response times cover only the requests that did not fail.
+        Metric::Rate if !load.workload.is_overload() => &[Metric::P50, Metric::P99],
+        Metric::P50 => &[Metric::P99],
+        _ => &[],
+    }
+}
+
+/// The share of requests without an expected response, of the variant and of the baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Unanswered {
+    pub verdict: Verdict,
+    pub variant: f64,
+    pub baseline: f64,
+}
+
+/// The compared shares, as a ratio or, where one is zero, as a difference.
+#[must_use]
+pub fn unanswered(comparison: &Comparison) -> Option<Unanswered> {
+    let of_ratio = comparison.ratio(Metric::Unanswered);
+    let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+    let of_difference = comparison.difference(Metric::Unanswered);
+    let of_difference = of_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
+    let (verdict, variant, baseline) = of_ratio.or(of_difference)?;
+    Some(Unanswered { verdict, variant, baseline })
 }
 
 /// The size of the pool of platform threads that does at least as well as this variant; `None` if none is known to.

@@ -47,34 +47,24 @@ pub fn crossover_settings(measured: &CrossoverDocument, variants: &[Variant]) ->
         planned if planned.iter().any(|it| it.kind_setting().is_some()) => Spring::Yes,
         _ => Spring::No,
     };
-    let configured = Configured::new(&crossover.server, spring);
     let Some((treatment, decision)) = decided(measured) else { return Vec::new() };
     let os_threads = |treatment: Treatment| {
         let alone = crossover.alone.iter().find(|it| it.variant == treatment.to_string())?;
         Metric::OsThreads.of(alone)
     };
-    let pool = |threads| Treatment::Platform { threads };
-    let settings = match (treatment, decision) {
-        (_, Decision::OnlyTheNumber(threads)) => {
-            let better = name(crossover, treatment);
-            vec![
-                configured.pool(threads, &as_good(&better, os_threads(pool(threads)))),
-                configured
-                    .virtual_threads(&format!("instead of the line above{}", on(os_threads(treatment)))),
-            ]
-        }
-        (Treatment::Virtual { limit: None }, Decision::Yes) => {
-            vec![configured.virtual_threads(BETTER)]
-        }
-        (Treatment::Platform { threads }, Decision::Yes) if crossover.own_threads.is_some() => {
-            vec![configured.pool(threads, BETTER)]
-        }
-        _ => Vec::new(),
+    let decided = Decided {
+        decision,
+        name: name(crossover, treatment),
+        is_virtual: treatment == Treatment::Virtual { limit: None },
+        pool_threads: match treatment {
+            Treatment::Platform { threads } => crossover.own_threads.map(|_| threads),
+            _ => None,
+        },
+        os_threads: os_threads(treatment),
     };
-    let is_chosen = matches!(decision, Decision::Yes | Decision::Trade);
-    let forecast = is_chosen.then(|| forecast::of_treatment(measured, treatment)).flatten();
-    let connections = connections(forecast, spring);
-    settings.into_iter().flatten().chain(connections).collect()
+    let pool_os_threads = |threads| os_threads(Treatment::Platform { threads });
+    let forecast = || forecast::of_treatment(measured, treatment);
+    decided.settings(Configured::new(&crossover.server, spring), pool_os_threads, forecast)
 }
 
 fn of_runs(document: &ResultDocument) -> Vec<Setting> {
@@ -82,45 +72,65 @@ fn of_runs(document: &ResultDocument) -> Vec<Setting> {
     let experiment = &document.experiment;
     let load = experiment.loads.iter().find(|load| !document.counted_runs(&variant, &load.name).is_empty());
     let Some((load, variant)) = load.zip(experiment.variant(&variant)) else { return Vec::new() };
-    let is_on_virtual = experiment.virtual_variant(load).is_some_and(|it| it.name == variant.name);
-    let run_of = |variant: &Variant| document.counted_runs(&variant.name, &load.name).first().copied();
     let spring = if variant.kind_setting().is_some() { Spring::Yes } else { Spring::No };
+    let runs = document.counted_runs(&variant.name, &load.name);
     // The product of a jar is the name of its file.
-    let product = run_of(variant).filter(|_| spring == Spring::No).and_then(|it| it.server.product.clone());
-    let product = product.unwrap_or_default();
+    let product = runs.first().filter(|_| spring == Spring::No).and_then(|it| it.server.product.clone());
     let variables = experiment.variants.iter().flat_map(|it| it.env.keys());
-    let configured = Configured::new(&variables.fold(product, |words, name| words + " " + name), spring);
+    let words = variables.fold(product.unwrap_or_default(), |words, name| words + " " + name);
     let os_threads = |name: &str| document.mean(name, &load.name, Metric::OsThreads);
-    let sized = |threads| experiment.variants.iter().find(|it| it.written_pool(load) == Some(threads));
-    let settings = match decision {
-        Decision::OnlyTheNumber(threads) => vec![
-            configured
-                .pool(threads, &as_good(&variant.name, sized(threads).and_then(|it| os_threads(&it.name)))),
-            configured
-                .virtual_threads(&format!("instead of the line above{}", on(os_threads(&variant.name)))),
-        ],
-        Decision::Yes if is_on_virtual => {
-            vec![configured.virtual_threads(BETTER)]
-        }
-        Decision::Yes => {
-            let is_on_pools = experiment.baseline(load).is_some_and(|it| !it.is_on_virtual_threads());
-            let pool = variant.written_pool(load).filter(|_| is_on_pools);
-            vec![pool.and_then(|threads| configured.pool(threads, BETTER))]
-        }
-        _ => Vec::new(),
+    let is_on_pools = experiment.baseline(load).is_some_and(|it| !it.is_on_virtual_threads());
+    let decided = Decided {
+        decision,
+        name: variant.name.clone(),
+        is_virtual: experiment.virtual_variant(load).is_some_and(|it| it.name == variant.name),
+        pool_threads: variant.written_pool(load).filter(|_| is_on_pools),
+        os_threads: os_threads(&variant.name),
     };
-    let is_chosen = matches!(decision, Decision::Yes | Decision::Trade);
-    let forecast = is_chosen.then(|| forecast::of_runs(document, &variant.name, load)).flatten();
-    let connections = connections(forecast, spring);
-    settings.into_iter().flatten().chain(connections).collect()
+    let pool_os_threads = |threads| {
+        let sized = experiment.variants.iter().find(|it| it.written_pool(load) == Some(threads));
+        sized.and_then(|it| os_threads(&it.name))
+    };
+    let forecast = || forecast::of_runs(document, &variant.name, load);
+    decided.settings(Configured::new(&words, spring), pool_os_threads, forecast)
 }
 
-fn as_good(better: &str, os_threads: Option<f64>) -> String {
-    format!("as good as {better}{}", on(os_threads))
+/// The variant or the kind of thread that was asked for, and the decision on it.
+struct Decided {
+    decision: Decision,
+    name: String,
+    is_virtual: bool,
+    /// The size of its pool of platform threads, if it is one that is compared with another pool.
+    pool_threads: Option<u32>,
+    os_threads: Option<f64>,
+}
+
+impl Decided {
+    fn settings(
+        &self,
+        configured: Configured,
+        pool_os_threads: impl Fn(u32) -> Option<f64>,
+        forecast: impl FnOnce() -> Option<Forecast>,
+    ) -> Vec<Setting> {
+        let lines = match self.decision {
+            Decision::OnlyTheNumber(threads) => vec![
+                configured
+                    .pool(threads, &format!("as good as {}{}", self.name, with(pool_os_threads(threads)))),
+                configured.virtual_threads(&format!("instead of the line above{}", with(self.os_threads))),
+            ],
+            Decision::Yes if self.is_virtual => vec![configured.virtual_threads(BETTER)],
+            Decision::Yes => vec![self.pool_threads.and_then(|threads| configured.pool(threads, BETTER))],
+            _ => Vec::new(),
+        };
+        let is_chosen = matches!(self.decision, Decision::Yes | Decision::Trade);
+        let forecast = is_chosen.then(forecast).flatten();
+        let connections = connections(forecast, configured.spring);
+        lines.into_iter().flatten().chain(connections).collect()
+    }
 }
 
 /// `, with 424 OS threads`.
-fn on(os_threads: Option<f64>) -> String {
+fn with(os_threads: Option<f64>) -> String {
     os_threads.map_or_else(String::new, |threads| {
         format!(", with {} OS threads", figures::figure(Metric::OsThreads, threads))
     })
@@ -287,7 +297,7 @@ mod tests {
             most: 1.1,
             next_limit: "the 10 connections of HikariPool-1".to_owned(),
             enough_threads: None,
-            unless: None,
+            condition: None,
             enough_connections: Some(Connections {
                 pool: Pool { kind, name: "HikariPool-1".to_owned(), max: Some(10), samples: Vec::new() },
                 enough,

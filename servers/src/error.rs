@@ -65,7 +65,7 @@ pub enum LaunchError {
         "Port {port} is in use: another process listens at {host}:{port} before variant `{variant}` was started. \
          Stop it, or write {{port}} in the command and the URL for a free port"
     )]
-    PortInUse { host: String, port: u16, variant: String },
+    PortInUse { host: String, port: u16, variant: String, is_chosen: bool },
     #[error("The server could not start the application of variant `{variant}`. {why}. Its log is {log}")]
     NotDeployed { variant: String, why: String, log: String },
     #[error("The system has no free port: {0}")]

@@ -141,8 +141,8 @@ impl Launcher {
         match attempt(port::reserved) {
             // The server does not set SO_REUSEADDR, or bound its port only after the reservation had ended.
             Err(error) if port::log_says_taken(error.log_tail()) => attempt(port::free),
-            // Another process may have got the port after we chose it; one that the user wrote is in use again.
-            Err(LaunchError::PortInUse { .. }) => attempt(port::free),
+            // Another process got the port after we had chosen it.
+            Err(LaunchError::PortInUse { is_chosen: true, .. }) => attempt(port::free),
             done => done,
         }
     }
@@ -246,14 +246,16 @@ impl Launcher {
         start: &Start<'_>,
         behind: &mut RunningBackends,
     ) -> Result<Started, LaunchError> {
-        let placeholders = start.placeholders((start.new_port)().map_err(LaunchError::NoPort)?);
+        let chosen = (start.new_port)().map_err(LaunchError::NoPort)?;
+        let placeholders = start.placeholders(chosen);
         let mut spec =
             kind_of(variant)?.launch_spec(&self.context(variant, start.clients, placeholders, folder))?;
         spec.command.folder = variant.workdir.clone().or(spec.command.folder);
         let url = BaseUrl::parse(&spec.url)?;
         if url.addresses().is_ok_and(|all| all.into_iter().any(port::is_taken)) {
             let (host, port) = (url.host, url.port);
-            return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone() });
+            let is_chosen = port == chosen;
+            return Err(LaunchError::PortInUse { host, port, variant: variant.name.clone(), is_chosen });
         }
         let log = folder.join("server.log");
         let mut process = start_pinned(variant, &spec, &log)?;

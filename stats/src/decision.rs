@@ -17,7 +17,7 @@
 use threadcount_model::comparison::Verdict;
 
 /// The smallest difference that matters to a decision: a ratio of 1.05.
-const MATTERS: f64 = 0.05;
+pub const MATTERS: f64 = 0.05;
 
 /// The decision on a variant, or on a kind of thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

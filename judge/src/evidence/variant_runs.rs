@@ -157,7 +157,7 @@ impl RunFigures {
 /// With fewer readings than this, nothing is concluded.
 pub(crate) const FEWEST_READINGS: u32 = 4;
 /// A pool counts as full from this share of busy threads, because a thread between two requests is briefly not busy.
-const NEARLY_ALL: f64 = 0.95;
+pub const NEARLY_ALL: f64 = 0.95;
 
 /// Is this a pool of threads that answer requests, rather than of connections?
 pub(crate) fn is_request_pool(pool: &Pool) -> bool {

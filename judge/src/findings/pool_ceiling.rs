@@ -50,7 +50,7 @@ pub enum PoolEvidence {
 /// of the unqueued ones.
 const NEAR: std::ops::RangeInclusive<f64> = 0.9..=1.02;
 /// Share of its own readings from which a pool counts as full.
-const MOSTLY_FULL: f64 = 0.9;
+pub(crate) const MOSTLY_FULL: f64 = 0.9;
 /// If the pool is full in less than this share of its own readings, the arithmetic must be wrong.
 const SELDOM_FULL: f64 = 0.5;
 /// From this share on, threads are most of the pool's threads.

@@ -1,12 +1,10 @@
-//! The last words of a session: the limit, and what virtual threads would change.
+//! The last words of a session of `watch`: the limit, and whether virtual threads could add throughput.
 
 use super::screen::Screen;
 use std::collections::BTreeMap;
+use threadcount_judge::evidence::variant_runs::NEARLY_ALL;
 use threadcount_machine::probe::line::Pool;
 use threadcount_model::figures::{count, plural};
-
-/// A pool is full if at least this share of its threads is busy: between two requests a thread is briefly not.
-const NEARLY_ALL: f64 = 0.95;
 
 /// The most busy threads at once of each pool of request threads, with its size.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +19,7 @@ impl BusiestThreads {
         (*busy, *max) = ((*busy).max(pool.busy), pool.max);
     }
 
-    /// What virtual threads would change for the busiest pool; `None` without one.
+    /// A sentence on the busiest pool: whether virtual threads could add throughput. `None`: no pool told how busy it is.
     fn forecast(&self, watched: &str) -> Option<String> {
         let share = |busy: i64, max: i64| busy as f64 / max as f64;
         let busiest = self.0.iter().max_by(|a, b| share(a.1.0, a.1.1).total_cmp(&share(b.1.0, b.1.1)));

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 const MIB: usize = 1 << 20;
 const BODY_BYTES: usize = 8 * MIB;
-/// Of 240 MiB in all at most 64 are kept; a list that grows is copied meanwhile, and the allocator returns memory late.
+/// All responses together have 240 MiB. A load keeps at most 48 MiB of them; copies of lists that grow, and memory that the allocator has not
+/// returned yet, come on top.
 const MOST_BYTES: usize = 160 * MIB;
 
 /// Answers each request with a large body, in chunks where the path asks for them. Returns the port.

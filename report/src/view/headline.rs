@@ -2,7 +2,7 @@
 
 use super::ratios::needed;
 use crate::load_words::{load_words, metric_words};
-use threadcount_judge::decision::effect;
+use threadcount_judge::decision::{Unanswered, effect, times, unanswered};
 use threadcount_judge::evident::is_evident;
 use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
@@ -207,12 +207,7 @@ impl<'a> Headline<'a> {
 
     /// `0.49x the median response time`: the response times of the decision that are shorter and not in the clause.
     pub fn better(&self, document: &ResultDocument) -> Vec<String> {
-        let times: &[Metric] = match self.load.workload.answer() {
-            _ if !self.is_decided() || self.load.workload.is_overload() => &[],
-            Metric::Rate => &[Metric::P50, Metric::P99],
-            Metric::P50 => &[Metric::P99],
-            _ => &[],
-        };
+        let times = if self.is_decided() { times(self.load) } else { &[] };
         let is_shorter =
             |metric: &&Metric| effect(document, self.comparison, **metric) == Some(Effect::Better);
         let shorter = times.iter().filter(is_shorter).filter_map(|metric| self.comparison.ratio(*metric));
@@ -259,11 +254,7 @@ impl<'a> Headline<'a> {
 
     /// The increase of requests without an expected response, if it is part of the answer.
     fn more_lost(&self) -> Option<String> {
-        let of_ratio = self.comparison.ratio(Metric::Unanswered);
-        let of_ratio = of_ratio.map(|it| (it.verdict, it.variant_value, it.baseline_value));
-        let of_difference = self.comparison.difference(Metric::Unanswered);
-        let of_difference = of_difference.map(|it| (it.verdict, it.variant_value, it.baseline_value));
-        let (verdict, variant, baseline) = of_ratio.or(of_difference)?;
+        let Unanswered { verdict, variant, baseline } = unanswered(self.comparison)?;
         let is_more = verdict == Verdict::Higher && self.load.workload.expects_losses();
         let [variant, baseline] = [variant, baseline].map(|it| figures::figure(Metric::Unanswered, it));
         is_more.then(|| format!("{variant} of its requests unanswered, not {baseline}"))

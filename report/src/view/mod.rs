@@ -99,12 +99,7 @@ pub fn view(document: &ResultDocument) -> View {
         tables: table::tables(document, table::first_columns),
         why_in_brief: match crossover {
             Some(it) => why::as_lines(&words::why(it)),
-            None => {
-                let mut lines = why::in_brief(&load_views, &why);
-                let expected = why::expected(document);
-                lines.extend(expected);
-                lines
-            }
+            None => why::in_brief(&load_views, &why).into_iter().chain(why::expected(document)).collect(),
         },
         settings: settings(document),
         next: why::next(&why, &open_ratios),

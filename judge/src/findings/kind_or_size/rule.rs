@@ -10,13 +10,10 @@ use threadcount_model::interval::Interval;
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
 use threadcount_stats::comparison::Sides;
+use threadcount_stats::decision::MATTERS;
 use threadcount_stats::lost_on_purpose::LostOnPurpose;
 use threadcount_stats::page::chance_of_a_headline;
 use threadcount_stats::runs::{figures, is_healthy, mean};
-
-/// Two figures are the same for a person who chooses between them if the interval of their ratio lies within this factor of 1. The
-/// sentence names the largest difference that the interval leaves.
-const SAME: f64 = 1.05;
 
 /// The comparison under one load; `None` if there is no such pair, or if the runs do not decide. A difference is reported only if the
 /// whole page allows it: the pair has a share of the page's 5 % from the beginning.
@@ -54,8 +51,9 @@ pub(crate) fn find(experiment: &Experiment, load: &LoadSpec, records: &[Record])
     Some(virtual_one.finding(fact, RunsShowing::new(runs, runs)))
 }
 
+/// Whether the interval leaves no difference that matters to a person who chooses. The sentence names the largest that it leaves.
 fn is_same(ratio: Interval) -> bool {
-    ratio.low >= 1.0 / SAME && ratio.high <= SAME
+    ratio.low >= 1.0 / (1.0 + MATTERS) && ratio.high <= 1.0 + MATTERS
 }
 
 /// Two variants that differ only in the kind of thread.

@@ -10,7 +10,7 @@ import java.time.Duration;
  * percent-encoded, so that it may hold commas.
  *
  * @param out where the lines go: {@code file:PATH} or {@code unix:PATH} (a listening Unix socket)
- * @param level what the probe does
+ * @param level the readings that the probe takes
  * @param period time between two readings
  * @param pinnedThreshold the shortest pin that is counted
  * @param recording where the JFR file goes when the probe ends; null for none
@@ -18,7 +18,7 @@ import java.time.Duration;
  * @param limit how long the locks may take
  */
 record Options(Out out, Level level, Duration period, Duration pinnedThreshold, Path recording, boolean eventsOptional, Duration limit) {
-    /** What the probe does. */
+    /** The readings that the probe takes. */
     enum Level {
         /** Readings, GC, pins, samples of threads: cheap enough to leave on while measuring. */
         LIGHT,

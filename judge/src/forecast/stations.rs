@@ -1,0 +1,115 @@
+//! The stations of a request as they were measured: the CPU, pools of connections, what requests queue for in the code, and the rest of their
+//! time as a delay.
+//!
+//! The time that a request takes of a server is the mean number of busy ones divided by the throughput (Little 1961).
+
+use crate::evidence::variant_runs::{RunFigures, is_request_pool, mean_of};
+use threadcount_model::figures::plural;
+use threadcount_model::record::Record;
+use threadcount_model::record::jvm::Pool;
+use threadcount_model::record::wait_profile::{ThreadActivity, ThreadState};
+use threadcount_model::request_time::{RequestTime, RequestTimePart};
+use threadcount_stats::stations::Station;
+
+/// Requests queue in the code if this many of those in flight do at once, on average ...
+const QUEUEING: f64 = 1.0;
+/// ... and at least this share of them.
+const QUEUEING_SHARE: f64 = 0.05;
+/// What requests queue for is in use all the time if one of them waits in this share of the samples.
+const NEARLY_ALWAYS: f64 = 0.95;
+/// Without a pool that tells its size, this share of the time may pass without a thread; more may be a queue that nobody sees.
+const MOST_WITHOUT_THREAD: f64 = 0.2;
+/// At most this share of the busy connections may be held by others than the sampled requests.
+const HELD_BY_OTHERS: f64 = 0.2;
+
+/// A station with its name.
+pub(super) struct NamedStation<'a> {
+    pub name: String,
+    pub station: Station,
+    pub is_cpu: bool,
+    /// The pool of connections that it is, if it is one.
+    pub pool: Option<&'a Pool>,
+}
+
+impl NamedStation<'_> {
+    const fn new(name: String, servers: Option<f64>, demand_ms: f64) -> Self {
+        Self { name, station: Station { servers, demand_ms }, is_cpu: false, pool: None }
+    }
+}
+
+/// All stations; `None` if some of them are not visible.
+pub(super) fn stations<'a>(
+    time: &RequestTime,
+    record: &'a Record,
+    figures: &RunFigures,
+    cpu_ms: f64,
+) -> Option<Vec<NamedStation<'a>>> {
+    let quota = record.resource_limits.as_ref().and_then(|it| it.server.quota_cores);
+    let cores = quota.map_or(figures.cores, |quota| quota.min(figures.cores));
+    let cpu = NamedStation { is_cpu: true, ..NamedStation::new("the CPU".to_owned(), Some(cores), cpu_ms) };
+    let connections = connections(time, record);
+    let held_ms = connections.iter().map(|it| it.station.demand_ms).sum();
+    let queues = queues(time, record, !connections.is_empty())?;
+    let delay = delay(time, figures, held_ms)?;
+    Some([vec![cpu], connections, queues, vec![delay]].into_iter().flatten().collect())
+}
+
+/// The pools of connections that requests use.
+fn connections<'a>(time: &RequestTime, record: &'a Record) -> Vec<NamedStation<'a>> {
+    let pools = record.jvm.iter().flat_map(|jvm| &jvm.pools).filter(|pool| !is_request_pool(pool));
+    let used = pools.filter_map(|pool| {
+        let busy = mean_of(pool.samples.iter().filter_map(|it| it.busy).map(f64::from))?;
+        let max = pool.max?;
+        let name = format!("the {} of {}", plural(max, "connection"), pool.name);
+        let demand_ms = busy * 1e3 / time.rate_per_s;
+        let station = NamedStation::new(name, Some(f64::from(max)), demand_ms);
+        (busy > 0.0).then_some(NamedStation { pool: Some(pool), ..station })
+    });
+    used.collect()
+}
+
+/// What requests queue for in the code; `None` if it is free at times, because nobody knows how much more it could serve. Waits for a connection
+/// are no queue of the code where pools tell how busy they are.
+fn queues<'a>(time: &RequestTime, record: &Record, has_pools: bool) -> Option<Vec<NamedStation<'a>>> {
+    let in_flight = time.service_time_ms * time.rate_per_s / 1e3;
+    let is_queue = |part: &&RequestTimePart| {
+        let state = part.activity.state;
+        state.is_contention()
+            && !(state == ThreadState::Pool && has_pools)
+            && part.threads >= QUEUEING.max(QUEUEING_SHARE * in_flight)
+    };
+    let station = |part: &RequestTimePart| {
+        let place = part.activity.application.as_ref().or(part.activity.library.as_ref());
+        let at = place.map_or_else(String::new, |place| format!(" at {place}"));
+        let station =
+            NamedStation::new(format!("what requests wait for{at}"), Some(1.0), 1e3 / time.rate_per_s);
+        is_always_awaited(record, &part.activity).then_some(station)
+    };
+    time.parts.iter().filter(is_queue).map(station).collect()
+}
+
+/// Whether a thread was seen waiting like this in nearly all samples: then what it waits for was in use all the time.
+fn is_always_awaited(record: &Record, activity: &ThreadActivity) -> bool {
+    let profile = record.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref());
+    let group = profile.and_then(|it| it.groups.iter().find(|group| group.activity == *activity));
+    group.is_some_and(|group| {
+        let awaited = group.threads.iter().filter(|threads| **threads > 0.0).count();
+        awaited as f64 >= NEARLY_ALWAYS * group.threads.len() as f64
+    })
+}
+
+/// The time of a request that no other station has; `None` if others hold connections, or if a queue may be hidden in it. A connection is held
+/// during calls that are in the samples, too, or while its request runs.
+fn delay<'a>(time: &RequestTime, figures: &RunFigures, held_ms: f64) -> Option<NamedStation<'a>> {
+    let time_of = |holds: &dyn Fn(ThreadState) -> bool| {
+        time.parts.iter().filter(|it| holds(it.activity.state)).map(|it| it.time.ms).sum::<f64>()
+    };
+    let is_served =
+        |it: ThreadState| !it.is_contention() && !it.is_runnable() && it != ThreadState::Safepoint;
+    let (served_ms, running_ms) = (time_of(&is_served), time_of(&ThreadState::is_runnable));
+    let is_of_others = held_ms * (1.0 - HELD_BY_OTHERS) > served_ms + running_ms;
+    let without_thread_ms = if figures.pool.is_some() { 0.0 } else { time.without_thread.ms.max(0.0) };
+    let is_queue_hidden = without_thread_ms > MOST_WITHOUT_THREAD * time.service_time_ms;
+    let delay_ms = (served_ms - held_ms).max(0.0) + without_thread_ms;
+    (!is_of_others && !is_queue_hidden).then(|| NamedStation::new(String::new(), None, delay_ms))
+}
