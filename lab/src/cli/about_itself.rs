@@ -21,7 +21,7 @@ const BYTES_PER_MB: f64 = 1e6;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct SelfCommand {
-    /// Remove what was unpacked, of every version, and the servers that were downloaded
+    /// Remove the unpacked parts of every version, and the servers that were downloaded
     #[arg(long)]
     remove: bool,
 }

@@ -82,7 +82,7 @@ impl Attachment {
         let port = BaseUrl::parse(url).into_diagnostic()?.port;
         if let Some(why) = elsewhere(url) {
             return Err(miette!(
-                help = "load it from here without a look inside: `threadcount load URL`, or `threadcount compare --target-url NAME=URL` for each of two; \
+                help = "load it from here without observing it: `threadcount load URL`, or `threadcount compare --target-url NAME=URL` for each of two; \
                         or run --attach on its own machine",
                 "--attach {url}: {why}, and only a JVM of this machine can be observed"
             ));

@@ -17,7 +17,7 @@ const WANTED_TOMCAT: [&str; 3] = ["11.0", "10.1", "10.0"];
 
 /// Check this machine: Java runtimes, Tomcat, the web applications, the kernel's limits
 ///
-/// Exit code: 0 everything is there, 1 something is missing.
+/// Exit code: 0 everything was found, 1 something is missing.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CheckCommand {}

@@ -33,34 +33,33 @@ const DURATION_OF_A_SERVICE_S: f64 = 5.0;
 /// The origin of a path while flags are read: the port is not known yet, and URLs need a number.
 const SOMEWHERE: &str = "http://127.0.0.1:1";
 
-/// Compare servers of your own: a Spring Boot jar, a WAR, or commands, JVM or not
+/// Compare servers of your own: a Spring Boot jar, a WAR, or any commands, on a JVM or not
 ///
-/// Exit code 0: done. 1: --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if
-/// could not be judged, or a variant has no expected response. Figures that are not trusted, or were not measured, are not judged.
-/// A variant that never becomes ready ends it, with the root cause from its log.
+/// Exit code 0: done. 1: a --fail-if holds, runs or requests failed, or nothing was measured. 2: bad usage or input. 3: a --fail-if
+/// could not be judged, because its figures are missing or not trusted, or a variant gave no expected response.
+/// If a variant never becomes ready, the command ends with the root cause from its log.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareCommand {
-    /// The path that is requested, e.g. /orders/1; of --variant the URL, in which {port} is replaced by a free port. Several
-    /// of one origin are requested in turn; with --targets FILE only the origin is taken from here
+    /// The path to request, e.g. /orders/1; with --variant the whole URL, where {port} stands for a free port. Several URLs of one
+    /// origin are requested in turn. With --targets FILE only the origin counts
     #[arg(long = "url", value_name = "URL", required = true)]
     urls: Vec<String>,
     #[command(flatten)]
     service: ServiceOptions,
-    /// The path that responds with success when the server is ready [default: any response at that of the URL]
+    /// A path that responds with success when the server is ready [default: the path of --url, with any response]
     #[arg(long = "health", visible_alias = "ready", value_name = "PATH")]
     ready: Option<String>,
-    /// Write the experiment to a file for `threadcount run`, with comments, instead of running it
+    /// Write the experiment to a commented file for `threadcount run` instead of running it
     #[arg(long, value_name = "FILE.yaml")]
     save: Option<PathBuf>,
     /// Exact number of rounds [default: until the result is conclusive, at most 15]
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Time budget, e.g. 10m. No round starts that would end later; the first one always runs
-    /// [default: 5m, and none with --runs]
+    /// Time budget, e.g. 10m: no round starts that would end later, except the first one [default: 5m, and none with --runs]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up with the same load. `auto`: until the server is warm, within the budget. `0s`: none
+    /// Longest warm-up with the same load. `auto` warms up until the server is warm, within the budget; `0s` not at all
     #[arg(long, value_name = "TIME", default_value = "auto", value_parser = parse::warm_up)]
     warmup: WarmUpTime,
     #[command(flatten)]
@@ -72,9 +71,9 @@ pub struct CompareCommand {
 }
 
 const EXAMPLES: &str = "Examples:
-  Your application on platform and on virtual threads, a first result in 5 min:
+  Your application on platform and on virtual threads, in five minutes:
     threadcount compare --spring-boot app.jar --url /orders/1 -c 400
-  On two Java versions, with a database filled before each run, as a file:
+  The same on two Java versions, with a database filled before each run, saved as a file:
     threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 \\
       --before ./fill-database --save orders.yaml
   A service that runs already, without a restart:
@@ -103,7 +102,9 @@ impl CompareCommand {
                 );
             }
             if self.budget.is_some() {
-                return Err(miette!("--budget: with --attach it is about --crossover; a load has -d or -n"));
+                return Err(miette!(
+                    "--budget: with --attach it needs --crossover; limit a load with -d or -n"
+                ));
             }
             return attached_load::run(service, &self.urls, &self.load, self.args.fail_above);
         }
@@ -111,7 +112,7 @@ impl CompareCommand {
         let experiment = document.experiment()?;
         if self.crossover.crossover {
             if !self.can_switch() {
-                return Err(miette!("--crossover: with --attach, --spring-boot or --war only"));
+                return Err(miette!("--crossover: write it with --attach, --spring-boot or --war"));
             }
             let asking = self.crossover.asking(experiment);
             return crossover::started(&asking, &self.crossover, &self.args);
@@ -149,7 +150,7 @@ impl CompareCommand {
     fn document(&self) -> miette::Result<CompareDocument> {
         if self.load.has_target_file() && self.urls.len() > 1 {
             return Err(miette!(
-                "--targets and several --url: the file has the requests, one --url has the address"
+                "--targets and several --url: the requests come from the file, so write one --url, for the address"
             ));
         }
         let compared = self.service.compared();

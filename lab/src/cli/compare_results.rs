@@ -11,32 +11,30 @@ use threadcount_model::parse;
 
 /// Compare two results: what changed
 ///
-/// Figures of variants and loads that both have, B divided by A, with intervals. Results of another machine or of other
-/// loads are not compared unless you say --anyway.
+/// Prints B divided by A, with intervals, for the variants and loads that both results contain. Results from different machines or loads are
+/// compared only with --anyway.
 ///
-/// Each side is one session. Differences from session to session (another hour, another start of the machine) are not in the
-/// intervals.
+/// Each side is one session. The intervals do not contain what changes from session to session, such as the hour or a restart of the machine.
 ///
 /// Exit code 0: done. 1: a figure is worse by more than --worse-by. 2: bad usage or input, or not comparable. 3: a figure of
 /// --worse-by is undecided or could not be judged.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompareResultsCommand {
-    /// The folder of the result before; of a folder of results the latest
+    /// The folder of the result before; in a folder of results the latest one counts
     #[arg(value_name = "A")]
     a: PathBuf,
-    /// The folder of the result after; of a folder of results the latest
+    /// The folder of the result after; in a folder of results the latest one counts
     #[arg(value_name = "B")]
     b: PathBuf,
     /// Compare although the machine or the loads differ; the differences are printed first
     #[arg(long)]
     anyway: bool,
-    /// Exit with 1 if throughput (or the capacity) is lower by more than this, e.g. 5%, beyond chance. The same if p99 (or a
-    /// benchmark's time) is higher. Exit with 3 if that is undecided, because the interval reaches to both sides. The same if
-    /// it cannot be judged: a failed run, no trust, too few runs
+    /// Exit with 1 if the throughput (or capacity) is lower, or p99 (or a benchmark's time) higher, by more than this beyond chance, e.g. 5%.
+    /// Exit with 3 if that is undecided, because the interval reaches to both sides, or cannot be judged: a failed run, no trust, too few runs
     #[arg(long, value_name = "SHARE", value_parser = parse::share)]
     worse_by: Option<f64>,
-    /// Print it as JSON (threadcount/compare-results/1)
+    /// Print the comparison as JSON (threadcount/compare-results/1)
     #[arg(long)]
     json: bool,
 }

@@ -5,11 +5,11 @@ use clap::{Args, CommandFactory};
 use clap_complete::{Shell, generate};
 use std::process::ExitCode;
 
-/// Print what a shell needs to complete commands and flags
+/// Print the script with which a shell completes commands and flags
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct CompletionsCommand {
-    /// Which shell
+    /// The shell
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }

@@ -52,19 +52,19 @@ const FRESH_JVMS_ONLY: [&str; 7] = ["fresh", "fail_if", "save", "open", "runs", 
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Crossover")]
 pub struct CrossoverOptions {
-    /// Compare kinds of thread inside one JVM. They are switched about once per second under one load, and reset at the end.
-    /// Tomcat 10.1 and 11, Jetty 12, the JDK's HttpServer. The default of --spring-boot and --war; with --attach, in the JVM that runs
+    /// Compare kinds of thread inside one JVM: switch them about once per second under one load, and reset them at the end. Works on Tomcat
+    /// 10.1 and 11, Jetty 12 and the JDK's HttpServer. --spring-boot and --war do so by default, in two JVMs; --attach in the JVM that runs
     #[arg(long, conflicts_with_all = FRESH_JVMS_ONLY)]
     pub crossover: bool,
-    /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. So do --limit, --runs, -d, -n,
-    /// --warmup, --fail-if, --jfr, --no-probe and several --jdk
+    /// With --spring-boot or --war: start a fresh JVM for each kind of thread in each round. --limit, --runs, -d, -n, --warmup, --fail-if,
+    /// --jfr, --no-probe and several --jdk do the same
     #[arg(long, alias = "no-crossover")]
     pub fresh: bool,
-    /// The kinds of thread, the baseline first: own, virtual, virtual-N (N requests at once), platform-N. Without it: own,
-    /// virtual, and, where the own pool is smaller, platform-N with a thread per client
+    /// The kinds of thread to compare, the baseline first: own, virtual, virtual-N (N requests at once), platform-N
+    /// [default: own, virtual, and platform-N with a thread per client if the own pool is smaller]
     #[arg(long, value_name = "KIND,...", value_delimiter = ',', requires = "crossover")]
     treatments: Vec<Treatment>,
-    /// With --attach: others may send requests meanwhile. They are on the switched threads too, and their load is in the figures
+    /// With --attach: allow others to send requests meanwhile. Their requests run on the switched threads too, and count in the figures
     #[arg(long, requires = "crossover")]
     beside_others: bool,
     /// With --crossover: print the figures of each period and the ratios as JSON (threadcount/crossover/1)
@@ -106,7 +106,7 @@ impl CrossoverOptions {
         if known.len() != self.treatments.len() || self.treatments.len() == 1 {
             return Err(miette!(
                 help = "for example --treatments own,virtual,platform-400",
-                "--treatments: two or more kinds of thread are compared, each of them once"
+                "--treatments: write two or more kinds of thread, each of them once"
             ));
         }
         Ok(self.treatments.clone())

@@ -17,20 +17,20 @@ use threadcount_report::diagnosis;
 
 /// Diagnose a JVM that hangs or crawls: deadlocks, lost locks and permits, held carriers, GC
 ///
-/// Takes three thread dumps within about three seconds, through virtual threads too, and at most twenty seconds in all. For the
-/// owners of locks it loads the probe for a moment. The JVM prints a warning on its standard error (JEP 451). Needs Java 21 or
-/// newer, and the JVM's user or root. Exit code 0: nothing hangs. 1: something does. 2: bad usage or input. 3: evidence is missing,
-/// or requests stand and the cause is unknown.
+/// Takes three thread dumps, virtual threads included, within about three seconds, and at most twenty seconds in all. To find the owners of
+/// locks it loads the probe for a moment; the JVM warns of that on its standard error (JEP 451). Needs Java 21 or newer, and the JVM's user
+/// or root. Exit code 0: nothing hangs. 1: something hangs. 2: bad usage or input. 3: evidence is missing, or requests stand and the cause is
+/// unknown.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct DiagnoseCommand {
     /// Process id of the JVM; `jps -l` lists them
     #[arg(value_name = "PID", value_parser = process_id, allow_negative_numbers = true)]
     pid: u32,
-    /// Keep verdict, evidence, all thread dumps and a profile, for an issue tracker
+    /// Write verdict, evidence, all thread dumps and a profile to this file, for an issue tracker
     #[arg(long, value_name = "FILE.json")]
     out: Option<PathBuf>,
-    /// Load nothing into the JVM; owners of locks of virtual threads and permits stay unknown
+    /// Load nothing into the JVM; then the owners of permits and of virtual threads' locks stay unknown
     #[arg(long)]
     no_agent: bool,
 }

@@ -53,22 +53,22 @@ pub struct ExperimentArgs {
     /// Delete the result that is in the folder of --out
     #[arg(long, requires = "out")]
     replace: bool,
-    /// Do the missing runs of the result in this folder, whose session was broken off
+    /// Continue an interrupted session: do the runs that are missing from the result in this folder
     #[arg(long, value_name = "DIR", conflicts_with = "out", value_parser = folder_parser())]
     pub(super) resume: Option<PathBuf>,
-    /// Exit with 1 if this holds (3: it could not be judged), e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
+    /// Exit with 1 if this claim holds, and with 3 if it cannot be judged, e.g. 'virtual.p99 > 1.1 * platform.p99'; repeatable
     #[arg(long, value_name = "CLAIM")]
     fail_if: Vec<String>,
     /// Exit with 1 only if more than this share of a variant's requests failed, e.g. 1%. Loads with expected losses are left out
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = share)]
     pub(super) fail_above: f64,
-    /// No probe in the JVMs; the report then cannot explain differences
+    /// Load no probe into the JVMs; then the report cannot explain differences
     #[arg(long)]
     no_probe: bool,
     /// Keep the JFR recording of each run (run.jfr), for JDK Mission Control
     #[arg(long)]
     jfr: bool,
-    /// No log of collections and safepoints (jvm.log in each run's folder); the report then lacks GC pauses
+    /// Let the JVM write no log of collections and safepoints (jvm.log in each run's folder); then the report lacks GC pauses
     #[arg(long)]
     no_jvm_log: bool,
     /// Open the report in the browser

@@ -10,10 +10,10 @@ use std::process::ExitCode;
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct HistoryCommand {
-    /// The folder
+    /// The folder that contains the results
     #[arg(value_name = "DIR", default_value = "out")]
     folder: PathBuf,
-    /// Print it as JSON (threadcount/history/1)
+    /// Print the history as JSON (threadcount/history/1)
     #[arg(long)]
     json: bool,
 }

@@ -24,7 +24,7 @@ const LONGEST_SESSION_S: i64 = 24 * 3_600;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Kubernetes")]
 pub struct KubernetesOptions {
-    /// Send the load from pods of a cluster, each a share of it. CONTEXT is one of the kubeconfig [default: the current one]
+    /// Send the load from pods of a cluster; each pod sends a share. CONTEXT is a context of the kubeconfig [default: the current one]
     #[arg(long, value_name = "CONTEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     kubernetes: Option<String>,
     /// How many pods [default: 2]
@@ -36,19 +36,19 @@ pub struct KubernetesOptions {
     /// Image of the pods
     #[arg(long, value_name = "REF", default_value = DEFAULT_IMAGE, requires = "kubernetes")]
     image: String,
-    /// A label that the pods' nodes must have. May be repeated
+    /// A label that the pods' nodes must have. Repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = label, requires = "kubernetes")]
     node_selector: Vec<(String, String)>,
-    /// A label that the pods' nodes must not have, such as that of the nodes of the system under test. May be repeated
+    /// A label that the pods' nodes must not have, such as the label of the system under test. Repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = label, requires = "kubernetes")]
     avoid_nodes: Vec<(String, String)>,
-    /// CPU of each pod, request and limit
+    /// CPU of each pod, both request and limit
     #[arg(long, value_name = "CPU", default_value = "1", requires = "kubernetes")]
     pod_cpu: String,
-    /// Memory of each pod, request and limit
+    /// Memory of each pod, both request and limit
     #[arg(long, value_name = "BYTES", default_value = "512Mi", requires = "kubernetes")]
     pod_memory: String,
-    /// The load begins this long after the Job was made; by then all pods must run
+    /// Begin the load this long after creating the Job; by then all pods must run
     #[arg(long, value_name = "TIME", default_value = "20s", value_parser = parse::duration, requires = "kubernetes")]
     pub start_after: Duration,
     /// Print the Job as YAML, and send nothing

@@ -12,11 +12,11 @@ use threadcount_report::layout;
 /// Where the lines below a name begin.
 const INDENT: &str = "    ";
 
-/// Show the experiments, a line each; with a name which study it repeats, what it needs, how long it takes
+/// List the experiments and how long they take; with a name, show the study it repeats and what it needs
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ListCommand {
-    /// Show all that is known of this experiment
+    /// Show everything about this experiment
     #[arg(value_name = "NAME")]
     name: Option<String>,
 }

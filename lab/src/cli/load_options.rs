@@ -46,17 +46,17 @@ pub struct AskedLoad {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = heading::PACE)]
 struct PaceOptions {
-    /// Connections. Without a rate each sends when its response is complete (closed loop). With a rate it is the maximum of
-    /// requests in flight. [default: 64, with a rate those of two seconds from 64 to 4000]
+    /// Number of connections. Without a rate, each sends its next request as soon as the last one is answered (closed loop). With a
+    /// rate it is the most requests in flight [default: 64; with a rate, two seconds' worth, 64 to 4000]
     #[arg(short, long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     connections: Option<NonZeroU32>,
     /// Send exactly N requests, e.g. 1_000_000 or 10k
     #[arg(short = 'n', long, value_name = "N", value_parser = parse::positive, allow_negative_numbers = true)]
     requests: Option<NonZeroU64>,
-    /// Stop after this time, e.g. 30s or 5m; with -n whichever comes first [default: 10s, unless -n is there]
+    /// Stop after this time, e.g. 30s or 5m; with -n, whichever comes first [default: 10s, without -n]
     #[arg(short, long, short_alias = 'z', value_name = "TIME", value_parser = parse::load_duration)]
     duration: Option<Duration>,
-    /// Requests per second in total, e.g. 5000, 10k/s or 300/min, regardless of response times (open loop)
+    /// Requests per second in total, e.g. 5000, 10k/s or 300/min, however slowly the server responds (open loop)
     #[arg(short, long, short_alias = 'R', value_name = "RATE", group = "schedule", value_parser = parse::rate, allow_negative_numbers = true)]
     rate: Option<f64>,
     /// A rising rate, e.g. 0:5000:30s: from 0 to 5000/s in 30 s; one of the two may be 0
@@ -65,10 +65,10 @@ struct PaceOptions {
     /// A sequence of rates, e.g. 100:10s,500:10s
     #[arg(long, value_name = "RATE:TIME,..", group = "schedule", value_parser = parse::steps)]
     steps: Option<Shape>,
-    /// Poisson arrivals, as of independent users, instead of evenly spaced ones (needs --rate, --ramp or --steps)
+    /// Random (Poisson) arrivals, like those of independent users, instead of evenly spaced ones (needs --rate, --ramp or --steps)
     #[arg(long, requires = "schedule")]
     poisson: bool,
-    /// Seed of the random numbers, to make a load repeatable
+    /// Seed of the random numbers: the same seed repeats the same load
     #[arg(long, value_name = "N", default_value = "1", value_parser = parse::count)]
     seed: u64,
 }
@@ -83,19 +83,19 @@ struct ConnectionOptions {
     /// Timeout of a connection attempt, including TLS [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     connect_timeout: Option<Duration>,
-    /// Expected status codes; any other is a failure, e.g. 200,300-399 or 2xx [default: 200-399]
+    /// Expected status codes, e.g. 200,300-399 or 2xx; any other is a failure [default: 200-399]
     #[arg(long, value_name = "STATUS,..", value_parser = parse::expected_status)]
     expect: Option<ExpectedStatus>,
-    /// A new connection per request
+    /// Open a new connection for each request
     #[arg(long, visible_alias = "no-keepalive")]
     disable_keepalive: bool,
     /// Do not verify the server's certificate
     #[arg(short = 'k', long)]
     insecure: bool,
-    /// HTTP/1.1 only, even if TLS could negotiate HTTP/2
+    /// Use HTTP/1.1 only, even if TLS could negotiate HTTP/2
     #[arg(long = "http1.1", conflicts_with = "http2")]
     http1: bool,
-    /// HTTP/2 only; without TLS with prior knowledge (h2c)
+    /// Use HTTP/2 only; without TLS, with prior knowledge (h2c)
     #[arg(long = "http2")]
     http2: bool,
     /// Concurrent requests per HTTP/2 connection

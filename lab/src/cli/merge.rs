@@ -14,14 +14,14 @@ use threadcount_load::report::LoadReport;
 use threadcount_machine::freed_memory;
 use threadcount_machine::read_limit::ReadLimit;
 
-/// Merge the results of processes that shared a load: the same figures as if one had sent it
+/// Merge the results of processes that shared a load into one, as if a single process had sent it
 ///
 /// Exit code 0: all shares are there and all responses as expected. 1: failures, interrupted, or shares missing. 2: bad usage or
 /// input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct MergeCommand {
-    /// The outputs of `threadcount load --share`, one or several per file, in any order; - is standard input
+    /// The outputs of `threadcount load --share`, one or several per file, in any order; - reads standard input
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     #[command(flatten)]

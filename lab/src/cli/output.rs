@@ -19,22 +19,22 @@ pub struct Output {
     /// Print the result as JSON (threadcount/load/1) instead of the summary
     #[arg(long)]
     pub json: bool,
-    /// Write the JSON to a file too
+    /// Also write the JSON to a file
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Write the response times as a percentile distribution of HdrHistogram, in milliseconds
     #[arg(long, value_name = "FILE")]
     hgrm: Option<PathBuf>,
-    /// Write an interval log of HdrHistogram: response times of each second, all times of the whole run
+    /// Write an interval log of HdrHistogram: the response times of each second, and all times of the whole run
     #[arg(long, value_name = "FILE")]
     hlog: Option<PathBuf>,
     /// Write one line per second: sent, completed, failed, p50, p99, max
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// Exit code 1 only if more than this share of the requests failed, e.g. 1%
+    /// Exit with 1 only if more than this share of the requests failed, e.g. 1%
     #[arg(long, value_name = "SHARE", default_value = "0%", value_parser = parse::share)]
     pub fail_above: f64,
-    /// No progress on stderr
+    /// Print no progress on stderr
     #[arg(long)]
     pub quiet: bool,
 }

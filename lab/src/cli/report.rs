@@ -11,23 +11,23 @@ use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::terminal;
 use threadcount_report::{Format, claims_table};
 
-/// Make a report of a stored result
+/// Print or write a report of a stored result
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportCommand {
-    /// Result folders of `run` or `compare`; of a folder of results, e.g. out/tomcat-blocking, the latest
+    /// Result folders of `run` or `compare`; in a folder of results, e.g. out/tomcat-blocking, the latest one counts
     #[arg(value_name = "DIR", required = true)]
     results: Vec<PathBuf>,
     /// Format of the report
     #[arg(long, value_enum, default_value_t = Format::Html)]
     format: Format,
-    /// Output folder [default: HTML into DIR, everything else to stdout]
+    /// Output folder [default: DIR for HTML, stdout for everything else]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Everything in words on stdout: each ratio, finding, remark and claim
+    /// Print everything in words: each ratio, finding, remark and claim
     #[arg(long, conflicts_with_all = ["format", "out", "summary"])]
     details: bool,
-    /// All results in one table: study, claim, published, measured, verdict (text, or --format md)
+    /// Print all results in one table: study, claim, published, measured, verdict (as text, or with --format md)
     #[arg(long, conflicts_with = "out")]
     summary: bool,
 }

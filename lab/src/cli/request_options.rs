@@ -21,14 +21,15 @@ pub struct RequestOptions {
     /// A header, e.g. 'Accept: text/html'; repeatable
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", value_parser = Header::parse)]
     headers: Vec<Header>,
-    /// Basic authentication, instead of a user in the URL
+    /// User and password for basic authentication
     #[arg(short, long, value_name = "NAME:PASSWORD", value_parser = user)]
     user: Option<String>,
-    /// The body, @FILE, or @- for standard input. ${NAME} in it, in URLs, headers and --user is an environment variable. In path, headers and body {rand:1:1000} is a random number and {seq:1} a
-    /// counter. {csv:FILE:COLUMN} is the next value of a CSV file, {capture:NAME} a captured value
+    /// The body, @FILE, or @- for standard input. In the body, URLs, headers and --user, ${NAME} stands for an environment variable. In path,
+    /// headers and body, {rand:1:1000} stands for a random number, {seq:1} for a counter, {csv:FILE:COLUMN} for the next value of a CSV file,
+    /// and {capture:NAME} for a captured value
     #[arg(short = 'b', long, visible_alias = "body", aliases = ["data-raw", "data-binary"], value_name = "TEXT|@FILE")]
     data: Option<String>,
-    /// Requests from a file in vegeta's format, instead of URLs
+    /// Read the requests from a file in vegeta's format
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "data", "weights"])]
     targets: Option<PathBuf>,
     /// Weight of each URL, e.g. 3,1

@@ -22,22 +22,22 @@ use threadcount_report::claims_table;
 
 /// Run experiments: start the server in each variant, load it, compare, explain, report
 ///
-/// Exit code 0: done. 1: a claim, a --fail-if, a run or requests failed, or nothing was measured. 2: bad usage or input. 3: a
-/// claim of your own or a --fail-if could not be judged, or a variant has no expected response. Figures that are not trusted, or
-/// were not measured, are not judged. A variant that does not work gets no more runs; with fewer than two others the session ends.
+/// Exit code 0: done. 1: a claim of your own does not hold, a --fail-if holds, runs or requests failed, or nothing was measured. 2: bad
+/// usage or input. 3: a claim of your own or a --fail-if could not be judged, because its figures are missing or not trusted, or a variant
+/// gave no expected response. A variant that does not work gets no more runs; if fewer than two others are left, the session ends.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct RunCommand {
-    /// Names (see `threadcount list`), paths of YAML files, or `all`; left out: those of threadcount.yaml in this folder
+    /// Names (see `threadcount list`), paths of YAML files, or `all` [default: the experiments of threadcount.yaml in this folder]
     #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
-    /// The small sizes of the experiment (`quick:`): a rough answer in about two minutes; may be inconclusive
+    /// Use the small sizes of the experiment (`quick:`) for a rough answer in minutes (`threadcount list` shows how many)
     #[arg(long)]
     quick: bool,
-    /// Only this variant (repeatable); the first one in the file stays the baseline
+    /// Run only this variant; the first one in the file stays the baseline. Repeatable
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
-    /// The server of this variant runs already, at this base URL: it is loaded and not observed. Only variants that are named so run
+    /// The base URL of a server that runs already, instead of the variant's own: it is loaded but not observed. Only variants named here run
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url)]
     target_urls: Vec<(String, String)>,
     /// Run each variant on each of these Java versions, e.g. 21,25
@@ -46,10 +46,10 @@ pub struct RunCommand {
     /// Exact number of rounds under each load
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, allow_negative_numbers = true)]
     runs: Option<NonZeroU32>,
-    /// Time budget, e.g. 10m: start no round that would end later; the first round of each load always runs
+    /// Time budget, e.g. 10m: no round starts that would end later, except the first one of each load
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     budget: Option<Duration>,
-    /// Longest warm-up, instead of the experiment's. `auto`: until the server is warm, within the budget. `0s`: none
+    /// Longest warm-up, instead of the experiment's. `auto` warms up until the server is warm, within the budget; `0s` not at all
     #[arg(long, value_name = "TIME", value_parser = parse::warm_up)]
     warmup: Option<WarmUpTime>,
     #[command(flatten)]

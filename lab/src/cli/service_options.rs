@@ -34,59 +34,57 @@ const NOT_ATTACHED: [&str; 18] = [
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Service", group = ArgGroup::new("compared").required(true))]
 pub struct ServiceOptions {
-    /// A name and the command that starts the server; {port} is replaced by the free port. The first is the baseline
+    /// A name and the command that starts the server; {port} stands for a free port. The first one is the baseline
     #[arg(long = "variant", value_name = "NAME=COMMAND", value_parser = variant, group = "compared")]
     variants: Vec<(String, String)>,
-    /// A name and the base URL of a server that runs already, here or elsewhere. It is loaded and not observed. The first
-    /// is the baseline
+    /// A name and the base URL of a server that runs already, here or on another host. It is loaded but not observed. The first
+    /// one is the baseline
     #[arg(long = "target-url", value_name = "NAME=URL", value_parser = named_url, group = "compared")]
     target_urls: Vec<(String, String)>,
-    /// The runnable jar of a Spring Boot application (3.2 or newer). Variants: platform, virtual, and a pool with a thread
-    /// per client where there are more than its own has. It gets its port and its kind of thread by SERVER_PORT and
-    /// SPRING_THREADS_VIRTUAL_ENABLED
+    /// The runnable jar of a Spring Boot application (3.2 or newer). It is compared on its own pool, on virtual threads and, if there are
+    /// more clients than pool threads, on a pool with a thread per client. Threadcount sets SERVER_PORT and SPRING_THREADS_VIRTUAL_ENABLED
     #[arg(long, value_name = "APP.jar", group = "compared")]
     spring_boot: Option<PathBuf>,
-    /// A web application, on a Tomcat 11 that is downloaded. Variants: platform, virtual, and with more than 200 clients a
-    /// pool with a thread for each
+    /// A web application, run on a Tomcat 11 that is downloaded. It is compared on Tomcat's pool, on virtual threads and, with more than
+    /// 200 clients, on a pool with a thread per client
     #[arg(long, value_name = "APP.war", group = "compared")]
     war: Option<PathBuf>,
-    /// A name and the runnable jar of a Quarkus application, once per build. Example: worker=a/quarkus-run.jar (built with
-    /// quarkus.virtual-threads.enabled=false) and virtual=b/quarkus-run.jar. It gets its port by QUARKUS_HTTP_PORT. The
-    /// first is the baseline
+    /// A name and the runnable jar of a Quarkus application, once per build, e.g. worker=a/quarkus-run.jar (built with
+    /// quarkus.virtual-threads.enabled=false) and virtual=b/quarkus-run.jar. The first one is the baseline. Threadcount sets
+    /// QUARKUS_HTTP_PORT
     #[arg(long, value_name = "NAME=APP.jar", value_parser = named_jar, group = "compared")]
     quarkus: Vec<(String, PathBuf)>,
-    /// The runnable jar of a Helidon 4 application that reads `server` from its configuration. Variants: virtual, and virtual
-    /// with --limit (200). It gets its port by SERVER_PORT and its limit by SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
+    /// The runnable jar of a Helidon 4 application that reads `server` from its configuration. It is compared on virtual threads without a
+    /// limit and with --limit (200). Threadcount sets SERVER_PORT and SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS
     #[arg(long, value_name = "APP.jar", group = "compared")]
     helidon: Option<PathBuf>,
-    /// With --spring-boot, --war or --helidon: also virtual threads with at most so many requests at once. On Tomcat and
-    /// Helidon
+    /// With --spring-boot or --war on Tomcat, and with --helidon: also compare virtual threads with at most this many requests at once
     #[arg(long, value_name = "REQUESTS", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["variants", "target_urls", "quarkus", "attach", "crossover"])]
     limit: Option<u32>,
-    /// A service that runs already, by the process id of its JVM or its address, e.g. http://127.0.0.1:8080. It is loaded and
-    /// observed; only --crossover compares
+    /// A service that runs already on this machine: the process id of its JVM, or its address, e.g. http://127.0.0.1:8080. It is loaded and
+    /// observed; add --crossover to compare kinds of thread
     #[arg(long, value_name = "PID|URL", group = "compared", value_parser = attachment, conflicts_with_all = NOT_ATTACHED)]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     attach: Option<Attachment>,
-    /// Java versions, each with all variants, e.g. 21,25 [default: what a command uses; of a service the newest]
+    /// Java versions, e.g. 21,25; each runs all variants [default: the newest; a --variant uses its own]
     #[arg(long = "jdk", value_name = "VERSION,..", value_delimiter = ',', value_parser = super::run::feature_version)]
     jdks: Vec<u16>,
-    /// Flags of the JVM, e.g. '-Xmx512m -XX:+UseZGC'; a command gets them in JDK_JAVA_OPTIONS
+    /// Flags of the JVM, e.g. '-Xmx512m -XX:+UseZGC'; a --variant gets them in JDK_JAVA_OPTIONS
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     jvm: Option<String>,
     /// Arguments of the jar
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     args: Option<String>,
-    /// A variable of the server's environment; ${NAME} in it is taken from ours and appears in no result. Repeatable
+    /// A variable for the server's environment. ${NAME} in its value is read from your environment and appears in no result. Repeatable
     #[arg(long, value_name = "NAME=VALUE", value_parser = env)]
     env: Vec<(String, String)>,
     /// The working folder of the server
     #[arg(long, value_name = "DIR")]
     workdir: Option<PathBuf>,
-    /// A command that is run before each start of the server, e.g. to fill a database
+    /// A command to run before each start of the server, e.g. to fill a database
     #[arg(long, value_name = "COMMAND")]
     before: Option<String>,
-    /// A command that is run after each end of it, however it ended
+    /// A command to run after each end of the server, however it ended
     #[arg(long, value_name = "COMMAND")]
     after: Option<String>,
 }

@@ -15,13 +15,13 @@ const AUTO: &str = "auto";
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Share of a load")]
 pub struct ShareOptions {
-    /// Send share INDEX, from 0, of COUNT, and print lines for `threadcount merge`. `auto`: from JOB_COMPLETION_INDEX
-    /// and THREADCOUNT_SHARES (Kubernetes) or SLURM_PROCID and SLURM_NTASKS (Slurm)
+    /// Send share INDEX (from 0) of COUNT, and print lines for `threadcount merge`. `auto` reads both from JOB_COMPLETION_INDEX
+    /// and THREADCOUNT_SHARES (Kubernetes), or from SLURM_PROCID and SLURM_NTASKS (Slurm)
     #[arg(long, value_name = "INDEX/COUNT|auto", conflicts_with_all = ["json", "hlog"])]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     share: Option<String>,
-    /// Begin at this time, in seconds since 1970 or as 2026-11-22T21:00:00Z: the common start of all shares. A process that
-    /// cannot begin within 50 ms of it sends nothing
+    /// Begin at this time, the common start of all shares, in seconds since 1970 or as 2026-11-22T21:00:00Z. A process that
+    /// cannot begin within 50 ms of this time sends nothing
     #[arg(long, value_name = "TIME", value_parser = moment)]
     #[cfg_attr(feature = "kubernetes", arg(conflicts_with = "kubernetes"))]
     pub start_at: Option<u64>,
@@ -51,7 +51,7 @@ fn parse_in(written: &str, environment: impl Fn(&str) -> Option<String>) -> miet
             |(index, count): (&str, &str)| Some(format!("{}/{}", environment(index)?, environment(count)?));
         ENVIRONMENTS.into_iter().find_map(of).ok_or_else(|| {
             let names = ENVIRONMENTS.map(|(index, count)| format!("{index} and {count}"));
-            miette!("--share auto: the environment has neither {}", names.join(" nor "))
+            miette!("--share auto: neither {} is set in the environment", names.join(" nor "))
         })?
     } else {
         written.to_owned()

@@ -13,12 +13,11 @@ use threadcount_model::parse;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Address and TLS")]
 pub struct TransportOptions {
-    /// Connect to another host and port than those of the URL, e.g. example.com:443:localhost:8443. Empty parts match
-    /// any, or stay the same. `Host`, SNI and the name in the certificate stay those of the URL. May be repeated
+    /// Connect to HOST2:PORT2 where the URL names HOST1:PORT1, e.g. example.com:443:localhost:8443. An empty HOST1 or PORT1 matches
+    /// any; an empty HOST2 or PORT2 changes nothing. `Host`, SNI and the name in the certificate still come from the URL. Repeatable
     #[arg(long, value_name = "HOST1:PORT1:HOST2:PORT2", value_parser = AddressOverride::connect_to)]
     connect_to: Vec<AddressOverride>,
-    /// Use these addresses for a host and port instead of looking the name up, e.g. example.com:443:127.0.0.1. May be
-    /// repeated
+    /// Use these addresses for a host and port instead of looking the name up, e.g. example.com:443:127.0.0.1. Repeatable
     #[arg(long, value_name = "HOST:PORT:ADDRESS,..", value_parser = AddressOverride::resolve)]
     resolve: Vec<AddressOverride>,
     /// Connect to a Unix socket instead of over TCP
@@ -27,7 +26,7 @@ pub struct TransportOptions {
     /// The host name in the TLS handshake, which must be in the certificate [default: the host of the URL]
     #[arg(long, value_name = "NAME")]
     sni: Option<String>,
-    /// Trust the authorities in a PEM file instead of the system's. May be repeated
+    /// Trust the authorities in a PEM file instead of the system's. Repeatable
     #[arg(long, value_name = "FILE")]
     cacert: Vec<PathBuf>,
     /// Client certificate, as a PEM file
@@ -36,7 +35,7 @@ pub struct TransportOptions {
     /// Private key of the client certificate, as a PEM file [default: the file of --cert]
     #[arg(long, value_name = "FILE", requires = "cert")]
     key: Option<PathBuf>,
-    /// Make a full TLS handshake per connection instead of resuming sessions
+    /// Make a full TLS handshake for each connection instead of resuming sessions
     #[arg(long)]
     no_tls_resumption: bool,
 }
@@ -45,36 +44,36 @@ pub struct TransportOptions {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Responses")]
 pub struct ResponseOptions {
-    /// A text, or regex:PATTERN, that the body of each response must contain; otherwise the request has failed
+    /// A text, or regex:PATTERN, that the body of each response must contain; otherwise the request counts as failed
     #[arg(long, value_name = "TEXT|regex:PATTERN")]
     expect_body: Option<BodyCheck>,
-    /// A value from responses that later requests on the same connection send as {capture:NAME}. NAME=header:FIELD,
-    /// NAME=regex:PATTERN with one group, or NAME=json:/POINTER. May be repeated
+    /// Take a value from each response; later requests on the same connection send it as {capture:NAME}. Write NAME=header:FIELD,
+    /// NAME=regex:PATTERN with one group, or NAME=json:/POINTER. Repeatable
     #[arg(long, value_name = "NAME=WHERE")]
     capture: Vec<Capture>,
-    /// Follow redirects to the same host and port, ten of one request at most. Its times end with the last response
+    /// Follow redirects to the same host and port, at most ten for one request. Its times end with the last response
     #[arg(long, visible_alias = "location", short_alias = 'L')]
     follow: bool,
-    /// A response is complete with the first byte of its body, for streams of events. Its connection, over HTTP/2 its
-    /// stream, is then closed
+    /// Treat a response as complete when the first byte of its body arrives, then close its connection (over HTTP/2 its stream). For
+    /// streams of events
     #[arg(long)]
     first_byte: bool,
-    /// Send the cookies that the server sets, each connection its own
+    /// Send back the cookies that the server sets, separately for each connection
     #[arg(long)]
     cookies: bool,
-    /// Write one line per request to a CSV file (compressed where it ends with .csv.gz). Its columns are times in seconds
-    /// since the start, status, outcome, connection, target, bytes
+    /// Write one line per request to a CSV file, compressed if its name ends with .csv.gz: times in seconds since the start, status,
+    /// outcome, connection, target, bytes
     #[arg(long, value_name = "FILE", value_parser = parse::log_file, help_heading = heading::OUTPUT)]
     log: Option<PathBuf>,
-    /// How long requests in flight may still complete after the end of sending, e.g. 5s [default: 0s]
+    /// How long to wait for requests in flight after the last one was sent, e.g. 5s [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, help_heading = heading::PACE)]
     grace: Option<Duration>,
-    /// Run the load for this long before counting, e.g. 2s. Figures are then without the opening of connections and the first
-    /// requests on each [default: 0s]
+    /// Run the load for this long before counting, e.g. 2s, so that the figures leave out opening connections and the first requests
+    /// on each [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, conflicts_with_all = ["requests", "ramp", "steps"], help_heading = heading::PACE)]
     lead_in: Option<Duration>,
-    /// Let a request that is due wait up to this long, e.g. 1ms, for others that leave with it. It costs less CPU, and up to
-    /// this much send lag, which is measured. Needs --rate, --ramp or --steps [default: 0s]
+    /// Let a request that is due wait up to this long, e.g. 1ms, so that several leave together. That saves CPU and adds up to this
+    /// much send lag, which is measured. Needs --rate, --ramp or --steps [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "schedule", help_heading = heading::PACE)]
     lateness: Option<Duration>,
 }

@@ -38,10 +38,9 @@ const ENDING: Duration = Duration::from_secs(3);
 
 /// Watch a running JVM: what limits it, what its requests do, threads, pools, memory
 ///
-/// A screen in a terminal; elsewhere a line every ten seconds, and one whenever the limits change; the limit and a forecast at the end.
-/// Loads a small agent into the JVM, and removes it at the end. The JVM prints a warning on its standard error (JEP 451).
-/// Needs Java 21 or newer and the same user. Exit code: 0 done, 1 the JVM or the agent
-/// ended before that, 2 bad usage or input.
+/// Shows a screen in a terminal. Elsewhere it prints a line every ten seconds, and another one when the limits change. At the end it prints
+/// the limit and a forecast. It loads a small agent into the JVM and removes it at the end; the JVM warns of that on its standard error
+/// (JEP 451). Needs Java 21 or newer, and the JVM's user or root. Exit code: 0 done, 1 the JVM or the agent ended early, 2 bad usage or input.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WatchCommand {
@@ -51,10 +50,10 @@ pub struct WatchCommand {
     /// Stop after this time instead of at q or Ctrl-C
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     duration: Option<Duration>,
-    /// Print the readings of the probe and the limits found, one JSON object per line
+    /// Print the probe's readings and the limits that were found, one JSON object per line
     #[arg(long)]
     json: bool,
-    /// Keep the JFR recording, for JDK Mission Control
+    /// Keep the JFR recording in this file, for JDK Mission Control
     #[arg(long, value_name = "FILE.jfr")]
     record: Option<PathBuf>,
 }

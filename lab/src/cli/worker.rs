@@ -27,8 +27,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Send the loads that standard input lists, one after the other, each a share; print lines for `threadcount merge`
 ///
-/// This is what the pods of `run --kubernetes` and `compare --kubernetes` are. It ends with its input, with SIGTERM, or after
-/// an hour without an order; docs/contributing/share-format.md has the format. Exit code: 0 done, 2 bad usage.
+/// The pods of `run --kubernetes` and `compare --kubernetes` run this command. It ends with its input, with SIGTERM, or after
+/// an hour without an order; docs/contributing/share-format.md describes the format. Exit code: 0 done, 2 bad usage.
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct WorkerCommand {
