@@ -38,8 +38,8 @@ fn add_command(page: &mut String, command: &Command) {
         "\n## threadcount {name}\n\n{}\n\n```text\n{usage}\n```\n\n",
         about.unwrap_or_default().trim()
     );
-    for argument in command.get_arguments().filter(|it| !["help", "version"].contains(&it.get_id().as_str()))
-    {
+    let is_shown = |it: &&Arg| !it.is_hide_set() && !["help", "version"].contains(&it.get_id().as_str());
+    for argument in command.get_arguments().filter(is_shown) {
         let help = argument.get_long_help().or_else(|| argument.get_help()).map(ToString::to_string);
         let help = help.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
         let _ = writeln!(page, "- `{}`: {}", call(argument), help.replace('|', "\\|"));

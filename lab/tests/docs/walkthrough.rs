@@ -67,6 +67,8 @@ fn application() -> String {
 struct Surroundings {
     folder: tempfile::TempDir,
     server: TinyServer,
+    /// The other of two that are compared.
+    other_server: TinyServer,
     jvm: Jvm,
     /// Its threads can be switched; ended with the test.
     _service: Jvm,
@@ -81,7 +83,8 @@ impl Surroundings {
         let jvm = Jvm::start(&source);
         let mut service = Jvm::start(Path::new(SWITCHABLE));
         let service_url = format!("http://127.0.0.1:{}", service.line());
-        Self { server: TinyServer::start(), jvm, _service: service, service_url, folder }
+        let [server, other_server] = [TinyServer::start(), TinyServer::start()];
+        Self { server, other_server, jvm, _service: service, service_url, folder }
     }
 
     /// The same command, in small.
@@ -93,19 +96,23 @@ impl Surroundings {
         let mut small = without_lengths(command)
             .replace(address, &url)
             .replace("http://10.0.0.7:8080/", &url)
+            .replace("http://10.0.0.7:8080", url.trim_end_matches('/'))
+            .replace("http://10.0.0.8:8080", &self.other_server.url(""))
             .replace("-d 5s", "-d 1s")
             .replace("-d 10s", "-d 1s")
             .replace("-d 1m", "-d 1s")
+            .replace("-d 1h", "-d 1s")
             .replace("-r 5000/s", "-r 100/s")
             .replace("-r 20000/s", "-r 200/s")
             .replace("-c 400", "-c 20")
             .replace("-c 100", "-c 20")
             .replace("-c 300", "-c 20")
+            .replace("-c 50", "-c 20")
             .replace("out/before", &format!("{RESULTS}/before"))
             .replace("out/after", &format!("{RESULTS}/after"))
             .replace("PID", &self.jvm.0.id().to_string())
             .replace("app.jar --url /orders/1", &format!("'{}' --url /hello", application()));
-        for name in ["platform", "virtual"] {
+        for name in ["platform", "virtual", "before", "after"] {
             if let Some((before, after)) = small.split_once(&format!("--variant {name}='")) {
                 let rest = after.split_once('\'').unwrap().1;
                 small = format!("{before}--variant {}{rest}", delayed(name));
@@ -150,9 +157,10 @@ impl Surroundings {
         let said = String::from_utf8_lossy(&output.stderr);
         // Other programs may take the cores that a claim of the experiment speaks of.
         let is_doubted = output.status.code() == Some(3) && said.contains("other processes used");
-        // A gate fails a build: how fast the servers of the kept results were is no matter here.
+        // A gate may fail a build: how fast these servers are is no matter here.
         let is_gate = call.iter().any(|it| it == "--worse-by") && output.status.code() != Some(2);
-        assert!(output.status.success() || is_doubted || is_gate, "{small}\n{said}");
+        let is_condition = said.contains(": --fail-if `");
+        assert!(output.status.success() || is_doubted || is_gate || is_condition, "{small}\n{said}");
         assert!(!output.stdout.is_empty(), "{small}");
     }
 }
@@ -207,6 +215,22 @@ fn every_command_of_the_how_tos_runs() {
     let mut pages = pages_in("docs/how-to");
     pages.sort_by_key(|it| !it.ends_with("reproduce-a-study.md"));
     walk(&pages, 18);
+}
+
+#[test]
+fn the_workflow_of_a_build_runs_the_commands_that_its_page_explains() {
+    let mut page = Page::read(Path::new("docs/how-to/run-in-ci.md"));
+    let explained = commands_of(&page);
+    page.blocks.retain(|it| it.language == "yaml");
+    page.blocks.iter_mut().for_each(|it| {
+        it.language = "sh".to_owned();
+        it.text.text = it.text.text.lines().map(|line| line.trim_start().to_owned() + "\n").collect();
+    });
+    let without_indent = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
+    let [explained, run] =
+        [explained, commands_of(&page)].map(|it| it.iter().map(without_indent).collect::<Vec<_>>());
+    assert_eq!(run, explained);
+    assert_eq!(run.len(), 2, "it compares, and it reports");
 }
 
 #[test]
