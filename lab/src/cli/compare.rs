@@ -73,7 +73,7 @@ pub struct CompareCommand {
 const EXAMPLES: &str = "Examples:
   Your application on platform and on virtual threads, in five minutes:
     threadcount compare --spring-boot app.jar --url /orders/1 -c 400
-  The same on two Java versions, with a database filled before each run, saved as a file:
+  On two Java versions, with a database filled before each run, saved as a file:
     threadcount compare --spring-boot app.jar --url /orders/1 --jdk 21,25 \\
       --before ./fill-database --save orders.yaml
   A service that runs already, without a restart:

@@ -132,8 +132,8 @@ impl Surroundings {
             "watch" if !has("--json") => " --json",
             _ => "",
         };
-        // Before the output goes to a file.
-        match small.split_once(" > ") {
+        // Before the output goes to a file; a claim compares within quotes.
+        match small.rsplit_once(" > ").filter(|(_, file)| !file.contains('\'')) {
             Some((call, file)) => format!("{call}{more} > {file}"),
             None => small + more,
         }
