@@ -52,7 +52,15 @@ impl fmt::Display for Halt {
     }
 }
 
+/// The function of the kernel in which a frozen thread of a group of version 1 stays (kernel/freezer.c).
+const REFRIGERATOR: &str = "__refrigerator";
+
 fn is_frozen(pid: u32) -> bool {
+    // The groups of version 1 show it only here, and a frozen thread looks as if it waited for a disk.
+    let waits_in = process_file::text(pid, "wchan", ReadLimit::KERNEL_TEXT);
+    if waits_in.is_ok_and(|waits_in| waits_in == REFRIGERATOR) {
+        return true;
+    }
     let folder = Membership::of_process(pid).unified.and_then(|levels| levels.folders.into_iter().next());
     let events = folder.and_then(|it| ReadLimit::KERNEL_TEXT.read_file(&it.join("cgroup.events")).ok());
     events.is_some_and(|events| events.lines().any(|line| line == "frozen 1"))
