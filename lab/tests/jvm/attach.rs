@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use threadcount_machine::attach;
 use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};

@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::attach::{JvmProcess, Need};
