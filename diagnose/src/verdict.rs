@@ -352,6 +352,8 @@ pub enum Missing {
     HeapIsShort,
     /// The dump of all threads failed; platform threads are known all the same.
     ThreadDump,
+    /// Commands failed, on our side too; the sources that gave nothing have the reasons.
+    Sources,
 }
 
 /// Child processes that work while threads wait for them.

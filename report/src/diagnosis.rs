@@ -182,6 +182,7 @@ fn headline(verdict: &Verdict) -> String {
             match missing {
                 Missing::Time => "The JVM responded too slowly for more",
                 Missing::ThreadDump => "The JVM could not write the dump of all threads",
+                Missing::Sources => "Commands failed for the reasons below",
                 Missing::HeapIsShort =>
                     "The others were left out, as the heap is nearly full or collections take much of the time",
             }

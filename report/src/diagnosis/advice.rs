@@ -123,7 +123,7 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Inconclusive { missing: Missing::Time, .. } => {
             Some("the same command again, or `top -H -p PID`")
         }
-        Verdict::Inconclusive { missing: Missing::ThreadDump, .. } => None,
+        Verdict::Inconclusive { missing: Missing::ThreadDump | Missing::Sources, .. } => None,
         Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
