@@ -2,7 +2,7 @@
 
 use threadcount_diagnose::KernelCause;
 use threadcount_diagnose::verdict::{
-    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK,
+    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK, are_unread,
 };
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
@@ -59,6 +59,9 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
                 "check how the loop ends, and data that threads change without a lock. The same command shows whether it goes on",
             )
         }
+        Verdict::RequestsStand { groups, .. } if are_unread(groups) => Some(
+            "a time limit for the response, and look at the clients or the proxy before them: they have stopped reading it",
+        ),
         Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.owner.is_some()) => Some(
             "look first at the thread that holds it, then run the same command with --out, for all stacks",
         ),
