@@ -1,6 +1,6 @@
 //! Why no thread of a process runs although the process has not ended.
 
-use crate::cgroup::Membership;
+use crate::cgroup::{Levels, Membership};
 use crate::process_file;
 use crate::read_limit::ReadLimit;
 use std::fmt;
@@ -52,18 +52,14 @@ impl fmt::Display for Halt {
     }
 }
 
-/// The function of the kernel in which a frozen thread of a group of version 1 stays (kernel/freezer.c).
-const REFRIGERATOR: &str = "__refrigerator";
-
 fn is_frozen(pid: u32) -> bool {
-    // The groups of version 1 show it only here, and a frozen thread looks as if it waited for a disk.
-    let waits_in = process_file::text(pid, "wchan", ReadLimit::KERNEL_TEXT);
-    if waits_in.is_ok_and(|waits_in| waits_in == REFRIGERATOR) {
-        return true;
-    }
-    let folder = Membership::of_process(pid).unified.and_then(|levels| levels.folders.into_iter().next());
-    let events = folder.and_then(|it| ReadLimit::KERNEL_TEXT.read_file(&it.join("cgroup.events")).ok());
-    events.is_some_and(|events| events.lines().any(|line| line == "frozen 1"))
+    let Membership { unified, freezer, .. } = Membership::of_process(pid);
+    let has_line = |group: Option<Levels>, file: &str, line: &str| {
+        let folder = group.and_then(|levels| levels.folders.into_iter().next());
+        let text = folder.and_then(|it| ReadLimit::KERNEL_TEXT.read_file(&it.join(file)).ok());
+        text.is_some_and(|text| text.lines().any(|it| it == line))
+    };
+    has_line(unified, "cgroup.events", "frozen 1") || has_line(freezer, "freezer.state", "FROZEN")
 }
 
 #[cfg(test)]
