@@ -1,6 +1,7 @@
 //! Why no thread of a process runs although the process has not ended.
 
-use crate::cgroup::{Levels, Membership};
+use crate::cgroup::Membership;
+use crate::cgroup::membership::Levels;
 use crate::process_file;
 use crate::read_limit::ReadLimit;
 use std::fmt;
