@@ -126,6 +126,9 @@ fn headline(verdict: &Verdict) -> String {
                     }
                     None if are_unread(groups) =>
                         "the other side of each connection does not read".to_owned(),
+                    None if groups.iter().all(|it| it.is_limited) => {
+                        "each wait ends by itself after a limited time".to_owned()
+                    }
                     None => "who ends that is not visible".to_owned(),
                 },
                 |it| format!(
@@ -337,6 +340,14 @@ mod tests {
             "{unread}"
         );
         assert!(written("waiting for a signal").contains("who ends that is not visible"));
+        let asleep = StandingGroup {
+            what: Some("sleeping".into()),
+            is_limited: true,
+            ..group("shop.Pause.run(Pause.java:9)")
+        };
+        let asleep = text(&[requests_stand(4, asleep)]);
+        assert!(asleep.contains("each wait ends by itself after a limited time"), "{asleep}");
+        assert!(!asleep.contains("without a time limit"), "{asleep}");
     }
 
     fn group(at: &str) -> StandingGroup {

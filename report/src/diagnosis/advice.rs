@@ -62,6 +62,13 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::RequestsStand { groups, .. } if are_unread(groups) => Some(
             "a time limit for the response, and look at the clients or the proxy before them: they have stopped reading it",
         ),
+        Verdict::RequestsStand { groups, .. }
+            if !groups.is_empty() && groups.iter().all(|it| it.is_limited) =>
+        {
+            Some(
+                "the same command once more. If it shows the same, a shorter wait, or more threads than requests that wait",
+            )
+        }
         Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.owner.is_some()) => Some(
             "look first at the thread that holds it, then run the same command with --out, for all stacks",
         ),
