@@ -85,13 +85,13 @@ impl KernelReading {
         names: &HashMap<u32, String>,
     ) -> Vec<KernelFact> {
         let tasks = tasks(self.pid);
-        let mut facts: Vec<KernelFact> = Halt::find(self.pid)
-            .map(|halt| KernelFact::new(KernelCause::Stopped, halt.to_string()))
-            .into_iter()
-            .collect();
+        let halt = Halt::find(self.pid);
+        let stopped = halt.map(|halt| KernelFact::new(KernelCause::Stopped, halt.to_string()));
+        let mut facts: Vec<KernelFact> = stopped.into_iter().collect();
         facts.extend(writes(self.pid, &tasks));
         facts.extend(descriptors(self.pid));
-        facts.extend(self.disk(&tasks));
+        // A frozen thread looks as if it waited for a disk.
+        facts.extend(self.disk(&tasks).filter(|_| halt.is_none()));
         facts.extend(self.memory());
         facts.extend(self.throttling());
         facts.extend(computing(run_times, names));
