@@ -61,7 +61,9 @@ impl ApiServer {
             }
             None => Config::infer().await.map_err(|error| wrong(&error))?,
         };
-        let namespace = namespace.unwrap_or(&config.default_namespace).to_owned();
+        let namespace = namespace.unwrap_or(&config.default_namespace);
+        let namespace = crate::namespace(namespace)
+            .map_err(|why| wrong(&format!("the namespace `{namespace}` is no name: {why}")))?;
         Ok(Self { client: Client::try_from(config).map_err(|error| wrong(&error))?, namespace })
     }
 

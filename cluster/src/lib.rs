@@ -43,3 +43,41 @@ pub struct ClusterLoad {
     /// The longest that the Job may last, in seconds.
     pub deadline_s: i64,
 }
+
+/// The longest name of a namespace (RFC 1123).
+const LONGEST_NAMESPACE: usize = 63;
+
+/// Checks the name of a namespace, which becomes a part of the paths of all requests.
+///
+/// # Errors
+/// It is no name that Kubernetes allows: what to write.
+pub fn namespace(written: &str) -> Result<String, String> {
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_name = written.len() <= LONGEST_NAMESPACE
+        && written.starts_with(is_inner)
+        && written.ends_with(is_inner)
+        && written.chars().all(|c| is_inner(c) || c == '-');
+    if is_name {
+        return Ok(written.to_owned());
+    }
+    Err(format!(
+        "a namespace has at most {LONGEST_NAMESPACE} lower-case letters, digits and `-`, such as perf-tests"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_namespace_that_would_lead_to_another_path_is_refused() {
+        for written in ["perf", "a", "9-lives", &"a".repeat(63)] {
+            assert_eq!(namespace(written).as_deref(), Ok(written));
+        }
+        for written in
+            ["../..", "a/pods", "", ".", "a%2e", "a?x=1", "Perf", "-a", "a-", "a b", "a.b", &"a".repeat(64)]
+        {
+            assert!(namespace(written).unwrap_err().contains("such as perf-tests"), "{written}");
+        }
+    }
+}

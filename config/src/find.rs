@@ -138,7 +138,7 @@ impl Places {
             for path in std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
                 let name =
                     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-                if is_yaml(&path) && files.iter().all(|(before, _)| *before != name) {
+                if is_yaml(&path) && path.is_file() && files.iter().all(|(before, _)| *before != name) {
                     files.push((name, path));
                 }
             }

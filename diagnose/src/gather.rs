@@ -84,6 +84,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let mut snapshots: Vec<Snapshot> = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
     let mut unresponsive = false;
+    let mut is_halted = false;
     let mut missing = None;
     let mut next = Some(FIRST_LOOK);
     while let Some((due, commands)) = next.zip(commands.as_mut()).filter(|_| !is_enough(&snapshots)) {
@@ -104,6 +105,12 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
             Err(CommandError::Interrupted) => return Err(CommandError::Interrupted.into()),
             Err(CommandError::Refused(ended @ Refusal::NoSuchProcess { .. })) => {
                 return Err(CommandError::Refused(ended).into());
+            }
+            // It may have been stopped after an answer or two, which do not make it slow.
+            Err(CommandError::Refused(halted @ Refusal::Stopped { .. })) => {
+                missing_sources.add(Source::Attach, halted.to_string());
+                is_halted = true;
+                break;
             }
             Err(CommandError::Silent { seconds, .. }) => {
                 unresponsive = !is_short && seconds >= RESPONDS_SECONDS;
@@ -147,7 +154,8 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
         missing_sources.add(Source::Debugger, why.to_owned());
     }
     // A short heap is a reason, and the JVM answers as well as it can.
-    let is_silent = unresponsive || snapshots.is_empty() && missing != Some(Missing::HeapIsShort);
+    let is_silent =
+        unresponsive || is_halted || snapshots.is_empty() && missing != Some(Missing::HeapIsShort);
     let kernel_facts = if is_silent { kernel.facts(&run_times, &run_time::names(pid)) } else { Vec::new() };
     let seconds = (began.elapsed() - children_before.0).as_secs_f64();
     let children = child_process::since(pid, &children_before.1, seconds);

@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
-use threadcount_machine::cgroup::Membership;
+use threadcount_machine::halt::Halt;
 use threadcount_machine::open_files::OpenFiles;
+use threadcount_machine::process_file::field;
 use threadcount_machine::resource_limits::LimitsReading;
 
 /// The thread that carries out the JVM's own operations, during which no other thread runs Java code.
@@ -84,10 +85,13 @@ impl KernelReading {
         names: &HashMap<u32, String>,
     ) -> Vec<KernelFact> {
         let tasks = tasks(self.pid);
-        let mut facts: Vec<KernelFact> = stopped(self.pid).into_iter().collect();
+        let halt = Halt::find(self.pid);
+        let stopped = halt.map(|halt| KernelFact::new(KernelCause::Stopped, halt.to_string()));
+        let mut facts: Vec<KernelFact> = stopped.into_iter().collect();
         facts.extend(writes(self.pid, &tasks));
         facts.extend(descriptors(self.pid));
-        facts.extend(self.disk(&tasks));
+        // A frozen thread looks as if it waited for a disk.
+        facts.extend(self.disk(&tasks).filter(|_| halt.is_none()));
         facts.extend(self.memory());
         facts.extend(self.throttling());
         facts.extend(computing(run_times, names));
@@ -137,23 +141,6 @@ impl KernelReading {
         );
         Some(KernelFact::new(KernelCause::Throttled, text))
     }
-}
-
-fn stopped(pid: u32) -> Option<KernelFact> {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
-    let is_frozen = || {
-        let levels = Membership::of_process(pid).unified?;
-        let events = fs::read_to_string(levels.folders.first()?.join("cgroup.events")).ok()?;
-        events.lines().any(|it| it == "frozen 1").then_some(())
-    };
-    let text = match field(&status, "State").and_then(|it| it.chars().next()) {
-        Some('T') => "its process is stopped (SIGSTOP or Ctrl-Z), so no thread of it runs".to_owned(),
-        Some('t') => {
-            format!("process {} debugs it and has stopped it", field(&status, "TracerPid").unwrap_or("?"))
-        }
-        _ => is_frozen().map(|()| "its control group is frozen, so no thread of it runs".to_owned())?,
-    };
-    Some(KernelFact::new(KernelCause::Stopped, text))
 }
 
 /// Threads that stand in a write, the JVM's own first.
@@ -282,10 +269,6 @@ fn task(folder: &Path) -> Option<Task> {
 fn major_faults(pid: u32) -> u64 {
     let process = i32::try_from(pid).ok().and_then(|pid| Process::new(pid).ok());
     process.and_then(|it| it.stat().ok()).map_or(0, |it| it.majflt)
-}
-
-fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 #[cfg(test)]

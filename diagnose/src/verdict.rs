@@ -11,6 +11,14 @@ pub const FOR_CHILD_PROCESS: &str = "waiting for a child process";
 pub const WAITS_TO_WRITE_BACK: &str = "waits to write back to this JVM";
 pub const FOR_FILE_LOCK: &str = "waiting for the lock of a file";
 pub const WRITES_STREAM: &str = "writing to a file or a pipe";
+/// The words for a thread whose write lasts, because the other end of the connection reads nothing.
+pub const WRITES_SOCKET: &str = "writing to a socket";
+
+/// Whether all these threads write to sockets whose other ends do not read.
+#[must_use]
+pub fn are_unread(groups: &[StandingGroup]) -> bool {
+    !groups.is_empty() && groups.iter().all(|it| it.what.as_deref() == Some(WRITES_SOCKET))
+}
 
 /// A thread as a reader finds it again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -352,6 +360,8 @@ pub enum Missing {
     HeapIsShort,
     /// The dump of all threads failed; platform threads are known all the same.
     ThreadDump,
+    /// Commands failed, on our side too; the sources that gave nothing have the reasons.
+    Sources,
 }
 
 /// Child processes that work while threads wait for them.

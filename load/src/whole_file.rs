@@ -1,23 +1,79 @@
 //! Files that are read or written as a whole. Each reader has a limit: a path may name a device without an end, or a file that is larger
-//! than memory. What a writer replaces stays until the new file is complete.
+//! than memory. A pipe is read, as `<(zcat ..)` makes one on purpose, but is not waited for without a limit. What a writer replaces stays
+//! until the new file is complete.
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_setfl};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The largest file that a request is made of, in bytes.
 pub const LARGEST_OF_A_REQUEST: u64 = 1 << 30;
+
+/// The time that a pipe or a device has for its next bytes.
+const NEXT_BYTES_LIMIT: Duration = Duration::from_secs(30);
+
+/// A file, a pipe or a device that is open for reading. Only a file gives its bytes at once: what gives none for too long is an error, so
+/// that a pipe that nobody writes to does not hang a command without a word.
+#[derive(Debug)]
+pub struct Readable {
+    file: File,
+    /// How long to wait for the next bytes.
+    limit: Duration,
+    /// Whether whoever holds a pipe open may write as late as it likes.
+    is_patient: bool,
+}
+
+impl Readable {
+    /// Opens it, without waiting for whoever writes to a pipe.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
+        Ok(Self { file, limit: NEXT_BYTES_LIMIT, is_patient: false })
+    }
+
+    /// The same for the output of a program that may run for hours before it prints.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn open_patiently(path: &Path) -> io::Result<Self> {
+        Self::open(path).map(|opened| Self { is_patient: true, ..opened })
+    }
+}
+
+impl Read for Readable {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let limit =
+            Timespec { tv_sec: self.limit.as_secs() as i64, tv_nsec: self.limit.subsec_nanos().into() };
+        loop {
+            // A file is always ready. The end of a pipe is an event once it has had a writer; before that a read would see an end.
+            let is_ready = poll(&mut [PollFd::new(&self.file, PollFlags::IN)], Some(&limit))? > 0;
+            match self.file.read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && (is_ready || self.is_patient) => {}
+                done if is_ready => return done,
+                _ => {
+                    let why = format!("nothing was written to it for {} s", self.limit.as_secs_f64());
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, why));
+                }
+            }
+        }
+    }
+}
 
 /// Reads a file of at most so many bytes.
 ///
 /// # Errors
 /// The system's error, or [`io::ErrorKind::FileTooLarge`] with the limit in its text.
 pub fn read(path: &Path, at_most: u64) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?;
+    let file = Readable::open(path)?;
     // Before anything is read: the file may have gigabytes of nothing.
-    if file.metadata()?.len() > at_most {
+    if file.file.metadata()?.len() > at_most {
         return Err(too_large(at_most));
     }
     read_from(file, at_most)
@@ -134,7 +190,15 @@ fn is_written_in_place(path: &Path) -> bool {
 }
 
 fn in_place(path: &Path) -> io::Result<File> {
-    let file = OpenOptions::new().write(true).open(path)?;
+    // A pipe that nobody reads would block.
+    let opened = OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let file = opened.map_err(|error| match error.raw_os_error() {
+        Some(libc::ENXIO) => {
+            io::Error::new(io::ErrorKind::BrokenPipe, "nobody reads it: start its reader first")
+        }
+        _ => error,
+    })?;
+    fcntl_setfl(&file, OFlags::empty())?;
     // Pipes and devices have no length to cut.
     if file.metadata()?.is_file() {
         file.set_len(0)?;
@@ -218,6 +282,36 @@ mod tests {
         assert_eq!(endless.to_string(), "it is larger than 1 MiB");
         assert_eq!(read_from(io::repeat(7).take(MIB), MIB).unwrap().len() as u64, MIB);
         assert!(read_from(io::repeat(7).take(MIB + 1), MIB).is_err());
+    }
+
+    #[test]
+    fn a_pipe_is_read_to_its_end_and_one_that_nobody_writes_to_or_reads_is_an_error() {
+        let folder = Folder::new("pipe");
+        let pipe = folder.file("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let unwritten = || {
+            let opened = Readable { limit: Duration::from_millis(50), ..Readable::open_patiently(&pipe)? };
+            read_from(opened, MIB)
+        };
+        assert_eq!(unwritten().unwrap_err().to_string(), "nothing was written to it for 0.05 s");
+        let unread = WholeFile::create(&pipe).unwrap_err();
+        assert_eq!(unread.to_string(), "nobody reads it: start its reader first");
+        let text = vec![7; MIB as usize];
+        let read = std::thread::scope(|scope| {
+            let reading = Readable::open(&pipe).unwrap();
+            scope.spawn(|| {
+                // As `>(cat)`: it is written as a file is, and not at once.
+                let mut written = WholeFile::create(&pipe).unwrap();
+                std::thread::sleep(Duration::from_millis(20));
+                written.write_all(&text).unwrap();
+                written.finish().unwrap();
+            });
+            read_from(reading, MIB).unwrap()
+        });
+        assert_eq!(read, text);
+        let _silent = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        let silent = Readable { limit: Duration::from_millis(50), ..Readable::open(&pipe).unwrap() };
+        assert!(read_from(silent, MIB).is_err(), "somebody holds it open and writes nothing");
     }
 
     /// A folder of its own, which ends with the test.

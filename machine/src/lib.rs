@@ -14,6 +14,7 @@ pub mod cpu_clock;
 pub mod framework;
 pub mod freed_memory;
 pub mod guard;
+pub mod halt;
 pub mod home;
 pub mod io_calls;
 pub mod jar_file;

@@ -1,4 +1,4 @@
-//! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line that looks like
+//! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line at the level of
 //! an error, else the last line.
 
 /// The largest number of lines in a message; a longer text is something else.
@@ -6,27 +6,13 @@ const MOST_MESSAGE_LINES: usize = 30;
 /// The longest cause in characters.
 const LONGEST: usize = 400;
 
-/// Words with which programs of any language begin a complaint, in lower case.
-const COMPLAINTS: [&str; 19] = [
-    "error",
-    "exception",
-    "severe",
-    "fatal",
-    "panic",
-    "fail",
-    "cannot",
-    "can't",
-    "could not",
-    "couldn't",
-    "unable",
-    "refused",
-    "denied",
-    "not found",
-    "no such",
-    "no matching",
-    "invalid",
-    "already in use",
-    "unrecognized",
+/// The levels of a log at which a program gives up, in lower case.
+const LEVELS: [&str; 6] = ["error", "fatal", "severe", "critical", "panic", "panicked"];
+
+/// What `java` prints behind the line that says which option is wrong.
+const BEHIND_THE_CAUSE: [&str; 2] = [
+    "Error: Could not create the Java Virtual Machine.",
+    "Error: A fatal exception has occurred. Program will exit.",
 ];
 
 /// The words that introduce an exception in the first line of its trace.
@@ -38,8 +24,10 @@ const PYTHON_CAUSE: &str = "The above exception was the direct cause of the foll
 /// The root cause in the log of a program that has ended; `None` if the log is empty.
 #[must_use]
 pub fn cause(lines: &[String]) -> Option<String> {
+    let lines: Vec<String> =
+        lines.iter().filter(|line| !BEHIND_THE_CAUSE.contains(&line.trim())).cloned().collect();
     let last = || lines.iter().rev().map(|line| line.trim()).find(|line| !line.is_empty());
-    complaint(lines).or_else(|| last().map(cut))
+    complaint(&lines).or_else(|| last().map(cut))
 }
 
 /// The same for a program that still runs, whose last line may be about something else.
@@ -53,19 +41,24 @@ fn cut(cause: &str) -> String {
     if is_cut { cause.chars().take(LONGEST).chain(['…']).collect() } else { cause.to_owned() }
 }
 
-/// The last line that looks like an error, together with the line below it if it ends in a colon.
+/// The last line at the level of an error or with the name of an exception. The line below belongs to it where it ends in a colon, or where
+/// the log ends with that line.
 #[must_use]
 pub fn trouble(lines: &[String]) -> Option<String> {
-    let looks_like_one = |line: &String| {
-        let line = line.to_lowercase();
-        !is_frame(&line) && COMPLAINTS.iter().any(|word| line.contains(word))
-    };
-    let at = lines.iter().rposition(looks_like_one)?;
+    let at = lines.iter().rposition(|line| !is_frame(line) && is_trouble(line))?;
     let line = lines[at].trim();
+    let line = INTRODUCTIONS[..2].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
     let below = lines.get(at + 1).map(|below| below.trim()).filter(|below| !below.is_empty());
+    let is_end = lines[at + 1..].iter().filter(|line| !line.trim().is_empty()).count() == 1;
     Some(match below {
-        Some(below) if line.ends_with(':') => format!("{line} {below}"),
+        Some(below) if line.ends_with(':') || is_end => format!("{line} {below}"),
         _ => line.to_owned(),
+    })
+}
+
+fn is_trouble(line: &str) -> bool {
+    line.split(|c: char| !c.is_alphanumeric()).any(|word| {
+        word.ends_with("Exception") || word.ends_with("Error") || LEVELS.contains(&&*word.to_lowercase())
     })
 }
 
@@ -202,6 +195,23 @@ mod tests {
                 "server: line 3: java: command not found",
             ),
             ("started\nno main manifest attribute, in x.jar\n\n", "no main manifest attribute, in x.jar"),
+            (
+                "Unrecognized option: -foo\nError: Could not create the Java Virtual Machine.\n\
+                 Error: A fatal exception has occurred. Program will exit.\n",
+                "Unrecognized option: -foo",
+            ),
+            (
+                "Error occurred during initialization of VM\nCould not reserve enough space for object heap\n",
+                "Error occurred during initialization of VM Could not reserve enough space for object heap",
+            ),
+            (
+                "Error: Could not find or load main class shop.App\nCaused by: java.lang.ClassNotFoundException: shop.App\n",
+                "java.lang.ClassNotFoundException: shop.App",
+            ),
+            (
+                "level=info msg=begins\nlevel=error msg=\"no port\"\nlevel=info msg=ends\nbye\n",
+                "level=error msg=\"no port\"",
+            ),
         ] {
             assert_eq!(cause_of(log).as_deref(), Some(expected), "{log}");
         }
@@ -210,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_program_that_still_runs_has_no_cause_without_a_complaint() {
-        assert_eq!(complaint(&["listening".to_owned()]), None);
+        assert_eq!(complaint(&["listening, terrors cannot fail to be found".to_owned()]), None);
         assert_eq!(cause(&["listening".to_owned()]).as_deref(), Some("listening"));
     }
 

@@ -22,6 +22,12 @@ pub fn arguments(pid: u32) -> io::Result<Vec<String>> {
     Ok(line.split_terminator('\0').map(str::to_owned).collect())
 }
 
+/// The value of a field in the text of `status`.
+#[must_use]
+pub fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
+    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
+}
+
 /// Opens such a file.
 ///
 /// # Errors

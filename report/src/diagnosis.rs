@@ -9,7 +9,7 @@ use advice::advice;
 use evidence::evidence;
 use phrases::{address, busy, carriers, stand, stood_at, waits};
 use std::fmt::Write;
-use threadcount_diagnose::verdict::{DeadEnd, LostOwner, Missing, Verdict};
+use threadcount_diagnose::verdict::{DeadEnd, LostOwner, Missing, Verdict, are_unread};
 use threadcount_diagnose::{MissingSource, Source};
 use threadcount_model::printable::printable;
 
@@ -124,6 +124,11 @@ fn headline(verdict: &Verdict) -> String {
                     None if groups.iter().all(|it| it.computes) => {
                         "an endless loop, or a long computation".to_owned()
                     }
+                    None if are_unread(groups) =>
+                        "the other side of each connection does not read".to_owned(),
+                    None if groups.iter().all(|it| it.is_limited) => {
+                        "each wait ends by itself after a limited time".to_owned()
+                    }
                     None => "who ends that is not visible".to_owned(),
                 },
                 |it| format!(
@@ -182,6 +187,7 @@ fn headline(verdict: &Verdict) -> String {
             match missing {
                 Missing::Time => "The JVM responded too slowly for more",
                 Missing::ThreadDump => "The JVM could not write the dump of all threads",
+                Missing::Sources => "Commands failed for the reasons below",
                 Missing::HeapIsShort =>
                     "The others were left out, as the heap is nearly full or collections take much of the time",
             }
@@ -321,13 +327,34 @@ mod tests {
     }
 
     #[test]
-    fn a_child_process_that_works_is_the_cause_of_requests_that_stand_and_named_where_nothing_hangs() {
-        let at = Frame::parse("shop.Pdf.convert(Pdf.java:9)");
-        let child = |others| BusyChild { pid: 4711, name: "convert".into(), others, cores: 1.04 };
-        let group = StandingGroup {
+    fn a_write_that_lasts_shows_that_the_other_side_does_not_read() {
+        let written = |what: &str| {
+            let group = StandingGroup { what: Some(what.into()), ..group("shop.Export.send(Export.java:9)") };
+            text(&[requests_stand(6, group)])
+        };
+        let unread = written("writing to a socket");
+        let headline = "6 requests stood at shop.Export.send:9 in all three dumps; the other side of each connection does not read.\n";
+        assert!(unread.starts_with(headline), "{unread}");
+        assert!(
+            unread.contains("Try: a time limit for the response") && !unread.contains("Long polls"),
+            "{unread}"
+        );
+        assert!(written("waiting for a signal").contains("who ends that is not visible"));
+        let asleep = StandingGroup {
+            what: Some("sleeping".into()),
+            is_limited: true,
+            ..group("shop.Pause.run(Pause.java:9)")
+        };
+        let asleep = text(&[requests_stand(4, asleep)]);
+        assert!(asleep.contains("each wait ends by itself after a limited time"), "{asleep}");
+        assert!(!asleep.contains("without a time limit"), "{asleep}");
+    }
+
+    fn group(at: &str) -> StandingGroup {
+        StandingGroup {
             threads: 12,
-            at,
-            what: Some("waiting for a child process".into()),
+            at: Frame::parse(at),
+            what: None,
             lock: None,
             owner: None,
             has_no_holder: false,
@@ -335,14 +362,17 @@ mod tests {
             kept_in: None,
             left_seconds: None,
             peer: None,
-            child: Some(child(0)),
+            child: None,
             computes: false,
             is_limited: false,
-        };
-        let stand = text(&[Verdict::RequestsStand {
-            requests: 12,
+        }
+    }
+
+    fn requests_stand(requests: usize, group: StandingGroup) -> Verdict {
+        Verdict::RequestsStand {
+            requests,
             groups: vec![group],
-            unanswered: 12,
+            unanswered: requests,
             oldest_seconds: 131.2,
             unread: 0,
             not_accepted: 0,
@@ -350,7 +380,18 @@ mod tests {
             own_calls: None,
             others: Vec::new(),
             seconds: 2.8,
-        }]);
+        }
+    }
+
+    #[test]
+    fn a_child_process_that_works_is_the_cause_of_requests_that_stand_and_named_where_nothing_hangs() {
+        let child = |others| BusyChild { pid: 4711, name: "convert".into(), others, cores: 1.04 };
+        let group = StandingGroup {
+            what: Some("waiting for a child process".into()),
+            child: Some(child(0)),
+            ..group("shop.Pdf.convert(Pdf.java:9)")
+        };
+        let stand = text(&[requests_stand(12, group)]);
         let headline = "12 requests stood at shop.Pdf.convert:9 in all three dumps; the child process convert (4711) is busy (1.0 cores).\n";
         assert!(stand.starts_with(headline), "{stand}");
         assert!(

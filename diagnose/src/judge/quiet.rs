@@ -3,7 +3,7 @@
 use super::permits::{self, PERMIT};
 use super::wait;
 use super::waits::{ASLEEP, waits_in};
-use crate::evidence::{Evidence, SNAPSHOTS, Thread};
+use crate::evidence::{Evidence, SNAPSHOTS, Source, Thread};
 use crate::verdict::{Group, Missing, Verdict};
 use std::collections::HashMap;
 
@@ -13,7 +13,11 @@ const GROUPS: usize = 5;
 
 pub(super) fn judge(evidence: &Evidence) -> Verdict {
     if evidence.snapshots < SNAPSHOTS {
-        let missing = evidence.missing.unwrap_or(Missing::Time);
+        // A command that failed is not a slow one.
+        let is_command = |source| matches!(source, Source::Attach | Source::ThreadPrint | Source::ThreadDump);
+        let has_failed = evidence.missing_sources.iter().any(|it| is_command(it.source));
+        let failed = has_failed.then_some(Missing::Sources);
+        let missing = evidence.missing.or(failed).unwrap_or(Missing::Time);
         return Verdict::Inconclusive {
             missing,
             snapshots: evidence.snapshots,
@@ -55,6 +59,7 @@ fn groups(evidence: &Evidence) -> Vec<Group> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::evidence::MissingSource;
     use crate::frame::Frame;
 
     #[test]
@@ -79,5 +84,20 @@ mod tests {
         assert!(matches!(judge(&evidence), Verdict::Slow { .. }));
         evidence.snapshots = 2;
         assert!(matches!(judge(&evidence), Verdict::Inconclusive { snapshots: 2, .. }), "that says nothing");
+    }
+
+    #[test]
+    fn a_command_that_failed_is_not_slow_and_one_that_ran_out_of_time_is() {
+        let missing = |source| {
+            let why = "Too many open files".to_owned();
+            let evidence =
+                Evidence { missing_sources: vec![MissingSource { source, why }], ..Evidence::default() };
+            match judge(&evidence) {
+                Verdict::Inconclusive { missing, .. } => missing,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(missing(Source::ThreadPrint), Missing::Sources);
+        assert_eq!(missing(Source::PerfData), Missing::Time, "it is no command");
     }
 }

@@ -4,7 +4,7 @@ use crate::evidence::Thread;
 
 pub(super) const ASLEEP: &str = "sleeping";
 pub(super) const READS: &str = "reading from a socket";
-pub(super) const WRITES: &str = "writing to a socket";
+pub(super) const WRITES: &str = crate::verdict::WRITES_SOCKET;
 /// The console, or a child process that has nothing to print, is read in the same way as a file.
 pub(super) const READS_STREAM: &str = "reading a file or a pipe";
 const READS_FILE: &str = "reading a file";

@@ -94,13 +94,8 @@ impl ResultFolder {
     /// The folder of one run: the server's log and its configuration.
     #[must_use]
     pub fn run_folder(&self, position: u32, variant: &str, load: &str) -> PathBuf {
-        /// A file system allows names of 255 bytes, which leaves room for three digits and both names.
-        const LONGEST: usize = 100;
-        let safe = |name: &str| -> String {
-            let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
-            name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '_' }).collect()
-        };
-        self.path.join(RUN_FOLDER).join(format!("{position:03}-{}-{}", safe(variant), safe(load)))
+        let names = format!("{position:03}-{}-{}", file_name(variant), file_name(load));
+        self.path.join(RUN_FOLDER).join(names)
     }
 
     /// Deletes what an interrupted run has left in its folder.
@@ -183,6 +178,16 @@ impl ResultFolder {
         }
         serde_json::from_str(text).map_err(|error| wrong(json(error)))
     }
+}
+
+/// The name of a file for a name that somebody else may have given: a single part of a path that leads nowhere else.
+#[must_use]
+pub fn file_name(name: &str) -> String {
+    /// A file system allows names of 255 bytes, which leaves room for three digits and two names.
+    const LONGEST: usize = 100;
+    let is_safe = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '.';
+    let safe: String = name.chars().take(LONGEST).map(|c| if is_safe(c) { c } else { '_' }).collect();
+    if safe.trim_matches('.').is_empty() { "_".repeat(safe.len().max(1)) } else { safe }
 }
 
 #[derive(serde::Deserialize)]
@@ -279,5 +284,10 @@ mod tests {
         assert_eq!(folder.relative(Some("/elsewhere/log")).unwrap(), "/elsewhere/log");
         let long = folder.run_folder(7, &"ü".repeat(1_000_000), "c400");
         assert!(long.file_name().unwrap().len() < 255);
+        for (name, expected) in
+            [("..", "__"), (".", "_"), ("", "_"), ("../../.ssh", ".._.._.ssh"), ("a.b-c", "a.b-c")]
+        {
+            assert_eq!(file_name(name), expected);
+        }
     }
 }

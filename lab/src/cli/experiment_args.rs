@@ -82,6 +82,8 @@ pub struct ExperimentArgs {
 impl ExperimentArgs {
     /// The folder of one experiment; of several, each has one of its own below `--out`.
     pub fn out_folder(&self, experiment: &str, many: bool) -> PathBuf {
+        // An experiment is named after its file, whose name may be anything.
+        let experiment = if [".", ".."].contains(&experiment) { "_" } else { experiment };
         match &self.out {
             Some(out) if many => out.join(experiment),
             Some(out) => out.clone(),

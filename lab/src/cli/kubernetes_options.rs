@@ -31,7 +31,7 @@ pub struct KubernetesOptions {
     #[arg(long, value_name = "N", value_parser = parse::positive_u32, requires = "kubernetes")]
     pods: Option<NonZeroU32>,
     /// Namespace of the Job [default: that of the context]
-    #[arg(long, value_name = "NAME", requires = "kubernetes")]
+    #[arg(long, value_name = "NAME", value_parser = threadcount_cluster::namespace, requires = "kubernetes")]
     namespace: Option<String>,
     /// Image of the pods
     #[arg(long, value_name = "REF", default_value = DEFAULT_IMAGE, requires = "kubernetes")]
@@ -268,6 +268,8 @@ mod tests {
         assert_eq!(context("load --kubernetes=lab --pods 3"), Some(Some("lab".to_owned())));
         assert_eq!(context("load --pods 3"), None, "without a cluster");
         assert_eq!(context("load --kubernetes --share 0/2"), None);
+        let refused = Flags::try_parse_from(words("load --kubernetes --namespace ../..")).err().unwrap();
+        assert!(refused.to_string().contains("'../..' for '--namespace <NAME>'"), "{refused}");
         assert_eq!(context("load --kubernetes --node-selector pool"), None);
     }
 }

@@ -5,12 +5,12 @@ use super::plan_flags::flag;
 use super::{FAILED, load, stdout, summary};
 use clap::Args;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadcount_load::merge::{Merge, MergeNote, Merged};
 use threadcount_load::report::LoadReport;
+use threadcount_load::whole_file::Readable;
 use threadcount_machine::freed_memory;
 use threadcount_machine::read_limit::ReadLimit;
 
@@ -89,7 +89,7 @@ fn read(file: &Path, merge: &mut Merge) -> miette::Result<()> {
     if file == Path::new("-") {
         return read_lines(io::stdin().lock(), merge);
     }
-    let opened = File::open(file).into_diagnostic().wrap_err("it cannot be read")?;
+    let opened = Readable::open_patiently(file).into_diagnostic().wrap_err("it cannot be read")?;
     read_lines(BufReader::new(opened), merge)
 }
 

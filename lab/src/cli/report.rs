@@ -2,10 +2,11 @@
 
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::result_folder::{ResultFolder, latest};
+use threadcount_judge::result_folder::{ResultFolder, file_name, latest};
 use threadcount_report as report;
 use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::terminal;
@@ -61,8 +62,12 @@ impl ReportCommand {
             return super::stdout::show(&texts.collect::<Vec<_>>().join("\n"), false)
                 .map(|()| ExitCode::SUCCESS);
         }
+        let mut names = HashMap::<String, u32>::new();
         for (document, result) in documents.iter().zip(&results) {
-            self.write_or_print(document, result)?;
+            let name = file_name(&document.experiment.name);
+            let number = names.entry(name.clone()).and_modify(|number| *number += 1).or_insert(1);
+            let name = if *number == 1 { name } else { format!("{name}-{number}") };
+            self.write_or_print(document, result, &name)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -80,9 +85,9 @@ impl ReportCommand {
         super::stdout::print(&text)
     }
 
-    fn write_or_print(&self, document: &ResultDocument, result: &Path) -> miette::Result<()> {
+    fn write_or_print(&self, document: &ResultDocument, result: &Path, name: &str) -> miette::Result<()> {
         let beside = (self.format == Format::Html && result.is_dir()).then(|| result.to_owned());
-        match self.out.as_ref().map(|out| self.own(out, document)).or(beside) {
+        match self.out.as_ref().map(|out| self.own(out, name)).or(beside) {
             Some(folder) => {
                 let path = report::write(document, self.format, &folder).into_diagnostic()?;
                 let path = path.display().to_string();
@@ -104,8 +109,9 @@ impl ReportCommand {
         }
     }
 
-    /// Of several results, each has a folder of its own below the one that was named.
-    fn own(&self, folder: &Path, document: &ResultDocument) -> PathBuf {
-        if self.results.len() > 1 { folder.join(&document.experiment.name) } else { folder.to_owned() }
+    /// The folder for one result: each of several has its own below the one that was named. The name comes from the result, which
+    /// somebody else may have written.
+    fn own(&self, folder: &Path, name: &str) -> PathBuf {
+        if self.results.len() > 1 { folder.join(name) } else { folder.to_owned() }
     }
 }

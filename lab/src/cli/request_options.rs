@@ -2,7 +2,6 @@
 
 use clap::Args;
 use miette::{LabeledSpan, NamedSource, miette};
-use std::fs;
 use std::io;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
@@ -185,7 +184,12 @@ fn target_file_error(error: &RequestError) -> miette::Report {
     let plain = || miette!("--targets {error}");
     let RequestError::File { file, source } = error else { return plain() };
     let RequestError::Line { line, source } = &**source else { return plain() };
-    let Ok(text) = fs::read_to_string(file) else { return plain() };
+    // A pipe cannot be read again.
+    let Ok(text) =
+        (if file.is_file() { whole_file::read_text(file, LARGEST_OF_A_REQUEST) } else { return plain() })
+    else {
+        return plain();
+    };
     let start: usize = text.split_inclusive('\n').take(line - 1).map(str::len).sum();
     let length = text[start..].lines().next().map_or(0, str::len);
     let label = LabeledSpan::at(start..start + length, source.to_string());

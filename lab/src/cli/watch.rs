@@ -23,6 +23,7 @@ use crate::watch::time_limit::TimeLimit;
 use crate::watch::{Screen, terminal};
 use threadcount_load::clock::now_ns;
 use threadcount_load::whole_file::WholeFile;
+use threadcount_machine::halt::Halt;
 use threadcount_machine::probe::attach::{DETACH_LIMIT, Detacher};
 use threadcount_machine::probe::line::Line;
 use threadcount_machine::probe::{Attached, jar};
@@ -104,7 +105,7 @@ impl WatchCommand {
         let mut judge = Judge::of_process(self.pid);
         if self.json {
             let end = print_json(&lines, &mut judge, stop, &mut limit)?;
-            limit.check_readings().map(|()| end)
+            limit.check_readings(self.pid).map(|()| end)
         } else {
             let (lines, mut screen) = (parsed(lines), Screen::new(self.pid));
             let show = if io::stdout().is_terminal() { terminal::show } else { print_plain };
@@ -113,7 +114,7 @@ impl WatchCommand {
                 print(&line)?;
             }
             let end = if screen.ended { WatchEnd::NoMoreLines } else { WatchEnd::AsAsked };
-            limit.check_readings().map(|()| end)
+            limit.check_readings(self.pid).map(|()| end)
         }
     }
 }
@@ -223,8 +224,9 @@ fn print_json(
 pub(super) fn leave(pid: u32, detacher: &Detacher, recording: Option<&Path>) -> miette::Result<()> {
     if !detacher.detach() {
         let limit_s = DETACH_LIMIT.as_secs();
+        let why = Halt::find(pid).map(|halt| format!(": {halt}. {}", halt.advice(pid))).unwrap_or_default();
         return Err(miette!(
-            "The probe is still in the JVM {pid} {limit_s} s after it was stopped. It ends as soon as the JVM runs it"
+            "The probe is still in the JVM {pid} after {limit_s} s{why}. It ends as soon as the JVM runs it"
         ));
     }
     let Some(path) = recording else { return Ok(()) };

@@ -9,6 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
+use threadcount_machine::halt::Halt;
 use threadcount_machine::probe::line::Line;
 
 /// The longest delay before keys and signals take effect.
@@ -61,6 +62,9 @@ pub fn take(screen: &mut Screen, judge: &mut Judge, lines: &Receiver<Line>, limi
     }
     if let Some(limits) = judge.judge() {
         screen.limits = limits;
+        if let Some(halt) = Halt::find(screen.pid) {
+            screen.problems.add("new figures".to_owned(), halt.to_string());
+        }
     }
 }
 

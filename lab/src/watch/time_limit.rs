@@ -2,6 +2,7 @@
 
 use std::io;
 use std::time::{Duration, Instant};
+use threadcount_machine::halt::Halt;
 
 /// How long to wait for a JVM's first reading.
 const FIRST_READING_LIMIT: Duration = Duration::from_secs(10);
@@ -35,11 +36,12 @@ impl TimeLimit {
     }
 
     /// # Errors
-    /// The time is over without any reading.
-    pub fn check_readings(&self) -> io::Result<()> {
+    /// The time is over without any reading of this JVM.
+    pub fn check_readings(&self, pid: u32) -> io::Result<()> {
         if self.first_reading_at.is_none() && self.is_over() {
             let waited_s = self.attached_at.elapsed().as_secs();
-            return Err(io::Error::other(format!("the JVM gave no reading within {waited_s} s")));
+            let why = Halt::find(pid).map(|halt| format!(": {halt}")).unwrap_or_default();
+            return Err(io::Error::other(format!("the JVM gave no reading within {waited_s} s{why}")));
         }
         Ok(())
     }
@@ -55,7 +57,7 @@ mod tests {
         assert!(!limit.is_over());
         limit.begin();
         assert!(limit.is_over());
-        limit.check_readings().unwrap();
+        limit.check_readings(std::process::id()).unwrap();
     }
 
     #[test]
@@ -63,7 +65,10 @@ mod tests {
         let attached_at = Instant::now().checked_sub(FIRST_READING_LIMIT).unwrap();
         let limit = TimeLimit { attached_at, ..TimeLimit::new(Some(Duration::from_secs(3_600))) };
         assert!(limit.is_over());
-        assert_eq!(limit.check_readings().unwrap_err().to_string(), "the JVM gave no reading within 10 s");
+        assert_eq!(
+            limit.check_readings(std::process::id()).unwrap_err().to_string(),
+            "the JVM gave no reading within 10 s"
+        );
     }
 
     #[test]
@@ -71,6 +76,6 @@ mod tests {
         let mut limit = TimeLimit::new(None);
         limit.begin();
         assert!(!limit.is_over());
-        limit.check_readings().unwrap();
+        limit.check_readings(std::process::id()).unwrap();
     }
 }

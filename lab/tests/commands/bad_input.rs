@@ -165,6 +165,17 @@ fn bad_input_is_refused_with_what_to_write() {
 
 /// Beside a copy of the program that has no checkout above it.
 #[test]
+fn a_pipe_that_nobody_reads_takes_no_result_and_is_not_waited_for() {
+    let folder = TempDir::new().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for flag in ["--out", "--hgrm", "--csv", "--hlog"] {
+        let said = refused(folder.path(), &["load", "http://127.0.0.1:9/", "-n", "1", flag, "pipe"]);
+        assert!(said.contains(flag) && said.contains("nobody reads it"), "{said}");
+    }
+}
+
+#[test]
 fn a_list_of_no_experiments_says_where_they_would_be() {
     let folder = TempDir::new().unwrap();
     let program = folder.path().join("threadcount");

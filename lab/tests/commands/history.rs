@@ -5,7 +5,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/results");
@@ -47,6 +47,42 @@ fn quiet(document: &mut Value) {
     for record in document["records"].as_array_mut().unwrap() {
         record["cost"]["machine_cpu_cores"] = json!(0.2);
     }
+}
+
+#[test]
+fn results_are_reported_within_the_folder_that_was_named_whatever_their_names_are() {
+    let named = |name: &str| changed(|document| document["experiment"]["name"] = json!(name));
+    let (hostile, one, other) = (named("../../escaped"), named("same"), named("same"));
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("a/b/tables");
+    let more = ["--format", "csv", "--out", out.to_str().unwrap()];
+    let reported = threadcount("report", &[hostile.path(), one.path(), other.path()], &more);
+    assert!(reported.status.success(), "{reported:?}");
+    let names = |folder: &Path| {
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names(&out), [".._.._escaped", "same", "same-2"], "none replaces another");
+    assert_eq!(
+        (names(place.path()), names(&place.path().join("a"))),
+        (vec!["a".to_owned()], vec!["b".to_owned()])
+    );
+}
+
+#[test]
+fn a_result_is_read_from_a_pipe() {
+    let mut report = Command::new(cargo_bin("threadcount"));
+    report.args(["report", "--format", "text", "/dev/stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut report = report.spawn().unwrap();
+    let mut text: &[u8] = &fs::read(after().join("result.json")).unwrap();
+    std::io::copy(&mut text, &mut report.stdin.take().unwrap()).unwrap();
+    let printed = report.wait_with_output().unwrap();
+    let from_file = threadcount("report", &[&after()], &["--format", "text"]);
+    assert_eq!((printed.status.code(), printed.stdout), (Some(0), from_file.stdout));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use threadcount_machine::attach;
 use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};
@@ -226,6 +227,28 @@ fn what_refuses_says_why_and_leaves_no_file() {
     drop(stopped);
     let error = attach::diagnostic_command(&known, "VM.version", LIMIT).unwrap_err();
     assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
+}
+
+#[test]
+fn a_jvm_that_is_stopped_while_it_answers_is_said_to_be_stopped_and_not_to_be_slow() {
+    let classes = classes();
+    let program = Program::start(idle(25, classes.path(), &[]));
+    let jvm = JvmProcess::find(program.jvm).unwrap();
+    let ask = || attach::diagnostic_command(&jvm, "Thread.print", Duration::from_secs(1));
+    ask().unwrap();
+    for round in 0..3 {
+        let error = thread::scope(|scope| {
+            let asked = scope.spawn(|| (0..).find_map(|_| ask().err()));
+            thread::sleep(Duration::from_millis(50));
+            program.signal("-STOP");
+            asked.join().unwrap().unwrap()
+        });
+        let says = error.to_string();
+        assert!(says.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "round {round}: {says}");
+        assert!(says.contains(&format!("`kill -CONT {}`", program.jvm)), "{says}");
+        program.signal("-CONT");
+        comes_true("it answers again", || ask().is_ok());
+    }
 }
 
 /// Only its library shows what it is: any program with such a one will do.

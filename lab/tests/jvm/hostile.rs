@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::thread;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use threadcount_machine::attach::{JvmProcess, Need};
@@ -209,6 +210,26 @@ fn a_process_that_is_stopped_and_one_that_takes_no_commands_are_told_by_the_kern
     {
         assert!(said.contains(words), "{words}: {said}");
     }
+}
+
+#[test]
+fn a_jvm_that_is_stopped_during_its_diagnosis_is_said_to_be_stopped_and_not_to_be_slow() {
+    let classes = classes(HUNG);
+    let mut command = Command::new(java::runtime(25).java());
+    command.args(java::flags("-Xmx64m")).args(["-XX:+UseSerialGC", "-cp"]).arg(classes.path());
+    command.args(["Hung", "idle"]);
+    let jvm = Jvm::start(command);
+    let output = thread::scope(|scope| {
+        let diagnosed = scope.spawn(|| diagnose(jvm.pid(), &[]));
+        // Between the first of its three dumps and the last one.
+        sleep(Duration::from_millis(1_200));
+        jvm.signal("-STOP");
+        diagnosed.join().unwrap()
+    });
+    jvm.signal("-CONT");
+    let said = text(&output);
+    assert!(said.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "{said}");
+    assert!(!said.contains("slowly"), "{said}");
 }
 
 #[test]

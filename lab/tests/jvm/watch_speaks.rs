@@ -316,6 +316,20 @@ fn a_watch_that_is_stopped_blocks_nobody_and_goes_on_with_the_number_of_lines_it
     watch.leave();
 }
 
+#[test]
+fn a_jvm_that_is_stopped_while_it_is_watched_is_said_to_be_stopped() {
+    let busy = Busy::start(25, &["0"]);
+    let watch = Watch::start(&busy.pid(), &[]);
+    watch.until("figures", |line| line.contains(" cores"));
+    let pid = rustix::process::Pid::from_raw(busy.pid().parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    watch.until("the reason", |line| {
+        line.contains("cannot read new figures: its process is stopped (SIGSTOP or Ctrl-Z)")
+    });
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    watch.leave();
+}
+
 /// The first visit makes what the JVM keeps (the classes of JFR and of the last probe or two); after that nothing adds up.
 #[test]
 fn a_watched_jvm_has_no_file_no_package_and_no_heap_more_than_before() {

@@ -2,14 +2,18 @@
 
 use crate::error::LoadError;
 use crate::plan::{ClientIdentity, LoadPlan, ProtocolChoice, TlsFile, TlsFileError, TlsOptions};
+use crate::whole_file;
 use rustls::client::Resumption;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The largest file of certificates or of a key: those of all public authorities have 300 KiB.
+const LARGEST_PEM_BYTES: u64 = 16 << 20;
 
 /// The TLS set-up of a load, made once before it starts (reading the certificates takes longer than many responses);
 /// `None` for an origin without TLS.
@@ -93,19 +97,20 @@ fn read_identity(
     identity: &ClientIdentity,
 ) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsFileError> {
     let certificates = read_certificates(TlsFile::Certificate, &identity.certificate)?;
-    let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| {
-        let help = "write a PEM file with `-----BEGIN PRIVATE KEY-----`, not encrypted";
-        file_error(
-            TlsFile::Key,
-            &identity.key,
-            format!("no private key can be read from it: {error}; {help}"),
-        )
-    })?;
+    let key =
+        read_pem(&identity.key).and_then(|pem| PrivateKeyDer::from_pem_slice(&pem)).map_err(|error| {
+            let help = "write a PEM file with `-----BEGIN PRIVATE KEY-----`, not encrypted";
+            file_error(
+                TlsFile::Key,
+                &identity.key,
+                format!("no private key can be read from it: {error}; {help}"),
+            )
+        })?;
     Ok((certificates, key))
 }
 
 fn read_certificates(which: TlsFile, file: &Path) -> Result<Vec<CertificateDer<'static>>, TlsFileError> {
-    let read = || CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, _>>();
+    let read = || CertificateDer::pem_slice_iter(&read_pem(file)?).collect::<Result<Vec<_>, _>>();
     let certificates =
         read().map_err(|error| file_error(which, file, format!("it cannot be read as PEM: {error}")))?;
     if certificates.is_empty() {
@@ -113,6 +118,10 @@ fn read_certificates(which: TlsFile, file: &Path) -> Result<Vec<CertificateDer<'
         return Err(file_error(which, file, why));
     }
     Ok(certificates)
+}
+
+fn read_pem(file: &Path) -> Result<Vec<u8>, pem::Error> {
+    whole_file::read(file, LARGEST_PEM_BYTES).map_err(pem::Error::Io)
 }
 
 fn file_error(which: TlsFile, file: &Path, why: String) -> TlsFileError {

@@ -64,7 +64,11 @@ pub fn command(
     arguments: [&str; 3],
     limit: Duration,
 ) -> Result<String, CommandError> {
-    let silent = || CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() };
+    // One that was stopped or has ended meanwhile is not slow.
+    let silent = || match jvm.check() {
+        Ok(()) => CommandError::Silent { pid: jvm.pid, seconds: limit.as_secs_f64() },
+        Err(refusal) => refusal.into(),
+    };
     let failed = |source: io::Error| match source.kind() {
         _ if jvm.is_interrupted() => CommandError::Interrupted,
         TOO_LONG => {

@@ -2,9 +2,10 @@
 
 use super::bearable::{self, Lack, Need};
 use crate::beneath;
+use crate::halt::Halt;
 use crate::mapped_jvm::{JvmKind, has_thread, kind_of_jvm};
 use crate::perf_data::PerfData;
-use crate::process_file;
+use crate::process_file::{self, field};
 use crate::read_limit::ReadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -56,10 +57,8 @@ pub enum Refusal {
         "Process {pid} cannot be inspected: this kernel has no openat2 (Linux 5.6), or a seccomp filter refuses it"
     )]
     NoOpenat2 { pid: u32 },
-    #[error(
-        "Process {pid} is stopped (SIGSTOP, Ctrl-Z or a debugger) and cannot respond; `kill -CONT {pid}` continues it"
-    )]
-    Stopped { pid: u32 },
+    #[error("The JVM {pid} cannot respond: {halt}. {}", .halt.advice(*pid))]
+    Stopped { pid: u32, halt: Halt },
     /// `-XX:+DisableAttachMechanism`.
     #[error(
         "Process {pid} was started with -XX:+DisableAttachMechanism, so nothing can be loaded into it; start it without that flag"
@@ -151,10 +150,11 @@ impl JvmProcess {
     pub(super) fn check(&self) -> Result<(), Refusal> {
         let pid = self.pid;
         let status = status_of(pid).filter(|_| !self.has_ended()).ok_or(Refusal::NoSuchProcess { pid })?;
-        match field(&status, "State").and_then(|state| state.chars().next()) {
-            Some('T' | 't') => return Err(Refusal::Stopped { pid }),
-            Some('Z' | 'X') => return Err(Refusal::NoSuchProcess { pid }),
-            _ => {}
+        if field(&status, "State").is_some_and(|state| state.starts_with(['Z', 'X'])) {
+            return Err(Refusal::NoSuchProcess { pid });
+        }
+        if let Some(halt) = Halt::find(pid) {
+            return Err(Refusal::Stopped { pid, halt });
         }
         if disables_attaching(pid) { Err(Refusal::AttachDisabled { pid }) } else { Ok(()) }
     }
@@ -219,10 +219,6 @@ impl JvmProcess {
 fn status_of(pid: u32) -> Option<String> {
     let status = process_file::text(pid, "status", ReadLimit::KERNEL_TEXT).ok()?;
     (field(&status, "Tgid")?.parse() == Ok(pid)).then_some(status)
-}
-
-fn field<'a>(status: &'a str, name: &str) -> Option<&'a str> {
-    status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).map(str::trim)
 }
 
 /// Real, effective, saved, file system.

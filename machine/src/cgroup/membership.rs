@@ -24,6 +24,8 @@ pub struct Membership {
     pub memory: Option<Levels>,
     /// The limit on the number of threads.
     pub pids: Option<Levels>,
+    /// The group that can be frozen in version 1; in version 2 every group can.
+    pub freezer: Option<Levels>,
     /// The group in the unified hierarchy, which reports pressure even if version 1 has the controllers.
     pub unified: Option<Levels>,
 }
@@ -63,6 +65,7 @@ impl Membership {
             cpuset: either("cpuset"),
             memory: either("memory"),
             pids: either("pids"),
+            freezer: version_1("freezer"),
             unified,
         }
     }

@@ -7,6 +7,7 @@ use super::target::{self, TargetError};
 use crate::attach;
 use crate::attach::{CommandError, JvmProcess, Need};
 use crate::beneath;
+use crate::halt::Halt;
 use crate::process_file::printable;
 use crate::read_limit::{ReadLimit, TOO_LONG};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -85,7 +86,10 @@ pub fn load(pid: u32, jar: &Path, lines: &Path) -> Result<(), AttachError> {
 
 /// The error of a probe that was loaded and wrote nothing.
 fn without_line(pid: u32) -> AttachError {
-    let why = "it wrote no line; the standard error of the JVM has the reason".to_owned();
+    let why = Halt::find(pid).map_or_else(
+        || "it wrote no line; the standard error of the JVM has the reason".to_owned(),
+        |halt| halt.to_string(),
+    );
     AttachError::NotBegun { pid, why }
 }
 

@@ -5,6 +5,7 @@
 
 use super::attach::{self, AttachError, Connected};
 use super::meeting::Meeting;
+use crate::halt::Halt;
 use crate::read_limit::ReadLimit;
 use serde::Deserialize;
 use std::io::{self, BufReader, Write};
@@ -32,9 +33,16 @@ pub enum CrossoverError {
     #[error("{0}")]
     Refused(String),
     #[error("The agent in the JVM no longer replies ({0}). It sets the server's threads back by itself.")]
-    Lost(io::Error),
+    Lost(String),
     #[error("The agent in the JVM replied with something else than expected: {0}")]
     Reply(String),
+}
+
+impl CrossoverError {
+    /// A JVM that does not reply may have been stopped.
+    fn lost(pid: u32, error: &io::Error) -> Self {
+        Self::Lost(Halt::find(pid).map_or_else(|| error.to_string(), |halt| halt.to_string()))
+    }
 }
 
 /// A server whose threads can be switched.
@@ -103,8 +111,8 @@ impl CrossoverSession {
     /// The reason why the agent could not be loaded, as a sentence with advice.
     pub fn attach(pid: u32, jar: &Path) -> Result<Self, CrossoverError> {
         let Connected { stream, meeting } = attach::connect(pid, jar, LEVEL, None)?;
-        let mut connection = Channel::new(stream).map_err(CrossoverError::Lost)?;
-        let hello = connection.read().map_err(CrossoverError::Lost)?;
+        let mut connection = Channel::new(pid, stream).map_err(|error| CrossoverError::lost(pid, &error))?;
+        let hello = connection.read().map_err(|error| CrossoverError::lost(pid, &error))?;
         attach::check_begun(pid, &hello)?;
         attach::check_version(pid, Some(&hello))?;
         let connection = Arc::new(Mutex::new(connection));
@@ -163,15 +171,17 @@ impl Drop for CrossoverSession {
 
 /// The connection to the agent, which carries one command at a time.
 struct Channel {
+    /// The JVM with the agent.
+    pid: u32,
     stream: UnixStream,
     replies: BufReader<UnixStream>,
 }
 
 impl Channel {
-    fn new(stream: UnixStream) -> io::Result<Self> {
+    fn new(pid: u32, stream: UnixStream) -> io::Result<Self> {
         stream.set_read_timeout(Some(REPLY_LIMIT))?;
         stream.set_write_timeout(Some(REPLY_LIMIT))?;
-        Ok(Self { replies: BufReader::new(stream.try_clone()?), stream })
+        Ok(Self { pid, replies: BufReader::new(stream.try_clone()?), stream })
     }
 
     fn read(&mut self) -> io::Result<String> {
@@ -199,7 +209,8 @@ struct Reply {
 
 fn command(channel: &Mutex<Channel>, text: &str) -> Result<String, CrossoverError> {
     let mut channel = channel.lock().unwrap_or_else(PoisonError::into_inner);
-    let line = channel.command(text).map_err(CrossoverError::Lost)?;
+    let pid = channel.pid;
+    let line = channel.command(text).map_err(|error| CrossoverError::lost(pid, &error))?;
     let reply: Reply = parsed(&line)?;
     match reply.why {
         Some(why) if ["error", "ended", "refused"].contains(&reply.kind.as_str()) => {
@@ -218,7 +229,9 @@ pub(crate) fn read_replies(bytes: &[u8]) {
     let Ok((ours, mut agent)) = UnixStream::pair() else { return };
     let is_sent = agent.write_all(&bytes[..bytes.len().min(MOST_BYTES)]).is_ok();
     let is_over = agent.shutdown(std::net::Shutdown::Write).is_ok();
-    let (true, true, Ok(channel)) = (is_sent, is_over, Channel::new(ours)) else { return };
+    let (true, true, Ok(channel)) = (is_sent, is_over, Channel::new(std::process::id(), ours)) else {
+        return;
+    };
     let channel = Mutex::new(channel);
     for _ in 0..COMMANDS {
         match command(&channel, "status") {
@@ -252,7 +265,7 @@ mod tests {
             }
             taken
         });
-        (Mutex::new(Channel::new(ours).unwrap()), agent)
+        (Mutex::new(Channel::new(std::process::id(), ours).unwrap()), agent)
     }
 
     #[test]

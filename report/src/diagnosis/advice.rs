@@ -2,7 +2,7 @@
 
 use threadcount_diagnose::KernelCause;
 use threadcount_diagnose::verdict::{
-    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK,
+    Bond, DeadEnd, FOR_CHILD_PROCESS, FOR_FILE_LOCK, Link, Missing, Verdict, WAITS_TO_WRITE_BACK, are_unread,
 };
 
 pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
@@ -57,6 +57,16 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         {
             Some(
                 "check how the loop ends, and data that threads change without a lock. The same command shows whether it goes on",
+            )
+        }
+        Verdict::RequestsStand { groups, .. } if are_unread(groups) => Some(
+            "a time limit for the response, and look at the clients or the proxy before them: they have stopped reading it",
+        ),
+        Verdict::RequestsStand { groups, .. }
+            if !groups.is_empty() && groups.iter().all(|it| it.is_limited) =>
+        {
+            Some(
+                "the same command once more. If it shows the same, a shorter wait, or more threads than requests that wait",
             )
         }
         Verdict::RequestsStand { groups, .. } if groups.iter().any(|it| it.owner.is_some()) => Some(
@@ -123,7 +133,7 @@ pub(super) fn advice(verdict: &Verdict) -> Option<&'static str> {
         Verdict::Inconclusive { missing: Missing::Time, .. } => {
             Some("the same command again, or `top -H -p PID`")
         }
-        Verdict::Inconclusive { missing: Missing::ThreadDump, .. } => None,
+        Verdict::Inconclusive { missing: Missing::ThreadDump | Missing::Sources, .. } => None,
         Verdict::Inconclusive { missing: Missing::HeapIsShort, .. } => {
             Some("a larger -Xmx, or `jcmd PID GC.class_histogram`, which lists by class what lives")
         }
