@@ -5,7 +5,7 @@ pub use crate::findings::{Fact, Rule};
 use crate::evidence::variant_runs::VariantRuns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 
 /// One explained fact about a variant under a load.
@@ -46,8 +46,6 @@ impl RunsShowing {
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 type FindBeside = fn(&Experiment, &VariantRuns<'_>, &[Record]) -> Option<Finding>;
 type FindAfter = fn(&VariantRuns<'_>, &[Finding]) -> Option<Finding>;
-type FindPair = fn(&Experiment, &LoadSpec, &[Record]) -> Option<Finding>;
-type FindPairs = fn(&Experiment, &LoadSpec, &[Record]) -> Vec<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
 /// The ways in which a kind of finding can be found.
@@ -59,10 +57,6 @@ pub(crate) struct Finders {
     pub find_beside: Option<FindBeside>,
     /// Searches those runs with the findings of the earlier rules at hand.
     pub find_after: Option<FindAfter>,
-    /// Searches for the pair of variants under one load that shows the fact best.
-    pub find_pair: Option<FindPair>,
-    /// Searches each planned comparison under one load.
-    pub find_pairs: Option<FindPairs>,
     /// Searches a window of a running JVM, without figures of requests.
     pub in_window: Option<FindInWindow>,
 }
@@ -72,8 +66,6 @@ impl Finders {
         find: None,
         find_beside: None,
         find_after: None,
-        find_pair: None,
-        find_pairs: None,
         in_window: None,
     };
 }

@@ -10,7 +10,6 @@ pub mod busy_without_progress;
 pub mod client_ceiling;
 pub mod compiler_waits;
 pub mod concurrency_limit;
-pub mod cpu_bound;
 pub mod cpu_ceiling;
 pub mod delayed_tail;
 pub mod file_io;
@@ -18,13 +17,10 @@ pub mod gc;
 pub mod generator;
 pub mod held_carriers;
 pub mod held_segments;
-pub mod kind_and_number;
-pub mod kind_or_size;
 pub mod limits;
 pub mod memory_growth;
 pub mod pinned_carriers;
 pub mod pool_ceiling;
-pub mod request_bound;
 pub mod request_waits;
 pub mod thread_caches;
 pub mod throttled;
@@ -94,12 +90,4 @@ findings! {
     ThreadCaches(thread_caches::ThreadCaches) { find: thread_caches::find, in_window: thread_caches::in_window }
     /// One cause delays most of the requests beyond the 99th percentile.
     DelayedTail(delayed_tail::DelayedTail) { find_after: delayed_tail::find }
-    /// Requests that compute, on threads of two kinds.
-    CpuBound(cpu_bound::CpuBound) { find_pairs: cpu_bound::find }
-    /// Virtual threads with a limit of the requests at once, and without one.
-    RequestBound(request_bound::RequestBound) { find_pair: request_bound::find }
-    /// Virtual threads against a platform pool as large as the load has clients.
-    KindOrSize(kind_or_size::KindOrSize) { find_pair: kind_or_size::find }
-    /// Virtual threads against a smaller platform pool: kind and number of threads differ, and no run tells them apart.
-    KindAndNumber(kind_and_number::KindAndNumber) { find_pairs: kind_and_number::find }
 }

@@ -3,13 +3,12 @@
 //! A cache or a leak fills the heap of every variant; requests at once fill only that of a variant without a limit.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::evidence::workers::Workers;
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::figure;
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::experiment::{Experiment, ThreadKind};
+use threadcount_model::experiment::Experiment;
 use threadcount_model::figures::{memory as mb, whole};
 use threadcount_model::record::Record;
 
@@ -47,8 +46,7 @@ pub(crate) fn find(
     runs_of_variant: &VariantRuns<'_>,
     records: &[Record],
 ) -> Option<Finding> {
-    let workers = Workers::of(runs_of_variant)?;
-    if workers.kind != ThreadKind::Virtual || workers.at_once.is_finite() {
+    if runs_of_variant.variant.has_request_limit() {
         return None;
     }
     let (found, runs) = runs_of_variant.in_most(full_heap)?;

@@ -3,7 +3,6 @@
 use crate::documents;
 use crate::view::{REPORT, STYLE};
 use threadcount_judge::finding::Fact;
-use threadcount_judge::findings::kind_or_size::KindOrSize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::doubt::{Doubt, DoubtReason, TrustGrade};
@@ -355,35 +354,24 @@ fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threa
     document.comparisons.retain(|it| it.load == "c400");
     let word = |document: &ResultDocument| said(document).split(". ").next().unwrap().to_owned();
     assert_eq!(word(&document), "Yes");
-    let p99 = |document: &mut ResultDocument, name: &str, ratio: f64| {
-        let compared = document.comparisons.iter_mut().find(|it| it.variant == name).unwrap();
-        compared.ratios.iter_mut().find(|it| it.metric == Metric::P99).unwrap().ratio = ratio;
+    let interval = |low, high| Some(Interval { low, high, confidence: 0.95 });
+    let mut direct = document.comparisons.iter().find(|it| it.variant == "virtual").unwrap().clone();
+    direct.baseline = "platform-sized".to_owned();
+    let against_the_pool = |rate, p99: f64| {
+        let mut direct = direct.clone();
+        direct.ratios.retain(|it| [Metric::Rate, Metric::P99].contains(&it.metric));
+        for ratio in &mut direct.ratios {
+            let found = if ratio.metric == Metric::Rate { (1.0, rate) } else { (p99, None) };
+            (ratio.ratio, ratio.interval) = found;
+        }
+        let mut document = document.clone();
+        document.comparisons.push(direct);
+        word(&document)
     };
-    p99(&mut document, "platform-sized", 0.38);
-    p99(&mut document, "virtual", 0.38);
-    let interval = Interval { low: 0.98, high: 1.02, confidence: 0.95 };
-    let mut found = KindOrSize {
-        pool_threads: 400,
-        metric: Metric::Rate,
-        ratio: 1.0,
-        interval,
-        is_same: true,
-        pool_os_threads: 423.0,
-        virtual_os_threads: Some(27.0),
-        cpu_per_request_ratio: None,
-        cpu_per_request_interval: None,
-    };
-    let mut finding = document.findings[1].clone();
-    finding.fact = Fact::KindOrSize(found);
-    document.findings.push(finding);
-    assert_eq!(word(&document), "Only the number of threads");
-    p99(&mut document, "platform-sized", 0.50);
-    assert_eq!(word(&document), "Yes", "its p99 is longer");
-    p99(&mut document, "platform-sized", 0.38);
-    (found.ratio, found.is_same) = (0.9, false);
-    document.findings.last_mut().unwrap().fact = Fact::KindOrSize(found);
-    document.experiment.question = "What do virtual threads change?".to_owned();
-    assert_eq!(word(&document), "Better");
+    assert_eq!(against_the_pool(interval(0.97, 1.03), 1.0), "Only the number of threads");
+    assert_eq!(against_the_pool(interval(0.85, 0.95), 1.0), "Only the number of threads", "the pool is better");
+    assert_eq!(against_the_pool(interval(0.97, 1.03), 0.80), "Yes", "its p99 is longer");
+    assert_eq!(against_the_pool(interval(0.97, 1.10), 1.0), "Yes", "virtual threads may be better");
 }
 
 #[test]

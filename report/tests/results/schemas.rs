@@ -42,12 +42,6 @@ const FINDINGS: [&str; 24] = [
         {"slowest_ms":400.0,"seconds":2.0,"explained_seconds":2.0,"others_share":0.0},"tail":{"p50_ms":50.0,"p99_ms":88.0,"delay_ms":19.0,"delayed_share":0.021}}}"#,
     r#"{"rule":"unbounded-requests","figures":{"virtual_thread_stacks":1597.0,"live_bytes":266000000.0,
         "heap_bytes":268435456.0,"least_variant":"platform","least_live_bytes":112000000.0}}"#,
-    r#"{"rule":"cpu-bound","figures":{"other":"platform","on_cpu_share":0.9,"service_time_ms":49.0,"metric":"rate_per_s","ratio":1.02,
-        "interval":{"low":0.98,"high":1.06,"confidence":0.95}}}"#,
-    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"saves","goodput_per_s":258.0,
-        "unlimited_goodput_per_s":71.0,"behind_ms":11000.0,"unlimited_behind_ms":null}}}"#,
-    r#"{"rule":"request-bound","figures":{"unlimited":"virtual","at_once":200.0,"effect":{"effect":"costs-nothing","metric":"p50_ms",
-        "ratio":0.99,"interval":{"low":0.95,"high":1.03,"confidence":0.95}}}}"#,
     r#"{"rule":"thread-caches","figures":{"bytes_per_request":12000.0,"all_bytes_per_request":20000.0,"places":[{
         "asked_by":"shop.Dates.format:17","application":null,"class":"byte[]","bytes_per_request":12000.0}]}}"#,
     r#"{"rule":"thread-caches","figures":{"bytes_per_request":null,"all_bytes_per_request":null,"bytes_per_s":12000000.0,
@@ -63,13 +57,6 @@ const FINDINGS: [&str; 24] = [
     r#"{"rule":"memory-growth","figures":{"memory":"resident-set","from_bytes":2e8,"to_bytes":3e8,"window_s":10.0}}"#,
     r#"{"rule":"memory-growth","figures":{"memory":"heap-after-collections","from_bytes":5e7,"to_bytes":1.3e8,
         "window_s":10.0}}"#,
-    r#"{"rule":"kind-or-size","figures":{"pool_threads":400,"metric":"rate_per_s","ratio":1.0,"interval":{"low":0.98,"high":1.01,
-        "confidence":0.95},"is_same":true,"pool_os_threads":423.0,"virtual_os_threads":27.0,
-        "cpu_per_request_ratio":1.3,"cpu_per_request_interval":{"low":1.2,"high":1.4,"confidence":0.95}}}"#,
-    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":1000,
-        "sized_variant":null,"arrivals":null}}"#,
-    r#"{"rule":"kind-and-number","figures":{"pool_variant":"platform","pool_threads":200,"requests_in_flight":250,
-        "sized_variant":"sized","arrivals":{"rate_per_s":5000.0,"service_time_ms":50.0}}}"#,
 ];
 
 #[test]

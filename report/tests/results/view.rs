@@ -9,7 +9,6 @@ use crate::documents;
 use std::path::Path;
 use threadcount_judge::explain::explain;
 use threadcount_judge::finding::{Fact, Finding};
-use threadcount_judge::findings::kind_and_number::KindAndNumber;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_model::comparison::{Ratio, TwoSpeeds, Verdict};
@@ -173,31 +172,6 @@ fn two_speeds_what_few_runs_cannot_see_and_what_is_not_significant_are_open() {
     let open = view(&document).open;
     assert!(open[0].ends_with(", too few runs to be sure"), "{open:?}");
     assert!(!open.concat().contains("another speed"), "{open:?}");
-}
-
-#[test]
-fn that_kind_and_number_of_threads_differ_at_once_is_open() {
-    let mut document = with(&[]);
-    document.skipped.clear();
-    assert_eq!(view(&document).open, [] as [String; 0]);
-    let confounded = KindAndNumber {
-        pool_variant: "platform".to_owned(),
-        pool_threads: 200,
-        requests_in_flight: 400,
-        sized_variant: None,
-        arrivals: None,
-    };
-    document.findings.push(Finding {
-        variant: Some("virtual".to_owned()),
-        load: Some("c400".to_owned()),
-        runs: None,
-        fact: Fact::KindAndNumber(confounded),
-    });
-    assert_eq!(
-        view(&document).open,
-        ["virtual vs platform, 400 clients: without a pool of 400 threads, kind or number is open"]
-    );
-    assert!(view(&document).why.iter().all(|it| !it.brief.contains("kind or number")));
 }
 
 #[test]

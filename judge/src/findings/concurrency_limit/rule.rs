@@ -8,7 +8,6 @@
 use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
 use crate::evidence::connection_pools;
-use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
 use crate::finding::{Fact, Finding, Rule};
 use threadcount_model::record::Record;
@@ -74,7 +73,7 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
     if is_named || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
         return None;
     }
-    let in_flight = InFlight::of(runs_of_variant)?.requests;
+    let in_flight = runs_of_variant.requests_in_flight()?;
     let observed = runs_of_variant.observed();
     let (limits, runs) = observed.in_most(|record| {
         let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
