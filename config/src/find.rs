@@ -6,7 +6,7 @@ use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use threadcount_machine::{bundle, home};
-use threadcount_model::experiment::{Experiment, Study};
+use threadcount_model::experiment::{Experiment, SessionSize, Study};
 use threadcount_model::experiment::{
     estimate::{estimate_s, longest_estimate_s},
     plan::plan,
@@ -47,8 +47,10 @@ pub struct About {
     pub study: Option<String>,
     /// Needs of the experiment from the machine: Java versions, Tomcats, jars, peers.
     pub needs: Vec<String>,
-    /// The size without `--quick`.
+    /// The size in the file.
     pub full: Size,
+    /// The usual size: that of the file, or for a study's claims a smaller one.
+    pub decided: Size,
     /// The size with `--quick`.
     pub quick: Size,
 }
@@ -116,11 +118,13 @@ impl Places {
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {
         let listed = self.files().into_iter().map(|(name, path)| {
-            let about = read(&path, false).and_then(|full| {
-                let quick = Size::from_experiment(&read(&path, true)?);
+            let about = read(&path, SessionSize::AsWritten).and_then(|full| {
+                let size = |size| read(&path, size).map(|it| Size::from_experiment(&it));
+                let (decided, quick) = (size(SessionSize::Decided)?, size(SessionSize::Quick)?);
                 Ok(About {
                     needs: needs(&full),
                     full: Size::from_experiment(&full),
+                    decided,
                     quick,
                     study: full.study.as_ref().map(study),
                     question: full.question,

@@ -96,7 +96,7 @@ fn each_key_of_the_schema_is_read() {
         for (path, keys) in maps_of_file(&schema, &schema, &root, &[]) {
             for (name, value) in keys {
                 let source =
-                    Source { name: "x", text: "", folder: Path::new(""), quick: false, requests: None };
+                    Source { name: "x", text: "", folder: Path::new(""), size: SessionSize::AsWritten, requests: None };
                 let read = experiment(&source, &with_nonsense(&root, &path, name));
                 if read.is_err_and(|mistake| mistake.span == NONSENSE) {
                     unread.remove(&std::ptr::from_ref(value));

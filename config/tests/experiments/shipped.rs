@@ -25,14 +25,16 @@ fn published(experiment: &Experiment, variant: &str, load: &str, metric: &str) -
 }
 
 #[test]
-fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
+fn every_experiment_can_be_read_in_each_size_and_claims_of_studies_are_decided_in_twelve_minutes() {
     let listed = Places::from_folders([folder()]).list();
     assert!(listed.len() >= 2);
     for line in listed {
         let about = line.about.unwrap_or_else(|error| panic!("{}: {error}", line.name));
-        for size in [about.full, about.quick] {
+        for size in [about.full, about.decided, about.quick] {
             assert!(size.estimate_s.is_some_and(|seconds| seconds > 0.0), "{}", line.name);
         }
+        let is_short = about.decided.estimate_s.is_some_and(|seconds| seconds <= 720.0);
+        assert!(is_short || about.study.is_none(), "{}: {:?}", line.name, about.decided);
         assert!(!about.needs.is_empty(), "{}", line.name);
     }
 }

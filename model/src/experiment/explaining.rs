@@ -29,33 +29,33 @@ impl Experiment {
     /// round has it, so that the answer comes soon.
     #[must_use]
     pub fn explains(&self, load: &LoadSpec, round: u32) -> bool {
-        let rounds = if self.quick { 1 } else { ROUNDS };
+        let rounds = if self.size.is_short() { 1 } else { ROUNDS };
         (1..=rounds).contains(&round.saturating_sub(load.dropped_rounds()))
     }
 
     /// How long the JVM may take to recompile the code that attaching deoptimized, in seconds.
     #[must_use]
     pub const fn longest_recompiling_s(&self) -> f64 {
-        if self.quick { QUICK_RECOMPILING_AT_MOST_S } else { RECOMPILING_AT_MOST_S }
+        if self.size.is_short() { QUICK_RECOMPILING_AT_MOST_S } else { RECOMPILING_AT_MOST_S }
     }
 
     /// How long the JVM usually takes to recompile, in seconds.
     #[must_use]
     pub const fn usual_recompiling_s(&self) -> f64 {
-        if self.quick { QUICK_RECOMPILING_S } else { RECOMPILING_S }
+        if self.size.is_short() { QUICK_RECOMPILING_S } else { RECOMPILING_S }
     }
 
     /// The length of the explaining window after measuring for `measured_s`, in seconds, unless requests are long. A load whose rate
     /// changes runs its whole course.
     #[must_use]
     pub fn explaining_s(&self, measured_s: f64) -> f64 {
-        measured_s.clamp(SHORTEST_S, if self.quick { SHORTEST_S } else { LONGEST_S })
+        measured_s.clamp(SHORTEST_S, if self.size.is_short() { SHORTEST_S } else { LONGEST_S })
     }
 
     /// The same with a known mean service time: long requests need a longer window so that the shares of their waits have intervals.
     #[must_use]
     pub fn explaining_requests_s(&self, measured_s: f64, mean_service_time_s: f64) -> f64 {
-        let longest_s = if self.quick { QUICK_LONGEST_FOR_REQUESTS_S } else { LONGEST_FOR_REQUESTS_S };
+        let longest_s = if self.size.is_short() { QUICK_LONGEST_FOR_REQUESTS_S } else { LONGEST_FOR_REQUESTS_S };
         self.explaining_s(measured_s).max((SERVICE_TIMES * mean_service_time_s).min(longest_s))
     }
 }

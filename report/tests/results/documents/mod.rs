@@ -253,7 +253,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             what: "a laptop's fan stays silent".into(),
             why: "this machine has no fan".into(),
         }],
-        quick: true,
+        size: SessionSize::Quick,
     }
 }
 

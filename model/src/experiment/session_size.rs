@@ -1,0 +1,42 @@
+//! The sizes of a session: how long each load lasts, and how often it is repeated.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The sizes that a session uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionSize {
+    /// The sizes in the experiment's file; with `--published`, those of a study.
+    #[default]
+    AsWritten,
+    /// Short runs until the claims of a study are decided, for at most 12 minutes.
+    Decided,
+    /// The small sizes of `--quick`, for a first answer in about two minutes.
+    Quick,
+}
+
+impl SessionSize {
+    /// Whether runs, warm-ups and explaining windows are as short as they can be.
+    #[must_use]
+    pub fn is_short(self) -> bool {
+        self != Self::AsWritten
+    }
+
+    /// The name, where the sizes are not those of the file.
+    #[must_use]
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Self::AsWritten => None,
+            Self::Decided => Some("decided"),
+            Self::Quick => Some("quick"),
+        }
+    }
+}
+
+/// `true` stands for `--quick`.
+impl From<bool> for SessionSize {
+    fn from(is_quick: bool) -> Self {
+        if is_quick { Self::Quick } else { Self::AsWritten }
+    }
+}
