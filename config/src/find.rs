@@ -239,6 +239,7 @@ mod tests {
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
             full: Size { runs: 15, estimate_s: Some(158.1), longest_s: Some(188.1) },
+            decided: Size { runs: 8, estimate_s: Some(65.7), longest_s: Some(68.7) },
             quick: Size { runs: 3, estimate_s: Some(30.7), longest_s: Some(33.7) },
         };
         let tenths = |seconds: Option<f64>| seconds.map(|s| (s * 10.0).round() / 10.0);
@@ -248,7 +249,12 @@ mod tests {
             ..*size
         };
         let found = listed[0].about.as_ref().expect("an experiment");
-        let found = About { full: in_tenths(&found.full), quick: in_tenths(&found.quick), ..found.clone() };
+        let found = About {
+            full: in_tenths(&found.full),
+            decided: in_tenths(&found.decided),
+            quick: in_tenths(&found.quick),
+            ..found.clone()
+        };
         assert_eq!(found, about);
         assert!(listed[1].about.is_err());
     }

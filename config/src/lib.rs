@@ -14,11 +14,11 @@ pub mod project;
 mod published;
 mod request;
 mod same_kind;
-mod sizes;
 pub mod schema;
 pub mod select;
 mod sending;
 mod server;
+mod sizes;
 mod subjects;
 mod variants;
 

@@ -125,7 +125,7 @@ mod tests {
         write: {question: w, request: /write, warmup: 2s, loads: [{clients: 2, duration: 1s}]}\n";
 
     fn read(text: &str) -> Result<Vec<Experiment>, Diagnostic> {
-        experiments("threadcount", text, Path::new(""), false)
+        experiments("threadcount", text, Path::new(""), SessionSize::AsWritten)
     }
 
     #[test]

@@ -22,8 +22,7 @@ struct Defaults {
     budget_s: Option<f64>,
 }
 
-const QUICK: Defaults =
-    Defaults { size: SessionSize::Quick, duration_s: 10.0, runs: 3, budget_s: None };
+const QUICK: Defaults = Defaults { size: SessionSize::Quick, duration_s: 10.0, runs: 3, budget_s: None };
 /// Two cores start, warm up and measure five servers under two loads three times in ten minutes.
 const DECIDED: Defaults =
     Defaults { size: SessionSize::Decided, duration_s: 6.0, runs: 8, budget_s: Some(660.0) };
@@ -79,9 +78,14 @@ struct Sizes {
 }
 
 /// Applies the sizes of the session. Both keys are read, so that a mistake in either is found whatever the session.
-pub(super) fn apply(fields: &Fields<'_>, size: SessionSize, experiment: &mut Experiment) -> Result<(), Diagnostic> {
-    let changes = |key| fields.read(key, |node| read(node, key, experiment));
-    let (quick, decided) = (changes("quick")?, changes("decided")?);
+pub(super) fn apply(
+    fields: &Fields<'_>,
+    size: SessionSize,
+    experiment: &mut Experiment,
+) -> Result<(), Diagnostic> {
+    let changes = |key, place| fields.read(key, |node| read(node, place, experiment));
+    let quick = changes("quick", ["`quick`", "a load in `quick`"])?;
+    let decided = changes("decided", ["`decided`", "a load in `decided`"])?;
     match size {
         SessionSize::AsWritten => {}
         SessionSize::Quick => quick.unwrap_or_default().apply(experiment, &QUICK),
@@ -91,14 +95,16 @@ pub(super) fn apply(fields: &Fields<'_>, size: SessionSize, experiment: &mut Exp
     Ok(())
 }
 
-fn read(node: &Node, key: &str, experiment: &Experiment) -> Result<Changes, Diagnostic> {
-    let fields = Fields::open(node, &format!("`{key}`"), KEYS)?;
+/// Reads the changes of one key; `places` is how messages call it and a load in it.
+fn read(node: &Node, places: [&'static str; 2], experiment: &Experiment) -> Result<Changes, Diagnostic> {
+    let fields = Fields::open(node, places[0], KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
     if let Some(node) = fields.get("loads") {
         let Kind::Map(entries) = &node.kind else {
             let message = format!(
-                "`loads` in `{key}` is a map from a load's name to its sizes, and this is {}",
+                "`loads` in {} is a map from a load's name to its sizes, and this is {}",
+                places[0],
                 node.noun()
             );
             return Err(Diagnostic::new(node.span.clone(), message, "expected `c400: {...}`")
@@ -107,7 +113,7 @@ fn read(node: &Node, key: &str, experiment: &Experiment) -> Result<Changes, Diag
         for (load, node) in entries {
             let at = Node { span: load.span.clone(), kind: Kind::Null };
             known(&at, &load.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
-            let fields = Fields::open(node, &format!("a load in `{key}`"), LOAD)?;
+            let fields = Fields::open(node, places[1], LOAD)?;
             let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
             loads.push((load.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
         }

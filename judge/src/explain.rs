@@ -8,17 +8,19 @@ pub use window::explain_window;
 use crate::evidence::variant_runs::VariantRuns;
 use crate::finding::Finding;
 use crate::findings::{FINDERS, allocation};
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
 /// All findings, load by load and variant by variant.
 #[must_use]
 pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
-    let under_load = |load| {
-        let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
-        variants.flat_map(|variant| in_runs(experiment, &VariantRuns::of(variant, load, records), records))
-    };
-    experiment.loads.iter().flat_map(under_load).collect()
+    experiment.loads.iter().flat_map(|load| under_load(experiment, load, records)).collect()
+}
+
+fn under_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
+    let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
+    let runs = variants.map(|variant| VariantRuns::of(variant, load, records));
+    runs.flat_map(|runs| in_runs(experiment, &runs, records)).collect()
 }
 
 fn in_runs(experiment: &Experiment, runs: &VariantRuns<'_>, records: &[Record]) -> Vec<Finding> {

@@ -48,6 +48,15 @@ type FindBeside = fn(&Experiment, &VariantRuns<'_>, &[Record]) -> Option<Finding
 type FindAfter = fn(&VariantRuns<'_>, &[Finding]) -> Option<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
+/// The place of a limit: requests wait there, and the clients are not the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitPlace {
+    /// Before the server's threads: at the load generator, the kernel's queues, a neighbour's delayed acknowledgement.
+    Outside,
+    /// What keeps the server's threads from running more requests.
+    Inside,
+}
+
 /// The ways in which a kind of finding can be found.
 #[derive(Clone, Copy)]
 pub(crate) struct Finders {
@@ -62,17 +71,12 @@ pub(crate) struct Finders {
 }
 
 impl Finders {
-    pub const NONE: Self = Self {
-        find: None,
-        find_beside: None,
-        find_after: None,
-        in_window: None,
-    };
+    pub const NONE: Self = Self { find: None, find_beside: None, find_after: None, in_window: None };
 }
 
 /// Declares [`Rule`] and [`Fact`], and ties each kind of finding to its finders and its words.
 macro_rules! findings {
-    ($($(#[$doc:meta])* $name:ident($figures:ty) { $($way:ident: $find:path),* })*) => {
+    ($($(#[$doc:meta])* $name:ident($figures:ty) $(is $place:ident)? { $($way:ident: $find:path),* })*) => {
         /// Name of a kind of finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -82,6 +86,14 @@ macro_rules! findings {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
+
+        impl Rule {
+            /// The place of the limit that the finding is; `None` if it limits nothing.
+            pub(crate) const fn limit_place(self) -> Option<LimitPlace> {
+                let places: &[LimitPlace] = match self { $(Self::$name => &[$(LimitPlace::$place)?],)* };
+                places.first().copied()
+            }
+        }
 
         impl Fact {
             #[must_use]

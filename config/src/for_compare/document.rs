@@ -43,7 +43,13 @@ impl CompareDocument {
     pub fn experiment(&self) -> Result<Experiment, CompareError> {
         let text = self.text(&[], |_| true);
         let requests = Some(self.load.all_requests().cloned().collect());
-        let source = Source { name: "compare", text: &text, folder: Path::new(""), size: SessionSize::AsWritten, requests };
+        let source = Source {
+            name: "compare",
+            text: &text,
+            folder: Path::new(""),
+            size: SessionSize::AsWritten,
+            requests,
+        };
         let read = source.experiment();
         let mut experiment = read.map_err(|mistake| CompareError::NotRead(mistake.message))?;
         for (variant, keys) in experiment.variants.iter_mut().zip(&self.variants) {

@@ -8,9 +8,9 @@ use crate::words::figure::figure;
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, ThreadKind};
 use threadcount_model::figures::{memory as mb, whole};
-use threadcount_model::record::Record;
+use threadcount_model::record::{Record, RequestThread};
 
 /// Requests on virtual threads that fill the heap. Means of the runs that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +46,10 @@ pub(crate) fn find(
     runs_of_variant: &VariantRuns<'_>,
     records: &[Record],
 ) -> Option<Finding> {
-    if runs_of_variant.variant.has_request_limit() {
+    let variant = runs_of_variant.variant;
+    let reported = || runs_of_variant.runs.first()?.server.request_thread.as_ref().map(RequestThread::kind);
+    let is_virtual = || variant.answers_on.or_else(reported) == Some(ThreadKind::Virtual);
+    if variant.has_request_limit() || !(variant.is_on_virtual_threads() || is_virtual()) {
         return None;
     }
     let (found, runs) = runs_of_variant.in_most(full_heap)?;

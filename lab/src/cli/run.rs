@@ -15,8 +15,8 @@ use threadcount_config::find::Places;
 use threadcount_config::select::{Selection, select};
 use threadcount_config::{project, read};
 use threadcount_machine::{home, trusted};
-use threadcount_model::experiment::{Experiment, SessionSize};
 use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::experiment::{Experiment, SessionSize};
 use threadcount_model::parse;
 use threadcount_report::claims_table;
 

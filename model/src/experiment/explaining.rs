@@ -55,7 +55,8 @@ impl Experiment {
     /// The same with a known mean service time: long requests need a longer window so that the shares of their waits have intervals.
     #[must_use]
     pub fn explaining_requests_s(&self, measured_s: f64, mean_service_time_s: f64) -> f64 {
-        let longest_s = if self.size.is_short() { QUICK_LONGEST_FOR_REQUESTS_S } else { LONGEST_FOR_REQUESTS_S };
+        let longest_s =
+            if self.size.is_short() { QUICK_LONGEST_FOR_REQUESTS_S } else { LONGEST_FOR_REQUESTS_S };
         self.explaining_s(measured_s).max((SERVICE_TIMES * mean_service_time_s).min(longest_s))
     }
 }

@@ -29,11 +29,11 @@ pub use protocol::Protocol;
 pub use request::{Body, RequestSpec, VariablesIn};
 pub use role_cores::RoleCores;
 pub use sending::Sending;
-pub use session_size::SessionSize;
 pub use server::{
     CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
     TomcatServer,
 };
+pub use session_size::SessionSize;
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};

@@ -19,8 +19,8 @@ pub enum SessionSize {
 impl SessionSize {
     /// Whether runs, warm-ups and explaining windows are as short as they can be.
     #[must_use]
-    pub fn is_short(self) -> bool {
-        self != Self::AsWritten
+    pub const fn is_short(self) -> bool {
+        !matches!(self, Self::AsWritten)
     }
 
     /// The name, where the sizes are not those of the file.

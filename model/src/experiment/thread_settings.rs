@@ -54,7 +54,8 @@ impl Variant {
     #[must_use]
     pub fn has_request_limit(&self) -> bool {
         let threads = self.server().and_then(Server::threads);
-        matches!(threads, Some(Threads::Executor(DropIn::BoundedVirtual(_)))) || self.limit_setting().is_some()
+        matches!(threads, Some(Threads::Executor(DropIn::BoundedVirtual(_))))
+            || self.limit_setting().is_some()
     }
 
     /// The variant without its name and without the settings of its threads and of the limit on its requests.

@@ -31,7 +31,10 @@ fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_th
         );
         let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
         let load = &experiment.loads[0];
-        assert_eq!(experiment.kind_pairs(load).len(), experiment.all_pairs(load).len() - experiment.pairs(load).len());
+        assert_eq!(
+            experiment.kind_pairs(load).len(),
+            experiment.all_pairs(load).len() - experiment.pairs(load).len()
+        );
         let pairs = experiment.kind_pairs(load);
         pairs.iter().map(|pair| format!("{}/{}", pair.variant.name, pair.other.name)).collect::<Vec<_>>()
     };

@@ -33,6 +33,14 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     let loads = &document.experiment.loads;
     let headlines = leading(document);
     let pairs = loads.iter().flat_map(|load| asked_for(document, load)).filter(Headline::is_decided);
+    // A pool that does as well as virtual threads is named beside them.
+    let is_named = |it: &Headline<'_>| {
+        let is_pair = |names: [&String; 2]| names == [&it.comparison.baseline, &it.comparison.variant];
+        let mut of_kind = document.experiment.kind_pairs(it.load).into_iter();
+        it.direction() == Some(Direction::Same)
+            && of_kind.any(|pair| is_pair([&pair.variant.name, &pair.other.name]))
+    };
+    let pairs = pairs.filter(|it| !is_named(it));
     let pairs: Vec<String> = pairs.map(|it| with_load(&it)).collect();
     let Some(first) = headlines.first() else {
         return if pairs.is_empty() { vec![nothing_to_compare(document)] } else { pairs };

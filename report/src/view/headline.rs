@@ -30,7 +30,7 @@ pub(super) struct Headline<'a> {
 }
 
 /// The tail metrics that a sentence may mention.
-const TAILS: [Metric; 4] = [Metric::P99, Metric::P99_9, Metric::P99_99, Metric::Max];
+const TAILS: [Metric; 2] = [Metric::P99, Metric::P99_9];
 
 /// The direction of a decided ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -240,10 +240,7 @@ impl<'a> Headline<'a> {
             parts.extend(longer(Metric::Mean).map(|ratio| times(ratio, "mean response time")));
             let tails = TAILS.into_iter().filter_map(|metric| Some((longer(metric)?, metric)));
             let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
-            parts.extend(worst.map(|(ratio, metric)| match metric {
-                Metric::Max => times(ratio, metric.label()),
-                _ => times(ratio, &metric_words(metric)),
-            }));
+            parts.extend(worst.map(|(ratio, metric)| times(ratio, &metric_words(metric))));
         }
         parts
     }

@@ -9,7 +9,7 @@ use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
 use crate::evidence::connection_pools;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, Rule};
+use crate::finding::{Fact, Finding, LimitPlace, Rule};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::neighbour::NeighbourConnections;
@@ -54,25 +54,21 @@ pub(super) struct Demand {
 
 /// Finds a limit unless one of `found` already names what keeps the threads from running.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
-    const NAMED: [Rule; 6] = [
-        Rule::BackendCeiling,
-        Rule::Throttled,
-        Rule::HeldCarriers,
-        Rule::FileIo,
-        Rule::BusyWithoutProgress,
-        Rule::PoolCeiling,
-    ];
     let pinned = found.iter().find_map(|finding| match &finding.fact {
         Fact::PinnedCarriers(pinned) => Some(pinned),
         _ => None,
     });
-    // Time that passes outside the server's threads tells nothing about their number.
-    const OUTSIDE: [Rule; 2] = [Rule::Generator, Rule::HeldSegments];
-    let is_found = |rules: &[Rule]| found.iter().any(|finding| rules.contains(&finding.rule()));
-    let (is_named, is_outside) = (is_found(&NAMED), is_found(&OUTSIDE));
-    if is_named || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
+    let has = |place| {
+        found
+            .iter()
+            .filter(|it| it.rule() != Rule::PinnedCarriers)
+            .any(|it| it.rule().limit_place() == Some(place))
+    };
+    if has(LimitPlace::Inside) || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
         return None;
     }
+    // Time that passes outside the server's threads tells nothing about their number.
+    let is_outside = has(LimitPlace::Outside);
     let in_flight = runs_of_variant.requests_in_flight()?;
     let observed = runs_of_variant.observed();
     let (limits, runs) = observed.in_most(|record| {

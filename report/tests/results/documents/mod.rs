@@ -74,7 +74,8 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 15] = [
+    const FIXED: [&str; 16] = [
+        "size",
         "level",
         "rule",
         "shown_by",
