@@ -13,10 +13,10 @@ use threadcount_model::parse::value_kinds::{AnyDuration, Count, LargeCount, Posi
 use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_model::{keys, value_kinds};
 
-/// Sizes where the file does not say them.
+/// Sizes for which the file has no figure.
 struct Defaults {
     size: SessionSize,
-    /// The longest load.
+    /// How long each load lasts at most.
     duration_s: f64,
     runs: u32,
     budget_s: Option<f64>,
@@ -153,7 +153,8 @@ impl Changes {
         if let Some(warmup) = self.warmup {
             experiment.set_warmup(warmup);
         }
-        experiment.budget_s = self.budget_s.or(defaults.budget_s).or(experiment.budget_s);
+        let shorter_s = defaults.budget_s.into_iter().chain(experiment.budget_s).reduce(f64::min);
+        experiment.budget_s = self.budget_s.or(shorter_s);
         let first = experiment.loads.first().map(|load| load.name.clone());
         let mut resized = Vec::new();
         experiment.loads.retain_mut(|load| {
@@ -215,7 +216,7 @@ impl Sizes {
         });
         load.warmup_s = self.warmup_s.or(load.warmup_s);
         load.runs = self.runs.unwrap_or_else(|| load.runs.min(defaults.runs));
-        load.protocol = Protocol::adaptive(true);
+        load.protocol = Protocol::adaptive(defaults.size == SessionSize::Quick);
         self.variants.is_none_or(|variants| load.keep_only(&variants))
     }
 }

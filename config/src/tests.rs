@@ -1,4 +1,5 @@
 use super::*;
+use crate::select::{Selection, select};
 use threadcount_model::experiment::benchmark::Benchmark;
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::experiment::{
@@ -344,6 +345,10 @@ fn the_claims_of_a_study_are_decided_in_short_rounds_and_an_experiment_of_ones_o
     };
     assert_eq!(sizes(&study), [(None, Some(6.0), 8), (None, Some(6.0), 8)]);
     assert_eq!((decided(&study).budget_s, decided(&study).size), (Some(660.0), SessionSize::Decided));
+    assert_eq!(decided(&format!("{study}budget: 3m\n")).budget_s, Some(180.0), "a shorter one stays");
+    assert_eq!(decided(&study).loads[0].protocol, Protocol::Adaptive { at_least: 3 });
+    let exact = Selection { runs: Some(2), ..Selection::default() };
+    assert_eq!(select(decided(&study), &exact).unwrap().budget_s, None);
     assert_eq!(sizes(&format!("{study}decided: {{loads: {{c1000: {{requests: 5k}}}}}}\n"))[1].0, Some(5_000));
 }
 

@@ -91,22 +91,31 @@ pub fn unanswered(comparison: &Comparison) -> Option<Unanswered> {
     Some(Unanswered { verdict, variant, baseline })
 }
 
-/// The size of the smallest pool of platform threads that does as well as this variant; `None` if none is known to. The interval of their
-/// direct ratio leaves no difference that matters in the variant's favour, and the pool's response times are as short.
+/// The size of the smallest pool of platform threads that does as well as this variant; `None` if none is known to.
 fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<u32> {
-    let answer = load.workload.answer();
-    let is_as_good = |direct: &Comparison| {
-        let interval = direct.ratio(answer).and_then(|it| it.interval);
-        let best = interval.map(|it| if answer.lower_is_better() { 1.0 / it.low } else { it.high });
-        let is_longer = |it: &Metric| direct.ratio(*it).is_some_and(|it| matters(1.0 / it.ratio));
-        best.is_some_and(|best| !matters(best)) && !times(load).iter().any(is_longer)
-    };
     let pairs = document.experiment.kind_pairs(load).into_iter();
     let sufficient = pairs.filter(|pair| pair.other.name == variant).filter(|pair| {
         let mut direct = document.comparisons_under(&load.name);
         direct
             .find(|it| it.variant == variant && it.baseline == pair.variant.name)
-            .is_some_and(|it| document.serious_doubt(it).is_none() && is_as_good(it))
+            .is_some_and(|it| document.serious_doubt(it).is_none() && is_as_good(document, load, it))
     });
     sufficient.filter_map(|pair| pair.variant.written_pool(load)).min()
+}
+
+/// Whether the second variant does as well as the first: the interval of what the load is run for leaves no difference that matters in the
+/// first one's favour, the second one has as short response times, and it neither falls behind nor loses more requests.
+fn is_as_good(document: &ResultDocument, load: &LoadSpec, direct: &Comparison) -> bool {
+    let answer = load.workload.answer();
+    let ratio = direct.ratio(answer).filter(|it| unreadable(document, direct, it).is_none());
+    let interval = ratio.and_then(|it| it.interval);
+    let best = interval.map(|it| if answer.lower_is_better() { 1.0 / it.low } else { it.high });
+    let is_as_short = |it: &Metric| direct.ratio(*it).is_some_and(|it| !matters(1.0 / it.ratio));
+    let falls_behind =
+        direct.ratio(Metric::Rate).is_some_and(|it| it.verdict == Verdict::Higher && matters(it.ratio));
+    let loses_more = unanswered(direct).is_some_and(|it| it.verdict == Verdict::Lower);
+    best.is_some_and(|best| !matters(best))
+        && times(load).iter().all(is_as_short)
+        && !falls_behind
+        && !loses_more
 }

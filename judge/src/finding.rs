@@ -48,12 +48,14 @@ type FindBeside = fn(&Experiment, &VariantRuns<'_>, &[Record]) -> Option<Finding
 type FindAfter = fn(&VariantRuns<'_>, &[Finding]) -> Option<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
 
-/// The place of a limit: requests wait there, and the clients are not the limit.
+/// Where requests wait for a limit. A limit of any place shows that the clients are not the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitPlace {
-    /// Before the server's threads: at the load generator, the kernel's queues, a neighbour's delayed acknowledgement.
+    /// Outside the server, at the load generator or in the network, so that a request's time tells nothing about the server's threads.
     Outside,
-    /// What keeps the server's threads from running more requests.
+    /// Before the server accepts their connection.
+    Before,
+    /// In the server: this keeps its threads from running more requests.
     Inside,
 }
 
@@ -88,7 +90,7 @@ macro_rules! findings {
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
 
         impl Rule {
-            /// The place of the limit that the finding is; `None` if it limits nothing.
+            /// Where requests wait for this limit; `None` for findings that limit nothing.
             pub(crate) const fn limit_place(self) -> Option<LimitPlace> {
                 let places: &[LimitPlace] = match self { $(Self::$name => &[$(LimitPlace::$place)?],)* };
                 places.first().copied()

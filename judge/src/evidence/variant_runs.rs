@@ -207,7 +207,8 @@ impl<'a> VariantRuns<'a> {
         let loads = || self.runs.iter().filter_map(|run| run.measured.as_ref());
         let rate_per_s = mean_of(loads().map(|load| load.rate_per_s.completed))?;
         let service_time_ms = mean_of(loads().filter_map(|load| Some(load.service_time_ms?.mean)))?;
-        Some(rate_per_s * service_time_ms / 1_000.0)
+        // Rounded as in the report: 250.2 requests are no reason to call a pool of 250 too small.
+        Some((rate_per_s * service_time_ms / 1_000.0).round())
     }
 
     /// Does each client wait for its answer before it sends again?

@@ -35,16 +35,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // The order is that of the rules: those that put the measurement itself in doubt come first, and allocation comes before the findings
-// that it may explain. The names here, in kebab case, are the names in JSON. `is` marks a limit, with its place.
+// that it may explain. The names here, in kebab case, are the names in JSON. `is` says where requests wait,
+// for those that are a limit.
 findings! {
     /// The load generator was the bottleneck, so the figures are its own.
     Generator(generator::GeneratorBottleneck) is Outside { find: generator::find }
     /// A server behind the server is the limit, so the figures are its own.
     BackendCeiling(backend_ceiling::BackendCeiling) is Inside { find: backend_ceiling::find }
     /// The kernel dropped connections that the server had not yet accepted.
-    AcceptQueue(accept_queue::AcceptQueueOverflow) is Outside { find: accept_queue::find }
+    AcceptQueue(accept_queue::AcceptQueueOverflow) is Before { find: accept_queue::find }
     /// The server does not accept all connections.
-    UnacceptedConnections(unaccepted_connections::UnacceptedConnections) is Outside { find: unaccepted_connections::find, in_window: unaccepted_connections::in_window }
+    UnacceptedConnections(unaccepted_connections::UnacceptedConnections) is Before { find: unaccepted_connections::find, in_window: unaccepted_connections::in_window }
     /// Small writes wait for a delayed acknowledgement.
     HeldSegments(held_segments::HeldSegments) is Outside { find: held_segments::find, in_window: held_segments::in_window }
     /// A limit of the operating system.

@@ -49,7 +49,9 @@ pub(crate) fn find(
     let variant = runs_of_variant.variant;
     let reported = || runs_of_variant.runs.first()?.server.request_thread.as_ref().map(RequestThread::kind);
     let is_virtual = || variant.answers_on.or_else(reported) == Some(ThreadKind::Virtual);
-    if variant.has_request_limit() || !(variant.is_on_virtual_threads() || is_virtual()) {
+    let has_pool = runs_of_variant.runs.iter().any(|run| run.server.pool_max_threads.is_some());
+    let is_limited = variant.has_request_limit() || has_pool;
+    if is_limited || !(variant.is_on_virtual_threads() || is_virtual()) {
         return None;
     }
     let (found, runs) = runs_of_variant.in_most(full_heap)?;

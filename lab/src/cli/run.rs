@@ -34,7 +34,7 @@ pub struct RunCommand {
     /// The small sizes of the experiment (`quick:`): a rough answer in about two minutes; may be inconclusive
     #[arg(long)]
     quick: bool,
-    /// The sizes of the study; without this, short runs until its claims are decided, for at most 12 minutes
+    /// The sizes of a study; without this, short rounds until its claims and comparisons are decided, about 12 minutes
     #[arg(long, conflicts_with = "quick")]
     published: bool,
     /// Only this variant (repeatable); the first one in the file stays the baseline

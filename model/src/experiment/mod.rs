@@ -75,7 +75,7 @@ pub struct Experiment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<RoleCores>,
     /// The sizes that are used.
-    #[serde(default)]
+    #[serde(default, alias = "quick", deserialize_with = "session_size::read")]
     pub size: SessionSize,
 }
 

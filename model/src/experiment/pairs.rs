@@ -38,15 +38,14 @@ impl Experiment {
         with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
-    /// All pairs that are compared: [`Self::pairs`], and virtual threads with each pool of [`Self::kind_pairs`]. A session does not go on
-    /// until the latter are decided.
+    /// All pairs that are compared: [`Self::pairs`], and virtual threads with each pool of [`Self::kind_pairs`], for which a session
+    /// does not wait.
     #[must_use]
     pub fn all_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let planned = self.pairs(load);
         let is_planned = |it: &Pair<'_>| {
             let names = [&it.variant.name, &it.other.name];
             planned.iter().any(|known| names == [&known.variant.name, &known.other.name])
-                || planned.iter().any(|known| names == [&known.other.name, &known.variant.name])
         };
         let of_kind = self.kind_pairs(load).into_iter();
         let beside: Vec<Pair<'a>> = of_kind

@@ -1,7 +1,7 @@
 //! The sizes of a session: how long each load lasts, and how often it is repeated.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The sizes that a session uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -10,7 +10,7 @@ pub enum SessionSize {
     /// The sizes in the experiment's file; with `--published`, those of a study.
     #[default]
     AsWritten,
-    /// Short runs until the claims of a study are decided, for at most 12 minutes.
+    /// Short rounds until comparisons and the claims of a study are decided, about twelve minutes.
     Decided,
     /// The small sizes of `--quick`, for a first answer in about two minutes.
     Quick,
@@ -39,4 +39,18 @@ impl From<bool> for SessionSize {
     fn from(is_quick: bool) -> Self {
         if is_quick { Self::Quick } else { Self::AsWritten }
     }
+}
+
+/// Reads a size; earlier results have `quick: true` or `false`.
+pub(super) fn read<'d, D: Deserializer<'d>>(deserializer: D) -> Result<SessionSize, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Stored {
+        IsQuick(bool),
+        Size(SessionSize),
+    }
+    Ok(match Stored::deserialize(deserializer)? {
+        Stored::IsQuick(is_quick) => is_quick.into(),
+        Stored::Size(size) => size,
+    })
 }

@@ -50,7 +50,7 @@ impl Variant {
         argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
     }
 
-    /// Whether we limit the requests that may be in work at once on virtual threads.
+    /// Whether the experiment limits the requests that may be in work at once on virtual threads.
     #[must_use]
     pub fn has_request_limit(&self) -> bool {
         let threads = self.server().and_then(Server::threads);

@@ -76,7 +76,7 @@ fn facts(document: &ResultDocument) -> Vec<Fact> {
     let machine = &document.machine;
     let sizes = match document.experiment.size {
         SessionSize::AsWritten => "",
-        SessionSize::Decided => ", in short runs until the claims are decided",
+        SessionSize::Decided => ", in short runs (--published has the sizes of the study)",
         SessionSize::Quick => ", with the small sizes of --quick",
     };
     let order: Vec<&str> = document.records.iter().map(|record| record.variant.as_str()).collect();

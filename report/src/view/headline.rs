@@ -68,7 +68,7 @@ pub(super) fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> V
     of_comparisons(document, load, true)
 }
 
-/// The comparisons that a variant's `compare_with` asks for.
+/// The comparisons with another variant than the baseline.
 pub(super) fn asked_for<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
     of_comparisons(document, load, false)
 }

@@ -1,10 +1,9 @@
-//! The ratios of a comparison, a row for each metric. Only the metrics of the tables have a verdict: those share one correction for their
-//! number, and among the others some look different by chance.
+//! The ratios of a comparison, a row for each metric. Only the metrics of the tables have a verdict here: nobody decides by the others.
 
 use serde::Serialize;
 use threadcount_judge::words::metric::bound;
 use threadcount_model::comparison::{Basis, Comparison, Difference, Ratio, Verdict};
-use threadcount_model::experiment::LoadSpec;
+use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_stats::ratio::{MARGIN, more_runs};
@@ -28,13 +27,24 @@ pub struct RatioRow {
 /// The rows of a comparison, those with a verdict first.
 #[must_use]
 pub fn rows(comparison: &Comparison, load: &LoadSpec) -> Vec<RatioRow> {
-    let is_judged =
-        |metric: Metric| Metric::IN_TABLES.contains(&metric) || load.workload.headline().contains(&metric);
+    let is_judged = |metric| has_verdict(metric, load.workload);
     let ratios = comparison.ratios.iter().map(|it| ratio_row(it, is_judged(it.metric)));
     let differences = comparison.differences.iter().map(|it| difference_row(it, is_judged(it.metric)));
     let mut rows: Vec<RatioRow> = ratios.chain(differences).collect();
     rows.sort_by_key(|row| !is_judged(row.metric));
     rows
+}
+
+fn has_verdict(metric: Metric, workload: Workload) -> bool {
+    const TIMES: [Metric; 4] = [Metric::P50, Metric::Mean, Metric::P99, Metric::P99_9];
+    let is_headline = workload.headline().contains(&metric);
+    let is_shown = Metric::IN_TABLES.contains(&metric) || metric == Metric::Mean;
+    // A search measures rates and times at each variant's own capacity; in an overload, times cover only the requests that did not fail.
+    let is_comparable = match workload.capacity() {
+        Some(_) => metric != Metric::Rate && !TIMES.contains(&metric),
+        None => !(workload.is_overload() && TIMES.contains(&metric)),
+    };
+    is_headline || (is_shown && is_comparable)
 }
 
 fn ratio_row(ratio: &Ratio, is_judged: bool) -> RatioRow {
@@ -124,23 +134,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn metrics_of_the_tables_come_first_and_the_others_have_no_verdict() {
-        let text = "question: q\nserver: {tomcat: 11.0}\nrequest: /\nvariants: {a: {}, b: {}}\n\
-            loads: [{clients: 4, duration: 1s}]\n";
-        let experiment = parse("x", "x.yaml", text, false).expect("an experiment");
-        let [maximum, p99] = [Metric::Max, Metric::P99].map(|it| ratio(it, 1.5, 0.1, Verdict::Higher));
+    /// The verdicts of a page under this load, in which each metric is higher.
+    fn verdicts(load: &str) -> Vec<(Metric, String)> {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{}}}}\nloads: [{{{load}}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let metrics = [Metric::Max, Metric::P99, Metric::Capacity, Metric::Rate];
         let comparison = Comparison {
             variant: "b".to_owned(),
             baseline: "a".to_owned(),
-            load: "c4".to_owned(),
+            load: experiment.loads[0].name.clone(),
             differences: Vec::new(),
-            ratios: vec![maximum, p99],
+            ratios: metrics.map(|it| ratio(it, 1.5, 0.1, Verdict::Higher)).to_vec(),
         };
-        let rows = rows(&comparison, &experiment.loads[0]);
-        let shown: Vec<_> =
-            rows.iter().map(|it| (it.metric, it.ratio.as_str(), it.verdict.as_str())).collect();
-        assert_eq!(shown, [(Metric::P99, "1.50", "higher"), (Metric::Max, "1.50", "")]);
+        rows(&comparison, &experiment.loads[0]).into_iter().map(|it| (it.metric, it.verdict)).collect()
+    }
+
+    fn judged(load: &str) -> Vec<Metric> {
+        verdicts(load)
+            .into_iter()
+            .filter(|(_, verdict)| verdict == "higher")
+            .map(|(metric, _)| metric)
+            .collect()
+    }
+
+    #[test]
+    fn metrics_of_the_tables_come_first_and_the_others_have_no_verdict() {
+        assert_eq!(judged("clients: 4, duration: 1s"), [Metric::P99, Metric::Capacity, Metric::Rate]);
+        assert_eq!(verdicts("clients: 4, duration: 1s").last(), Some(&(Metric::Max, String::new())));
+    }
+
+    #[test]
+    fn rates_and_times_of_a_search_and_times_of_an_overload_have_no_verdict() {
+        assert_eq!(
+            judged("capacity: {p99: 200ms, from: 100/s, to: 20000/s}, duration: 5s"),
+            [Metric::Capacity]
+        );
+        let overload = "steps: [100/s:2s, 600/s:2s, 100/s:2s], timeout: 1s, overload: true";
+        assert_eq!(judged(overload), [Metric::Capacity, Metric::Rate]);
     }
 
     #[test]

@@ -43,8 +43,8 @@ impl Reason {
 
 /// With more findings than this, only each variant's first one and those of [`ALWAYS`] are shown.
 const MANY: usize = 4;
-/// Rules that are always shown: allocation limits nothing by itself but may cause the limit, and requests that fill the heap show what a limit on
-/// them is for.
+/// Rules that are always shown: allocation limits nothing by itself but may cause the limit, and requests that fill the heap need a limit
+/// on them.
 const ALWAYS: [Rule; 2] = [Rule::Allocation, Rule::UnboundedRequests];
 
 /// The reasons, variant by variant, ranked by rule within each; limits of the load come last.

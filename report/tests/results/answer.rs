@@ -352,10 +352,13 @@ fn a_pool_that_does_as_well_as_virtual_threads_makes_it_only_the_number_of_threa
     direct.baseline = "platform-sized".to_owned();
     let against_the_pool = |rate, p99: f64| {
         let mut direct = direct.clone();
-        direct.ratios.retain(|it| [Metric::Rate, Metric::P99].contains(&it.metric));
+        direct.ratios.retain(|it| [Metric::Rate, Metric::P50, Metric::P99].contains(&it.metric));
         for ratio in &mut direct.ratios {
-            let found = if ratio.metric == Metric::Rate { (1.0, rate) } else { (p99, None) };
-            (ratio.ratio, ratio.interval) = found;
+            (ratio.ratio, ratio.interval) = match ratio.metric {
+                Metric::Rate => (1.0, rate),
+                Metric::P99 => (p99, None),
+                _ => (1.0, None),
+            };
         }
         let mut document = document.clone();
         document.comparisons.push(direct);

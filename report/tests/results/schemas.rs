@@ -6,7 +6,9 @@ use crate::schema::{complaints, result_file};
 use serde_json::json;
 use std::path::Path;
 use threadcount_judge::finding::Finding;
+use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::finding::words;
+use threadcount_model::experiment::SessionSize;
 
 #[test]
 fn results_of_every_shape_are_what_the_schema_says() {
@@ -58,6 +60,20 @@ const FINDINGS: [&str; 18] = [
     r#"{"rule":"memory-growth","figures":{"memory":"heap-after-collections","from_bytes":5e7,"to_bytes":1.3e8,
         "window_s":10.0}}"#,
 ];
+
+#[test]
+fn a_result_of_an_earlier_version_is_read_without_findings_that_nobody_knows_any_more() {
+    let mut older = serde_json::to_value(documents::demo()).unwrap();
+    let known = older["findings"].as_array().unwrap().len();
+    let gone =
+        json!({"variant": "virtual", "load": "c400", "runs": null, "rule": "kind-or-size", "figures": {}});
+    older["findings"].as_array_mut().unwrap().push(gone);
+    let experiment = older["experiment"].as_object_mut().unwrap();
+    experiment.remove("size");
+    experiment.insert("quick".to_owned(), json!(true));
+    let read: ResultDocument = serde_json::from_value(older).unwrap();
+    assert_eq!((read.findings.len(), read.experiment.size), (known, SessionSize::Quick));
+}
 
 #[test]
 fn each_kind_of_finding_is_what_the_schema_says_and_is_read_with_its_figures() {

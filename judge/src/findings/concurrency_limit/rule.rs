@@ -58,6 +58,7 @@ pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -
         Fact::PinnedCarriers(pinned) => Some(pinned),
         _ => None,
     });
+    // Pinned carriers are the limit only if they are all pinned.
     let has = |place| {
         found
             .iter()
