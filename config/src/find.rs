@@ -6,7 +6,7 @@ use miette::Diagnostic;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use threadcount_machine::{bundle, home};
-use threadcount_model::experiment::{Experiment, Study};
+use threadcount_model::experiment::{Experiment, SessionSize, Study};
 use threadcount_model::experiment::{
     estimate::{estimate_s, longest_estimate_s},
     plan::plan,
@@ -47,8 +47,10 @@ pub struct About {
     pub study: Option<String>,
     /// Needs of the experiment from the machine: Java versions, Tomcats, jars, peers.
     pub needs: Vec<String>,
-    /// The size without `--quick`.
+    /// The size in the file.
     pub full: Size,
+    /// The usual size: that of the file, or for a study's claims a smaller one.
+    pub decided: Size,
     /// The size with `--quick`.
     pub quick: Size,
 }
@@ -116,11 +118,13 @@ impl Places {
     #[must_use]
     pub fn list(&self) -> Vec<Listed> {
         let listed = self.files().into_iter().map(|(name, path)| {
-            let about = read(&path, false).and_then(|full| {
-                let quick = Size::from_experiment(&read(&path, true)?);
+            let about = read(&path, SessionSize::AsWritten).and_then(|full| {
+                let size = |size| read(&path, size).map(|it| Size::from_experiment(&it));
+                let (decided, quick) = (size(SessionSize::Decided)?, size(SessionSize::Quick)?);
                 Ok(About {
                     needs: needs(&full),
                     full: Size::from_experiment(&full),
+                    decided,
                     quick,
                     study: full.study.as_ref().map(study),
                     question: full.question,
@@ -235,6 +239,7 @@ mod tests {
             study: Some("T (A, 2024)".into()),
             needs: vec!["Tomcat 11.0".into()],
             full: Size { runs: 15, estimate_s: Some(158.1), longest_s: Some(188.1) },
+            decided: Size { runs: 8, estimate_s: Some(65.7), longest_s: Some(68.7) },
             quick: Size { runs: 3, estimate_s: Some(30.7), longest_s: Some(33.7) },
         };
         let tenths = |seconds: Option<f64>| seconds.map(|s| (s * 10.0).round() / 10.0);
@@ -244,7 +249,12 @@ mod tests {
             ..*size
         };
         let found = listed[0].about.as_ref().expect("an experiment");
-        let found = About { full: in_tenths(&found.full), quick: in_tenths(&found.quick), ..found.clone() };
+        let found = About {
+            full: in_tenths(&found.full),
+            decided: in_tenths(&found.decided),
+            quick: in_tenths(&found.quick),
+            ..found.clone()
+        };
         assert_eq!(found, about);
         assert!(listed[1].about.is_err());
     }

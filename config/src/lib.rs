@@ -12,20 +12,20 @@ pub mod needs;
 mod process;
 pub mod project;
 mod published;
-mod quick;
 mod request;
 mod same_kind;
 pub mod schema;
 pub mod select;
 mod sending;
 mod server;
+mod sizes;
 mod subjects;
 mod variants;
 
 use loads::Shared;
 pub use sending::setting_key;
 use threadcount_load::whole_file;
-use threadcount_model::experiment::{Experiment, RequestSpec, Study, warm_up};
+use threadcount_model::experiment::{Experiment, RequestSpec, SessionSize, Study, warm_up};
 use threadcount_model::parse::diagnostic::{Diagnostic, Mistake};
 use threadcount_model::parse::fields::Fields;
 use threadcount_model::parse::key_spec::{KeySpec, List, OneOrMore, at_most_one, json_schema, map};
@@ -71,7 +71,8 @@ const KEYS: &[KeySpec] = keys! {
     /// The ways to run the server, by name; the first is the baseline.
     variants: variants::VariantsByName,
     loads: List<loads::LoadKeys>,
-    quick: quick::QuickKeys,
+    quick: sizes::SizeKeys,
+    decided: sizes::SizeKeys,
     published: Vec<published::PublishedKeys>,
     claims: Vec<claims::ClaimOrText>,
     /// What the study says and this tool cannot test.
@@ -117,14 +118,14 @@ pub enum ReadError {
     Mistake(#[from] Mistake),
 }
 
-/// Reads the experiment in a file, with the sizes of its `quick:` part if `quick` is set.
+/// Reads the experiment in a file, with these sizes.
 ///
 /// # Errors
 /// The file cannot be read, or contains a mistake, which is shown with its line and a caret.
-pub fn read(path: &Path, quick: bool) -> Result<Experiment, ReadError> {
+pub fn read(path: &Path, size: impl Into<SessionSize>) -> Result<Experiment, ReadError> {
     let text = text_of(path)?;
     let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-    Ok(parse(&name, &path.display().to_string(), &text, quick)?)
+    Ok(parse(&name, &path.display().to_string(), &text, size)?)
 }
 
 fn text_of(path: &Path) -> Result<String, ReadError> {
@@ -145,9 +146,14 @@ fn text_of(path: &Path) -> Result<String, ReadError> {
 ///
 /// # Errors
 /// The first mistake in the text.
-pub fn parse(name: &str, file: &str, text: &str, quick: bool) -> Result<Experiment, Mistake> {
+pub fn parse(
+    name: &str,
+    file: &str,
+    text: &str,
+    size: impl Into<SessionSize>,
+) -> Result<Experiment, Mistake> {
     let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let source = Source { name, text, folder, quick, requests: None };
+    let source = Source { name, text, folder, size: size.into(), requests: None };
     source.experiment().map_err(|diagnostic| diagnostic.within(file, text))
 }
 
@@ -157,8 +163,7 @@ struct Source<'a> {
     text: &'a str,
     /// The folder in which paths in the document start.
     folder: &'a Path,
-    /// Whether the sizes of `quick:` are used.
-    quick: bool,
+    size: SessionSize,
     /// Requests from flags, instead of the key `request`.
     requests: Option<Vec<RequestSpec>>,
 }
@@ -170,7 +175,7 @@ impl Source<'_> {
 }
 
 fn experiment(source: &Source<'_>, root: &Node) -> Result<Experiment, Diagnostic> {
-    let Source { name, text, folder, quick, requests } = source;
+    let Source { name, text, folder, size, requests } = source;
     if root.kind == Kind::Null {
         return Err(Diagnostic::new(root.span.clone(), "the file has nothing in it", "empty").help(
             "begin with `question: Do virtual threads help?`; docs/reference/experiment-file.md has the other keys",
@@ -201,7 +206,7 @@ fn experiment(source: &Source<'_>, root: &Node) -> Result<Experiment, Diagnostic
         claims: Vec::new(),
         unavailable: fields.read("unavailable", claims::unavailable)?.unwrap_or_default(),
         cores: None,
-        quick: false,
+        size: SessionSize::AsWritten,
     };
     if let Some(warmup) = fields.read("warmup", |node| node.warm_up("warmup"))? {
         experiment.set_warmup(warmup);
@@ -214,10 +219,7 @@ fn experiment(source: &Source<'_>, root: &Node) -> Result<Experiment, Diagnostic
         fields.read("published", |node| published::read(node, &experiment))?.unwrap_or_default();
     experiment.claims =
         fields.read("claims", |node| claims::read(node, text, &experiment))?.unwrap_or_default();
-    let sizes = fields.read("quick", |node| quick::read(node, &experiment))?.unwrap_or_default();
-    if *quick {
-        sizes.apply(&mut experiment);
-    }
+    sizes::apply(&fields, *size, &mut experiment)?;
     Ok(experiment)
 }
 

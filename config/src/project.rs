@@ -2,7 +2,7 @@
 
 use super::{KEYS, REQUIRED, ReadError, Source, experiment, name, text_of};
 use std::path::{Path, PathBuf};
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, SessionSize};
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::key_spec::{KeySpec, at_most_one, json_schema, map};
 use threadcount_model::parse::value_kinds::Name;
@@ -53,15 +53,15 @@ pub fn file() -> Option<PathBuf> {
     FILES.iter().map(PathBuf::from).find(|it| it.is_file())
 }
 
-/// All experiments of the file, with the sizes of their `quick:` parts if `quick` is set.
+/// All experiments of the file, with these sizes.
 ///
 /// # Errors
 /// The file cannot be read, or contains a mistake, which is shown with its line and a caret.
-pub fn read(path: &Path, quick: bool) -> Result<Vec<Experiment>, ReadError> {
+pub fn read(path: &Path, size: impl Into<SessionSize>) -> Result<Vec<Experiment>, ReadError> {
     let text = text_of(path)?;
     let own_name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().unwrap_or(Path::new(""));
-    let found = experiments(&own_name, &text, folder, quick);
+    let found = experiments(&own_name, &text, folder, size.into());
     Ok(found.map_err(|diagnostic| diagnostic.within(&path.display().to_string(), &text))?)
 }
 
@@ -69,10 +69,10 @@ fn experiments(
     own_name: &str,
     text: &str,
     folder: &Path,
-    quick: bool,
+    size: SessionSize,
 ) -> Result<Vec<Experiment>, Diagnostic> {
     let root = yaml::parse(text)?;
-    let source = Source { name: own_name, text, folder, quick, requests: None };
+    let source = Source { name: own_name, text, folder, size, requests: None };
     let Kind::Map(entries) = &root.kind else {
         return Ok(vec![experiment(&source, &root)?]);
     };
@@ -125,7 +125,7 @@ mod tests {
         write: {question: w, request: /write, warmup: 2s, loads: [{clients: 2, duration: 1s}]}\n";
 
     fn read(text: &str) -> Result<Vec<Experiment>, Diagnostic> {
-        experiments("threadcount", text, Path::new(""), false)
+        experiments("threadcount", text, Path::new(""), SessionSize::AsWritten)
     }
 
     #[test]

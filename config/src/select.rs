@@ -5,7 +5,7 @@ use super::for_compare::targets::target;
 use miette::Diagnostic;
 use thiserror::Error;
 use threadcount_model::experiment::warm_up::WarmUpTime;
-use threadcount_model::experiment::{Experiment, Protocol, StatedClaim, Variant};
+use threadcount_model::experiment::{Experiment, Protocol, SessionSize, StatedClaim, Variant};
 use threadcount_model::parse::suggest::advice;
 
 /// `--variant`, `--target-url`, `--runs`, `--budget`, `--warmup` and `--jdk`.
@@ -77,6 +77,10 @@ pub fn select(mut experiment: Experiment, selection: &Selection) -> Result<Exper
                 return Err(SelectionError::AllDropped { runs, experiment: experiment.name, drop });
             }
             (load.runs, load.protocol) = (runs, Protocol::Fixed { drop });
+        }
+        // So many rounds were asked for, and the time for deciding a study's claims would end them earlier.
+        if experiment.size == SessionSize::Decided {
+            experiment.budget_s = None;
         }
     }
     experiment.budget_s = selection.budget_s.or(experiment.budget_s);

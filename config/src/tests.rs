@@ -1,4 +1,5 @@
 use super::*;
+use crate::select::{Selection, select};
 use threadcount_model::experiment::benchmark::Benchmark;
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::experiment::{
@@ -324,13 +325,31 @@ fn quick_changes_sizes_only_when_it_is_asked_for() {
             runs: 3, loads: {{c1000: {{runs: 2, requests: 5k, variants: [virtual]}}}}}}\n"
     );
     assert_eq!(good(&text).loads[0].requests, Some(1_000_000));
-    assert!(!good(&text).quick);
+    assert!(!good(&text).size.is_short());
     let small = quick(&text);
-    assert!(small.quick);
+    assert!(small.size.is_short());
     assert_eq!(small.warmup_s, 8.0);
     let sizes: Vec<_> = small.loads.iter().map(|load| (load.requests, load.duration_s, load.runs)).collect();
     assert_eq!(sizes, [(None, Some(6.0), 3), (Some(5_000), None, 2)]);
     assert_eq!(small.loads[1].only_variants, ["virtual"]);
+}
+
+#[test]
+fn the_claims_of_a_study_are_decided_in_short_rounds_and_an_experiment_of_ones_own_runs_as_it_is_written() {
+    let decided = |text: &str| parse("x", "x.yaml", text, SessionSize::Decided).unwrap();
+    let own = format!("{SMALL}  - {{clients: 1000, requests: 1_000_000}}\n");
+    assert_eq!(decided(&own).loads, good(&own).loads);
+    let study = format!("{own}study: {{title: T}}\n");
+    let sizes = |text: &str| -> Vec<_> {
+        decided(text).loads.iter().map(|load| (load.requests, load.duration_s, load.runs)).collect()
+    };
+    assert_eq!(sizes(&study), [(None, Some(6.0), 8), (None, Some(6.0), 8)]);
+    assert_eq!((decided(&study).budget_s, decided(&study).size), (Some(660.0), SessionSize::Decided));
+    assert_eq!(decided(&format!("{study}budget: 3m\n")).budget_s, Some(180.0), "a shorter one stays");
+    assert_eq!(decided(&study).loads[0].protocol, Protocol::Adaptive { at_least: 3 });
+    let exact = Selection { runs: Some(2), ..Selection::default() };
+    assert_eq!(select(decided(&study), &exact).unwrap().budget_s, None);
+    assert_eq!(sizes(&format!("{study}decided: {{loads: {{c1000: {{requests: 5k}}}}}}\n"))[1].0, Some(5_000));
 }
 
 #[test]

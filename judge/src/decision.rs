@@ -1,15 +1,13 @@
 //! The decision of an experiment, from the ratios of its runs to the baseline, by the rule of `threadcount_stats::decision`.
 
 use crate::evident::is_evident;
-use crate::finding::Fact;
 use crate::result::ResultDocument;
 use crate::unreadable::unreadable;
 use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::LoadSpec;
-use threadcount_model::experiment::pairs::Pair;
 use threadcount_model::metric::Metric;
-use threadcount_stats::decision::{Decision, Effect, decide, is_longer, over_loads};
+use threadcount_stats::decision::{Decision, Effect, decide, matters, over_loads};
 
 /// The decision on a variant over all loads under which it was compared with the baseline; `None` if it was not, or if all its figures are in
 /// serious doubt. It is open if the variant did not work under one of the loads.
@@ -93,26 +91,31 @@ pub fn unanswered(comparison: &Comparison) -> Option<Unanswered> {
     Some(Unanswered { verdict, variant, baseline })
 }
 
-/// The size of the pool of platform threads that does at least as well as this variant; `None` if none is known to.
+/// The size of the smallest pool of platform threads that does as well as this variant; `None` if none is known to.
 fn sufficient_pool(document: &ResultDocument, load: &LoadSpec, variant: &str) -> Option<u32> {
-    let compared = |name: &str| document.comparisons_with_baseline(load, true).find(|it| it.variant == name);
-    let is_as_short = |pool: &str| {
-        let ratio = |name: &str, metric| Some(compared(name)?.ratio(metric)?.ratio);
-        let of_both = |metric| ratio(pool, metric).zip(ratio(variant, metric));
-        [Metric::P50, Metric::P99]
-            .into_iter()
-            .all(|metric| of_both(metric).is_none_or(|(pool, own)| !is_longer(pool / own)))
-    };
-    let pairs = document.experiment.kind_pairs(load);
-    document.findings.iter().find_map(|finding| {
-        let Fact::KindOrSize(found) = &finding.fact else { return None };
-        let has_size = |it: &&Pair<'_>| it.variant.written_pool(load) == Some(found.pool_threads);
-        if !pairs.iter().find(has_size).is_some_and(|it| is_as_short(&it.variant.name)) {
-            return None;
-        }
-        let is_here =
-            finding.load.as_ref() == Some(&load.name) && finding.variant.as_deref() == Some(variant);
-        let is_pool_better = (found.ratio > 1.0) != found.metric.lower_is_better();
-        (is_here && (found.is_same || is_pool_better)).then_some(found.pool_threads)
-    })
+    let pairs = document.experiment.kind_pairs(load).into_iter();
+    let sufficient = pairs.filter(|pair| pair.other.name == variant).filter(|pair| {
+        let mut direct = document.comparisons_under(&load.name);
+        direct
+            .find(|it| it.variant == variant && it.baseline == pair.variant.name)
+            .is_some_and(|it| document.serious_doubt(it).is_none() && is_as_good(document, load, it))
+    });
+    sufficient.filter_map(|pair| pair.variant.written_pool(load)).min()
+}
+
+/// Whether the second variant does as well as the first: the interval of what the load is run for leaves no difference that matters in the
+/// first one's favour, the second one has as short response times, and it neither falls behind nor loses more requests.
+fn is_as_good(document: &ResultDocument, load: &LoadSpec, direct: &Comparison) -> bool {
+    let answer = load.workload.answer();
+    let ratio = direct.ratio(answer).filter(|it| unreadable(document, direct, it).is_none());
+    let interval = ratio.and_then(|it| it.interval);
+    let best = interval.map(|it| if answer.lower_is_better() { 1.0 / it.low } else { it.high });
+    let is_as_short = |it: &Metric| direct.ratio(*it).is_some_and(|it| !matters(1.0 / it.ratio));
+    let falls_behind =
+        direct.ratio(Metric::Rate).is_some_and(|it| it.verdict == Verdict::Higher && matters(it.ratio));
+    let loses_more = unanswered(direct).is_some_and(|it| it.verdict == Verdict::Lower);
+    best.is_some_and(|best| !matters(best))
+        && times(load).iter().all(is_as_short)
+        && !falls_behind
+        && !loses_more
 }

@@ -6,12 +6,12 @@ mod window;
 pub use window::explain_window;
 
 use crate::evidence::variant_runs::VariantRuns;
-use crate::finding::{Finders, Finding, Rule};
+use crate::finding::Finding;
 use crate::findings::{FINDERS, allocation};
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::record::Record;
 
-/// All findings, load by load and variant by variant; findings about pairs of variants come last.
+/// All findings, load by load and variant by variant.
 #[must_use]
 pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
     experiment.loads.iter().flat_map(|load| under_load(experiment, load, records)).collect()
@@ -20,12 +20,7 @@ pub fn explain(experiment: &Experiment, records: &[Record]) -> Vec<Finding> {
 fn under_load(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Finding> {
     let variants = experiment.variants.iter().filter(|variant| load.includes(&variant.name));
     let runs = variants.map(|variant| VariantRuns::of(variant, load, records));
-    let mut found: Vec<Finding> = runs.flat_map(|runs| in_runs(experiment, &runs, records)).collect();
-    // If a server behind the server is the limit, the threads of the variants are not compared.
-    if found.iter().all(|finding| finding.rule() != Rule::BackendCeiling) {
-        found.extend(FINDERS.iter().flat_map(|it| between_variants(it, experiment, load, records)));
-    }
-    found
+    runs.flat_map(|runs| in_runs(experiment, &runs, records)).collect()
 }
 
 fn in_runs(experiment: &Experiment, runs: &VariantRuns<'_>, records: &[Record]) -> Vec<Finding> {
@@ -41,20 +36,10 @@ fn in_runs(experiment: &Experiment, runs: &VariantRuns<'_>, records: &[Record]) 
     })
 }
 
-fn between_variants(
-    finders: &Finders,
-    experiment: &Experiment,
-    load: &LoadSpec,
-    records: &[Record],
-) -> Vec<Finding> {
-    let pair = finders.find_pair.and_then(|find| find(experiment, load, records));
-    let pairs = finders.find_pairs.map(|find| find(experiment, load, records));
-    pair.into_iter().chain(pairs.unwrap_or_default()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Rule;
     use threadcount_config::parse;
     use threadcount_model::sample::{run, with_cost};
 

@@ -5,7 +5,7 @@ pub use crate::findings::{Fact, Rule};
 use crate::evidence::variant_runs::VariantRuns;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use threadcount_model::experiment::{Experiment, LoadSpec};
+use threadcount_model::experiment::Experiment;
 use threadcount_model::record::Record;
 
 /// One explained fact about a variant under a load.
@@ -46,9 +46,18 @@ impl RunsShowing {
 type Find = fn(&VariantRuns<'_>) -> Option<Finding>;
 type FindBeside = fn(&Experiment, &VariantRuns<'_>, &[Record]) -> Option<Finding>;
 type FindAfter = fn(&VariantRuns<'_>, &[Finding]) -> Option<Finding>;
-type FindPair = fn(&Experiment, &LoadSpec, &[Record]) -> Option<Finding>;
-type FindPairs = fn(&Experiment, &LoadSpec, &[Record]) -> Vec<Finding>;
 type FindInWindow = fn(&Record) -> Option<Fact>;
+
+/// Where requests wait for a limit. A limit of any place shows that the clients are not the limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LimitPlace {
+    /// Outside the server, at the load generator or in the network, so that a request's time tells nothing about the server's threads.
+    Outside,
+    /// Before the server accepts their connection.
+    Before,
+    /// In the server: this keeps its threads from running more requests.
+    Inside,
+}
 
 /// The ways in which a kind of finding can be found.
 #[derive(Clone, Copy)]
@@ -59,28 +68,17 @@ pub(crate) struct Finders {
     pub find_beside: Option<FindBeside>,
     /// Searches those runs with the findings of the earlier rules at hand.
     pub find_after: Option<FindAfter>,
-    /// Searches for the pair of variants under one load that shows the fact best.
-    pub find_pair: Option<FindPair>,
-    /// Searches each planned comparison under one load.
-    pub find_pairs: Option<FindPairs>,
     /// Searches a window of a running JVM, without figures of requests.
     pub in_window: Option<FindInWindow>,
 }
 
 impl Finders {
-    pub const NONE: Self = Self {
-        find: None,
-        find_beside: None,
-        find_after: None,
-        find_pair: None,
-        find_pairs: None,
-        in_window: None,
-    };
+    pub const NONE: Self = Self { find: None, find_beside: None, find_after: None, in_window: None };
 }
 
 /// Declares [`Rule`] and [`Fact`], and ties each kind of finding to its finders and its words.
 macro_rules! findings {
-    ($($(#[$doc:meta])* $name:ident($figures:ty) { $($way:ident: $find:path),* })*) => {
+    ($($(#[$doc:meta])* $name:ident($figures:ty) $(is $place:ident)? { $($way:ident: $find:path),* })*) => {
         /// Name of a kind of finding.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
         #[serde(rename_all = "kebab-case")]
@@ -90,6 +88,14 @@ macro_rules! findings {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "rule", content = "figures", rename_all = "kebab-case")]
         pub enum Fact { $($(#[$doc])* $name($figures),)* }
+
+        impl Rule {
+            /// Where requests wait for this limit; `None` for findings that limit nothing.
+            pub(crate) const fn limit_place(self) -> Option<LimitPlace> {
+                let places: &[LimitPlace] = match self { $(Self::$name => &[$(LimitPlace::$place)?],)* };
+                places.first().copied()
+            }
+        }
 
         impl Fact {
             #[must_use]

@@ -1,13 +1,14 @@
 //! `result.json` (`threadcount/result/3`): the outcome of one experiment. Every report is made from it alone.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use threadcount_load::report::{FailureReason, LoadReport, most_frequent_failure};
 use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::record::Record;
 
-use super::finding::Finding;
+use super::finding::{Finding, Rule};
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::comparison::Comparison;
 use threadcount_model::doubt::Doubt;
@@ -44,6 +45,7 @@ pub struct ResultDocument {
     /// Each variant against the baseline, for each load.
     pub comparisons: Vec<Comparison>,
     /// The limits of each variant.
+    #[serde(deserialize_with = "known_findings")]
     pub findings: Vec<Finding>,
     /// Where the time of a request goes, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTime>,
@@ -55,6 +57,13 @@ pub struct ResultDocument {
     pub trusted: bool,
     /// Doubts, the most important first. A serious one makes `trusted` false.
     pub why_not: Vec<Doubt>,
+}
+
+/// Findings without those of kinds that only an earlier version knew.
+fn known_findings<'d, D: Deserializer<'d>>(deserializer: D) -> Result<Vec<Finding>, D::Error> {
+    let all = Vec::<serde_json::Value>::deserialize(deserializer)?;
+    let known = all.into_iter().filter(|it| Rule::deserialize(&it["rule"]).is_ok());
+    known.map(|it| serde_json::from_value(it).map_err(D::Error::custom)).collect()
 }
 
 /// Requests of a variant under a load that had no expected response.

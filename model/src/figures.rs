@@ -153,14 +153,6 @@ pub fn milliseconds(value: f64) -> String {
     time(value).text()
 }
 
-/// Two figures of one metric, with the unit once if it is the same: `50.4 ms against 100.6`.
-#[must_use]
-pub fn pair(metric: Metric, variant: f64, baseline: f64) -> String {
-    let (first, second) = (quantity(metric, variant), quantity(metric, baseline));
-    let repeat = first.unit != second.unit || first.unit == "/s";
-    format!("{} against {}", first.text(), if repeat { second.text() } else { second.number })
-}
-
 /// A ratio without a unit: `1.98`, `0.50`, `12.3`, `0.0213`, `under 0.001`.
 #[must_use]
 pub fn ratio(value: f64) -> String {
@@ -309,15 +301,6 @@ mod tests {
         assert_eq!(bytes(16_700_000), "16.7 MB");
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(0), "0 B");
-    }
-
-    #[test]
-    fn a_pair_names_its_unit_once() {
-        assert_eq!(pair(Metric::P50, 50.4, 100.6), "50.4 ms against 101");
-        assert_eq!(pair(Metric::Rate, 7_846.0, 3_961.0), "7,846/s against 3,961/s");
-        assert_eq!(pair(Metric::RssPeak, 1.2e9, 304e6), "1.20 GB against 304 MB");
-        assert_eq!(pair(Metric::OsThreads, 27.0, 223.0), "27 against 223");
-        assert_eq!(pair(Metric::P50, 12_300.0, 100.6), "12.3 s against 101 ms");
     }
 
     #[test]

@@ -14,7 +14,6 @@ pub mod load_words;
 pub mod markdown;
 pub mod observing;
 pub mod pause_ledger;
-pub mod phrase;
 pub mod request_time;
 pub mod run_delays;
 #[cfg(any(test, feature = "sample"))]

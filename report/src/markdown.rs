@@ -4,7 +4,7 @@ use crate::load_words::load_words;
 use crate::sentences::capital;
 use crate::settings::Setting;
 use crate::terminal::crossover::{alignment, all_rows};
-use crate::view::ratios::ratio_words;
+use crate::view::ratios;
 use crate::view::table::LoadTable;
 use crate::view::{NoVerdict, View, WhyLine, view};
 use std::fmt::Write as _;
@@ -12,9 +12,7 @@ use threadcount_judge::published;
 use threadcount_judge::published::PublishedRow;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
-use threadcount_model::comparison::Comparison;
 use threadcount_model::figures;
-use threadcount_model::metric::Metric;
 use threadcount_model::printable::printable;
 
 /// Rows of the visible tables; with more of them only those of the first load are visible.
@@ -192,27 +190,15 @@ fn all_ratios(text: &mut String, document: &ResultDocument, view: &View) {
             let _ = writeln!(text, "- {}", plain(sentence));
         }
         for comparison in document.comparisons_under(&planned.name) {
-            ratios(text, comparison);
+            let rows = ratios::rows(comparison, planned).into_iter().filter(|it| !it.verdict.is_empty());
+            let cells = rows
+                .map(|it| [it.label.to_owned(), it.variant, it.baseline, it.ratio, it.interval, it.verdict]);
+            let head = ["", &comparison.variant, &comparison.baseline, "ratio", "interval", ""];
+            text.push_str(&table(&head, "<>>>><", cells));
+            text.push('\n');
         }
     }
     text.push_str("</details>\n\n");
-}
-
-fn ratios(text: &mut String, comparison: &Comparison) {
-    let rows = Metric::IN_TABLES.into_iter().filter_map(|metric| {
-        let ratio = comparison.ratio(metric)?;
-        Some([
-            metric.label().to_owned(),
-            figures::figure(metric, ratio.variant_value),
-            figures::figure(metric, ratio.baseline_value),
-            figures::ratio(ratio.ratio),
-            figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
-            ratio_words(ratio),
-        ])
-    });
-    let head = ["", &comparison.variant, &comparison.baseline, "ratio", "interval", ""];
-    text.push_str(&table(&head, "<>>>><", rows));
-    text.push('\n');
 }
 
 /// The published figures, folded because a study may have dozens. Figures that were not measured here are only counted.

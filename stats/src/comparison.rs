@@ -12,6 +12,7 @@ use super::runs::{complete, figures, is_healthy, mean};
 use super::student::PAIRED_FROM;
 use super::two_speeds::{Faster, two_speeds};
 use threadcount_model::comparison::{Basis, Comparison, Difference, Ratio, TwoSpeeds, Verdict};
+use threadcount_model::experiment::pairs::Pair;
 use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::metric::Metric;
 use threadcount_model::record::Record;
@@ -28,15 +29,15 @@ const FEWEST_PAIRS: usize = 2;
 #[must_use]
 pub fn compare(experiment: &Experiment, records: &[Record]) -> Vec<Comparison> {
     let mut compared: Vec<Comparison> =
-        experiment.loads.iter().flat_map(|load| under(experiment, load, records)).collect();
+        experiment.loads.iter().flat_map(|load| under(experiment.all_pairs(load), load, records)).collect();
     page::judge(experiment, &mut compared);
     compared
 }
 
-/// The comparisons under one load, each ratio on its own.
-pub(super) fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
+/// The comparisons of these pairs under one load, each ratio on its own.
+pub(super) fn under(pairs: Vec<Pair<'_>>, load: &LoadSpec, records: &[Record]) -> Vec<Comparison> {
     let looks = load.interim_analyses().len();
-    let compared = experiment.pairs(load).into_iter().map(|pair| {
+    let compared = pairs.into_iter().map(|pair| {
         let (variant, baseline) = (pair.variant.name.as_str(), pair.other.name.as_str());
         let variant_runs = complete(records, variant, &load.name);
         let baseline_runs = complete(records, baseline, &load.name);

@@ -19,7 +19,7 @@ use threadcount_model::rounds::RoundsEnd;
 /// by now must be decided, or known as precisely as asked.
 #[must_use]
 pub fn decided(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Option<RoundsEnd> {
-    let compared = under(experiment, load, records);
+    let compared = under(experiment.pairs(load), load, records);
     let chance = chance_of_a_headline(experiment);
     let headline = load.workload.headline();
     let is_known = compared.iter().all(|comparison| {

@@ -67,9 +67,9 @@ impl Effect {
     }
 }
 
-/// Whether a time that is this many times as long is longer by enough to matter.
+/// Whether a figure that is this many times as large is larger by enough to matter.
 #[must_use]
-pub fn is_longer(ratio: f64) -> bool {
+pub fn matters(ratio: f64) -> bool {
     ratio >= 1.0 + MATTERS
 }
 

@@ -9,7 +9,7 @@
 use super::holm::{WeightedTest, with_word};
 use super::ratio::CONFIDENCE;
 use threadcount_model::comparison::{Basis, Comparison, Ratio, Verdict};
-use threadcount_model::experiment::{Experiment, LoadSpec, Variant, Workload};
+use threadcount_model::experiment::{Experiment, LoadSpec, Workload};
 use threadcount_model::metric::Metric;
 
 /// The part of the page that a figure belongs to.
@@ -47,32 +47,14 @@ impl Part {
 /// to this gets its verdict.
 pub fn chance_of_a_headline(experiment: &Experiment) -> f64 {
     let loads = experiment.loads.iter();
-    let figures: usize = loads
-        .map(|load| {
-            comparisons(experiment, load) * load.workload.headline().len()
-                + kind_comparisons(experiment, load)
-        })
-        .sum();
+    let figures: usize =
+        loads.map(|load| comparisons(experiment, load) * load.workload.headline().len()).sum();
     (1.0 - CONFIDENCE) * Part::Headline.share() / figures.max(1) as f64
 }
 
 /// Number of comparisons planned under a load.
 fn comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
-    experiment.pairs(load).len()
-}
-
-/// Number of other pairs that may tell the kind of thread from the number, by one figure each (`findings/kind_or_size.rs`). Their share
-/// is never given to others.
-fn kind_comparisons(experiment: &Experiment, load: &LoadSpec) -> usize {
-    let pairs = experiment.pairs(load);
-    let is_planned = |a: &Variant, b: &Variant| {
-        pairs.iter().any(|pair| (&pair.variant.name, &pair.other.name) == (&a.name, &b.name))
-    };
-    let beside = experiment
-        .kind_pairs(load)
-        .into_iter()
-        .filter(|pair| !is_planned(pair.variant, pair.other) && !is_planned(pair.other, pair.variant));
-    beside.count()
+    experiment.all_pairs(load).len()
 }
 
 /// Withholds each verdict that the whole page does not allow.
@@ -151,8 +133,7 @@ impl Weights {
                 let most = measured.map(|it| count(it, part, &load.workload)).max().unwrap_or(0);
                 let is_headline = part == Part::Headline;
                 let headline = if is_headline { load.workload.headline().len() } else { 0 };
-                let beside = if is_headline { kind_comparisons(experiment, load) } else { 0 };
-                most.max(headline) * comparisons(experiment, load) + beside
+                most.max(headline) * comparisons(experiment, load)
             });
             (part, planned.sum())
         }))

@@ -33,7 +33,7 @@ pub(super) fn unequally_warm(experiment: &Experiment, records: &[Record]) -> Vec
 
 fn under(experiment: &Experiment, load: &LoadSpec, records: &[Record]) -> Vec<Doubt> {
     let mut doubts: Vec<Doubt> = Vec::new();
-    for pair in experiment.pairs(load) {
+    for pair in experiment.all_pairs(load) {
         let [variant, other] = [pair.variant, pair.other].map(|it| warm_ups(&it.name, load, records));
         let (cold, warm) = match (variant.is_warm(), other.is_warm()) {
             (Some(false), Some(true)) => (variant, other),

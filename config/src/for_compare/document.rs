@@ -8,7 +8,7 @@ use crate::Source;
 use miette::Diagnostic;
 use std::path::Path;
 use thiserror::Error;
-use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec};
+use threadcount_model::experiment::{Experiment, LoadSpec, RequestSpec, SessionSize};
 
 /// The experiment of `threadcount compare` in the keys of a file. It names files by their whole paths.
 #[derive(Debug)]
@@ -43,7 +43,13 @@ impl CompareDocument {
     pub fn experiment(&self) -> Result<Experiment, CompareError> {
         let text = self.text(&[], |_| true);
         let requests = Some(self.load.all_requests().cloned().collect());
-        let source = Source { name: "compare", text: &text, folder: Path::new(""), quick: false, requests };
+        let source = Source {
+            name: "compare",
+            text: &text,
+            folder: Path::new(""),
+            size: SessionSize::AsWritten,
+            requests,
+        };
         let read = source.experiment();
         let mut experiment = read.map_err(|mistake| CompareError::NotRead(mistake.message))?;
         for (variant, keys) in experiment.variants.iter_mut().zip(&self.variants) {

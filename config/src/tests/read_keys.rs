@@ -95,8 +95,13 @@ fn each_key_of_the_schema_is_read() {
     for root in files.map(|text| yaml::parse(&text).expect("YAML")) {
         for (path, keys) in maps_of_file(&schema, &schema, &root, &[]) {
             for (name, value) in keys {
-                let source =
-                    Source { name: "x", text: "", folder: Path::new(""), quick: false, requests: None };
+                let source = Source {
+                    name: "x",
+                    text: "",
+                    folder: Path::new(""),
+                    size: SessionSize::AsWritten,
+                    requests: None,
+                };
                 let read = experiment(&source, &with_nonsense(&root, &path, name));
                 if read.is_err_and(|mistake| mistake.span == NONSENSE) {
                     unread.remove(&std::ptr::from_ref(value));

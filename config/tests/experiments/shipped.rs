@@ -5,7 +5,7 @@ use threadcount_config::find::Places;
 use threadcount_config::read;
 use threadcount_model::experiment::open_files::leave_out_too_large;
 use threadcount_model::experiment::plan::plan;
-use threadcount_model::experiment::{Experiment, Server};
+use threadcount_model::experiment::{Experiment, Server, SessionSize};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments")
@@ -25,15 +25,27 @@ fn published(experiment: &Experiment, variant: &str, load: &str, metric: &str) -
 }
 
 #[test]
-fn every_experiment_can_be_read_in_both_sizes_and_has_an_estimate() {
+fn every_experiment_can_be_read_in_each_size_and_claims_of_studies_are_decided_in_twelve_minutes() {
     let listed = Places::from_folders([folder()]).list();
     assert!(listed.len() >= 2);
     for line in listed {
         let about = line.about.unwrap_or_else(|error| panic!("{}: {error}", line.name));
-        for size in [about.full, about.quick] {
+        for size in [about.full, about.decided, about.quick] {
             assert!(size.estimate_s.is_some_and(|seconds| seconds > 0.0), "{}", line.name);
         }
+        let is_short = about.decided.estimate_s.is_some_and(|seconds| seconds <= 720.0);
+        assert!(is_short || about.study.is_none(), "{}: {:?}", line.name, about.decided);
         assert!(!about.needs.is_empty(), "{}", line.name);
+    }
+}
+
+#[test]
+fn each_load_that_a_claim_of_a_study_is_about_runs_in_the_decided_size() {
+    for line in Places::from_folders([folder()]).list() {
+        let decided = read(&line.path, SessionSize::Decided).expect("an experiment");
+        let figures = decided.claims.iter().flat_map(|claim| claim.expression.figures());
+        let missing: Vec<_> = figures.filter(|it| decided.load(&it.load).is_none()).collect();
+        assert!(missing.is_empty(), "{}: {missing:?}", line.name);
     }
 }
 

@@ -198,6 +198,19 @@ impl<'a> VariantRuns<'a> {
         self.load.clients()
     }
 
+    /// Requests in flight: one per client in a closed loop, otherwise their mean by Little's law, rate x service time. `None` if either is
+    /// unknown.
+    pub(crate) fn requests_in_flight(&self) -> Option<f64> {
+        if self.is_closed() {
+            return Some(f64::from(self.clients()));
+        }
+        let loads = || self.runs.iter().filter_map(|run| run.measured.as_ref());
+        let rate_per_s = mean_of(loads().map(|load| load.rate_per_s.completed))?;
+        let service_time_ms = mean_of(loads().filter_map(|load| Some(load.service_time_ms?.mean)))?;
+        // Rounded as in the report: 250.2 requests are no reason to call a pool of 250 too small.
+        Some((rate_per_s * service_time_ms / 1_000.0).round())
+    }
+
     /// Does each client wait for its answer before it sends again?
     #[must_use]
     pub fn is_closed(&self) -> bool {

@@ -6,7 +6,7 @@
 
 use crate::evidence::cpu_use::CpuUse;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns};
-use crate::finding::{Fact, Finding, Rule, RunsShowing};
+use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::{cpu, figure};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
@@ -67,25 +67,7 @@ fn unqueued_ms(run: &RunFigures) -> f64 {
 /// Does another finding about the same variant and load name a limit of the server or of the load generator? Then the clients are not
 /// the limit, however alike the responses are.
 pub(crate) fn is_refuted(named: &[Finding]) -> bool {
-    const LIMITS: [Rule; 16] = [
-        Rule::Generator,
-        Rule::BackendCeiling,
-        Rule::AcceptQueue,
-        Rule::UnacceptedConnections,
-        Rule::HeldSegments,
-        Rule::Throttled,
-        Rule::PinnedCarriers,
-        Rule::HeldCarriers,
-        Rule::BusyWithoutProgress,
-        Rule::PoolCeiling,
-        Rule::ConcurrencyLimit,
-        Rule::Waiting,
-        Rule::RequestWaits,
-        Rule::UnfairWaits,
-        Rule::AllocationStalls,
-        Rule::CpuCeiling,
-    ];
-    named.iter().any(|finding| LIMITS.contains(&finding.rule()))
+    named.iter().any(|finding| finding.rule().limit_place().is_some())
 }
 
 impl Words for ClientCeiling {

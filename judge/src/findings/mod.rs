@@ -10,7 +10,6 @@ pub mod busy_without_progress;
 pub mod client_ceiling;
 pub mod compiler_waits;
 pub mod concurrency_limit;
-pub mod cpu_bound;
 pub mod cpu_ceiling;
 pub mod delayed_tail;
 pub mod file_io;
@@ -18,13 +17,10 @@ pub mod gc;
 pub mod generator;
 pub mod held_carriers;
 pub mod held_segments;
-pub mod kind_and_number;
-pub mod kind_or_size;
 pub mod limits;
 pub mod memory_growth;
 pub mod pinned_carriers;
 pub mod pool_ceiling;
-pub mod request_bound;
 pub mod request_waits;
 pub mod thread_caches;
 pub mod throttled;
@@ -33,47 +29,48 @@ pub mod unbounded_requests;
 pub mod unfair_waits;
 pub mod waiting;
 
-use crate::finding::{Finders, findings};
+use crate::finding::{Finders, LimitPlace, findings};
 use crate::words::finding::Words;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // The order is that of the rules: those that put the measurement itself in doubt come first, and allocation comes before the findings
-// that it may explain. The names here, in kebab case, are the names in JSON.
+// that it may explain. The names here, in kebab case, are the names in JSON. `is` says where requests wait,
+// for those that are a limit.
 findings! {
     /// The load generator was the bottleneck, so the figures are its own.
-    Generator(generator::GeneratorBottleneck) { find: generator::find }
+    Generator(generator::GeneratorBottleneck) is Outside { find: generator::find }
     /// A server behind the server is the limit, so the figures are its own.
-    BackendCeiling(backend_ceiling::BackendCeiling) { find: backend_ceiling::find }
+    BackendCeiling(backend_ceiling::BackendCeiling) is Inside { find: backend_ceiling::find }
     /// The kernel dropped connections that the server had not yet accepted.
-    AcceptQueue(accept_queue::AcceptQueueOverflow) { find: accept_queue::find }
+    AcceptQueue(accept_queue::AcceptQueueOverflow) is Before { find: accept_queue::find }
     /// The server does not accept all connections.
-    UnacceptedConnections(unaccepted_connections::UnacceptedConnections) { find: unaccepted_connections::find, in_window: unaccepted_connections::in_window }
+    UnacceptedConnections(unaccepted_connections::UnacceptedConnections) is Before { find: unaccepted_connections::find, in_window: unaccepted_connections::in_window }
     /// Small writes wait for a delayed acknowledgement.
-    HeldSegments(held_segments::HeldSegments) { find: held_segments::find, in_window: held_segments::in_window }
+    HeldSegments(held_segments::HeldSegments) is Outside { find: held_segments::find, in_window: held_segments::in_window }
     /// A limit of the operating system.
     Limits(limits::ResourceLimit) { find: limits::find, in_window: limits::in_window }
     /// The CPU quota of the server's control group is used up.
-    Throttled(throttled::CpuThrottling) { find: throttled::find, in_window: throttled::in_window }
+    Throttled(throttled::CpuThrottling) is Inside { find: throttled::find, in_window: throttled::in_window }
     /// Virtual threads block without leaving their carrier.
-    PinnedCarriers(pinned_carriers::PinnedCarriers) { find: pinned_carriers::find, in_window: pinned_carriers::in_window }
+    PinnedCarriers(pinned_carriers::PinnedCarriers) is Inside { find: pinned_carriers::find, in_window: pinned_carriers::in_window }
     /// Virtual threads that stay on their carrier while others wait for one.
-    HeldCarriers(held_carriers::HeldCarriers) { find: held_carriers::find, in_window: held_carriers::in_window }
+    HeldCarriers(held_carriers::HeldCarriers) is Inside { find: held_carriers::find, in_window: held_carriers::in_window }
     /// Virtual threads keep their carrier while they wait for a file.
-    FileIo(file_io::CarrierFileIo) { find: file_io::find, in_window: file_io::in_window }
+    FileIo(file_io::CarrierFileIo) is Inside { find: file_io::find, in_window: file_io::in_window }
     /// Running threads that only yield or wait for a carrier.
-    BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
+    BusyWithoutProgress(busy_without_progress::BusyWithoutProgress) is Inside { find: busy_without_progress::find, in_window: busy_without_progress::in_window }
     /// All threads of the pool are busy.
-    PoolCeiling(pool_ceiling::PoolCeiling) { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
+    PoolCeiling(pool_ceiling::PoolCeiling) is Inside { find: pool_ceiling::find, in_window: pool_ceiling::in_window }
     /// Fewer requests run at once than are in flight.
-    ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
+    ConcurrencyLimit(concurrency_limit::ConcurrencyLimit) is Inside { find_after: concurrency_limit::find_after, in_window: concurrency_limit::in_window }
     // In runs, `request_waits` decides which of the two is reported.
     /// Requests wait for a connection of a full pool, by its counters.
-    Waiting(crate::evidence::connection_pools::FullPool) { in_window: waiting::in_window }
+    Waiting(crate::evidence::connection_pools::FullPool) is Inside { in_window: waiting::in_window }
     /// Requests wait for what others hold, by samples of their threads.
-    RequestWaits(request_waits::RequestWaits) { find_after: request_waits::find_after, in_window: request_waits::in_window }
+    RequestWaits(request_waits::RequestWaits) is Inside { find_after: request_waits::find_after, in_window: request_waits::in_window }
     /// Most requests are fast, and some wait for seconds for what the others hold.
-    UnfairWaits(unfair_waits::UnfairWaits) { find: unfair_waits::find }
+    UnfairWaits(unfair_waits::UnfairWaits) is Inside { find: unfair_waits::find }
     /// The requests in the server at once fill its heap, and nothing limits them.
     UnboundedRequests(unbounded_requests::UnboundedRequests) { find_beside: unbounded_requests::find }
     /// Each request allocates more than with another variant under the same load.
@@ -81,9 +78,9 @@ findings! {
     /// Pauses of the garbage collector.
     Gc(gc::GcPauses) { find: gc::find, in_window: gc::in_window }
     /// Threads wait for memory that a concurrent collector has not freed yet.
-    AllocationStalls(allocation_stalls::AllocationStalls) { find: allocation_stalls::find }
+    AllocationStalls(allocation_stalls::AllocationStalls) is Inside { find: allocation_stalls::find }
     /// The machine's CPU is full.
-    CpuCeiling(cpu_ceiling::CpuCeiling) { find: cpu_ceiling::find, in_window: cpu_ceiling::in_window }
+    CpuCeiling(cpu_ceiling::CpuCeiling) is Inside { find: cpu_ceiling::find, in_window: cpu_ceiling::in_window }
     /// The JIT compiler waits for a core.
     CompilerWaits(compiler_waits::CompilerWaits) { find: compiler_waits::find, in_window: compiler_waits::in_window }
     /// The load is the limit.
@@ -94,12 +91,4 @@ findings! {
     ThreadCaches(thread_caches::ThreadCaches) { find: thread_caches::find, in_window: thread_caches::in_window }
     /// One cause delays most of the requests beyond the 99th percentile.
     DelayedTail(delayed_tail::DelayedTail) { find_after: delayed_tail::find }
-    /// Requests that compute, on threads of two kinds.
-    CpuBound(cpu_bound::CpuBound) { find_pairs: cpu_bound::find }
-    /// Virtual threads with a limit of the requests at once, and without one.
-    RequestBound(request_bound::RequestBound) { find_pair: request_bound::find }
-    /// Virtual threads against a platform pool as large as the load has clients.
-    KindOrSize(kind_or_size::KindOrSize) { find_pair: kind_or_size::find }
-    /// Virtual threads against a smaller platform pool: kind and number of threads differ, and no run tells them apart.
-    KindAndNumber(kind_and_number::KindAndNumber) { find_pairs: kind_and_number::find }
 }

@@ -3,7 +3,6 @@
 //! A cache or a leak fills the heap of every variant; requests at once fill only that of a variant without a limit.
 
 use crate::evidence::variant_runs::{VariantRuns, mean_of};
-use crate::evidence::workers::Workers;
 use crate::finding::{Fact, Finding, RunsShowing};
 use crate::words::figure::figure;
 use crate::words::finding::Words;
@@ -11,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use threadcount_model::experiment::{Experiment, ThreadKind};
 use threadcount_model::figures::{memory as mb, whole};
-use threadcount_model::record::Record;
+use threadcount_model::record::{Record, RequestThread};
 
 /// Requests on virtual threads that fill the heap. Means of the runs that show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,8 +46,12 @@ pub(crate) fn find(
     runs_of_variant: &VariantRuns<'_>,
     records: &[Record],
 ) -> Option<Finding> {
-    let workers = Workers::of(runs_of_variant)?;
-    if workers.kind != ThreadKind::Virtual || workers.at_once.is_finite() {
+    let variant = runs_of_variant.variant;
+    let reported = || runs_of_variant.runs.first()?.server.request_thread.as_ref().map(RequestThread::kind);
+    let is_virtual = || variant.answers_on.or_else(reported) == Some(ThreadKind::Virtual);
+    let has_pool = runs_of_variant.runs.iter().any(|run| run.server.pool_max_threads.is_some());
+    let is_limited = variant.has_request_limit() || has_pool;
+    if is_limited || !(variant.is_on_virtual_threads() || is_virtual()) {
         return None;
     }
     let (found, runs) = runs_of_variant.in_most(full_heap)?;

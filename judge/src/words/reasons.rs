@@ -303,9 +303,9 @@ pub fn not_tried(why: &NotTried) -> String {
 #[must_use]
 pub const fn rounds_end(end: RoundsEnd) -> &'static str {
     match end {
-        RoundsEnd::ComparisonsDecided => "each comparison is decided",
+        RoundsEnd::ComparisonsDecided => "each planned comparison is decided",
         RoundsEnd::ClaimsDecided => "each claim is decided",
-        RoundsEnd::AllDecided => "each comparison and each claim is decided",
+        RoundsEnd::AllDecided => "each planned comparison and each claim is decided",
         RoundsEnd::AsRequested => "as requested",
         RoundsEnd::BudgetUsed => "the time budget is used up",
         RoundsEnd::Interrupted => "interrupted",

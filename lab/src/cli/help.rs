@@ -16,6 +16,7 @@ const MOST_USED: [(&str, [&str; 12]); 3] = [
         "run",
         [
             "quick",
+            "published",
             "variant",
             "jdk",
             "runs",
@@ -26,7 +27,6 @@ const MOST_USED: [(&str, [&str; 12]); 3] = [
             "open",
             "target-url",
             "resume",
-            "no-probe",
         ],
     ),
     (

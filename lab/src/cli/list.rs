@@ -63,21 +63,33 @@ impl ListCommand {
     }
 }
 
-/// A line for each: its name, how long it takes with `--quick` and without, its question, cut where the line ends.
+/// A line for each: its name, how long it takes with `--quick`, usually, and with `--published`, its question, cut where the line ends.
 fn table(all: &[Listed], width: usize) -> String {
     let row = |listed: &Listed| match &listed.about {
         Ok(about) => {
             let time = |size: Size| size.estimate_s.map_or_else(|| "unknown".to_owned(), in_minutes);
             let question = about.question.lines().next().unwrap_or_default();
-            vec![listed.name.clone(), time(about.quick), time(about.full), question.to_owned()]
+            vec![
+                listed.name.clone(),
+                time(about.quick),
+                time(about.decided),
+                time(about.full),
+                question.to_owned(),
+            ]
         }
         Err(error) => {
-            vec![listed.name.clone(), String::new(), String::new(), format!("cannot be read: {error}")]
+            vec![
+                listed.name.clone(),
+                String::new(),
+                String::new(),
+                String::new(),
+                format!("cannot be read: {error}"),
+            ]
         }
     };
-    let head = ["experiment", "--quick", "full", "question"].map(str::to_owned).to_vec();
+    let head = ["experiment", "--quick", "run", "--published", "question"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
-    layout::table(&rows, "<>><").iter().map(|line| layout::cut(line, width) + "\n").collect()
+    layout::table(&rows, "<>>><").iter().map(|line| layout::cut(line, width) + "\n").collect()
 }
 
 fn words(about: &About) -> String {
@@ -86,7 +98,9 @@ fn words(about: &About) -> String {
     if !about.needs.is_empty() {
         lines.push(format!("needs: {}", about.needs.join("; ")));
     }
-    lines.push(format!("takes: {}; with --quick {}", size(about.full), size(about.quick)));
+    let published = (about.full != about.decided).then(|| format!("; with --published {}", size(about.full)));
+    let published = published.unwrap_or_default();
+    lines.push(format!("takes: {}; with --quick {}{published}", size(about.decided), size(about.quick)));
     lines.iter().map(|line| format!("{INDENT}{line}")).collect::<Vec<_>>().join("\n")
 }
 
@@ -114,6 +128,7 @@ mod tests {
             study: None,
             needs: Vec::new(),
             full: size,
+            decided: size,
             quick: size,
         };
         let listed =
@@ -121,8 +136,8 @@ mod tests {
         let all = [listed("short", Ok(about("Why?"))), listed("a-longer-name", Ok(about(&"x".repeat(90))))];
         let text = table(&all, 60);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "experiment     --quick  full  question");
-        assert_eq!(lines[1], "short             77 s  77 s  Why?");
+        assert_eq!(lines[0], "experiment     --quick   run  --published  question");
+        assert_eq!(lines[1], "short             77 s  77 s         77 s  Why?");
         assert!(lines[2].ends_with('…') && lines[2].chars().count() == 60, "{text}");
     }
 
@@ -132,11 +147,13 @@ mod tests {
             question: "Why?".into(),
             study: Some("T (A, 2024)".into()),
             needs: vec!["Java 21, 25".into(), "Tomcat 11.0".into()],
-            full: Size { runs: 30, estimate_s: Some(601.0), longest_s: Some(2_100.0) },
+            full: Size { runs: 90, estimate_s: Some(7_200.0), longest_s: Some(7_200.0) },
+            decided: Size { runs: 30, estimate_s: Some(601.0), longest_s: Some(2_100.0) },
             quick: Size { runs: 3, estimate_s: Some(77.4), longest_s: Some(77.4) },
         };
         let expected = "    Why?\n    study: T (A, 2024)\n    needs: Java 21, 25; Tomcat 11.0\n    \
-            takes: about 11 min, at most about 35 min if the JVM warms up or compiles slowly (30 runs); with --quick at most about 77 s (3 runs)";
+            takes: about 11 min, at most about 35 min if the JVM warms up or compiles slowly (30 runs); with --quick at most about 77 s (3 runs); \
+            with --published at most about 120 min (90 runs)";
         assert_eq!(words(&about), expected);
     }
 }

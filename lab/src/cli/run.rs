@@ -15,8 +15,8 @@ use threadcount_config::find::Places;
 use threadcount_config::select::{Selection, select};
 use threadcount_config::{project, read};
 use threadcount_machine::{home, trusted};
-use threadcount_model::experiment::Experiment;
 use threadcount_model::experiment::warm_up::WarmUpTime;
+use threadcount_model::experiment::{Experiment, SessionSize};
 use threadcount_model::parse;
 use threadcount_report::claims_table;
 
@@ -34,6 +34,9 @@ pub struct RunCommand {
     /// Use the small sizes of the experiment (`quick:`) for a rough answer in minutes (`threadcount list` shows how many)
     #[arg(long)]
     quick: bool,
+    /// The sizes of a study; without this, short rounds until its claims and comparisons are decided, about 12 minutes
+    #[arg(long, conflicts_with = "quick")]
+    published: bool,
     /// Run only this variant; the first one in the file stays the baseline. Repeatable
     #[arg(long = "variant", value_name = "NAME")]
     variants: Vec<String>,
@@ -139,13 +142,21 @@ impl RunCommand {
         }
     }
 
+    const fn size(&self) -> SessionSize {
+        match (self.quick, self.published) {
+            (true, _) => SessionSize::Quick,
+            (_, true) => SessionSize::AsWritten,
+            _ => SessionSize::Decided,
+        }
+    }
+
     /// The experiments that were asked for; a name is looked for in the project's file first.
     fn read(&self) -> miette::Result<Vec<Experiment>> {
         let file = project::file();
         // A session goes on with files that nobody else can have changed since.
         let is_ours = |path: &Path| self.args.resume.as_ref().map_or(Ok(()), |_| check_ours(path));
         file.as_deref().map_or(Ok(()), is_ours)?;
-        let project = file.as_deref().map(|path| project::read(path, self.quick)).transpose();
+        let project = file.as_deref().map(|path| project::read(path, self.size())).transpose();
         if self.experiments.is_empty() {
             return project?.ok_or_else(|| {
                 miette!(
@@ -177,7 +188,7 @@ impl RunCommand {
             }
             for path in found? {
                 is_ours(&path)?;
-                experiments.push(read(&path, self.quick)?);
+                experiments.push(read(&path, self.size())?);
             }
         }
         Ok(experiments)

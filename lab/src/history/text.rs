@@ -115,7 +115,7 @@ pub fn history(timeline: &Timeline) -> String {
 fn result(text: &mut String, entry: &Entry) {
     let moment = figures::moment(&entry.created_at);
     let mut facts = entry.servers.clone();
-    facts.extend(entry.quick.then(|| "quick".to_owned()));
+    facts.extend(entry.size.name().map(str::to_owned));
     facts.extend((!entry.trusted).then(|| "not trusted".to_owned()));
     let _ = writeln!(text, "  {moment}  {}  {}", entry.folder.display(), facts.join(", "));
     let unfair = entry.since.as_ref().is_some_and(|since| since.differs.unfair().next().is_some());

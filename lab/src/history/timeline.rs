@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use threadcount_judge::result::ResultDocument;
+use threadcount_model::experiment::SessionSize;
 use threadcount_model::metric::Metric;
 use threadcount_stats::page::judge_sessions;
 use threadcount_stats::runs::{complete, figures, mean};
@@ -44,8 +45,8 @@ pub struct Entry {
     /// The creation time, RFC 3339.
     pub created_at: String,
     pub threadcount: String,
-    /// Whether the experiment ran with `--quick`.
-    pub quick: bool,
+    /// The sizes of the session.
+    pub size: SessionSize,
     /// Whether its figures are trusted.
     pub trusted: bool,
     /// The servers and Java versions that ran, each once.
@@ -97,7 +98,7 @@ fn entry(Found { folder, document }: &Found, before: Option<&Found>) -> Entry {
         folder: folder.clone(),
         created_at: document.created_at.clone(),
         threadcount: document.threadcount.clone(),
-        quick: document.experiment.quick,
+        size: document.experiment.size,
         trusted: document.trusted,
         servers: servers(document),
         figures: all_figures(document),

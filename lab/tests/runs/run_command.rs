@@ -393,7 +393,7 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     if decided_after.is_some() {
         assert_eq!(rate_of(&measured.document)["verdict"], "lower");
         let said = stderr(&measured.output);
-        assert!(said.contains("of at most 15 (each comparison is decided)"), "{said}");
+        assert!(said.contains("of at most 15 (each planned comparison is decided)"), "{said}");
     }
 }
 

@@ -15,6 +15,7 @@ pub mod request;
 pub mod role_cores;
 pub mod sending;
 mod server;
+mod session_size;
 pub mod shape;
 mod subject;
 pub mod thread_settings;
@@ -32,6 +33,7 @@ pub use server::{
     CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
     TomcatServer,
 };
+pub use session_size::SessionSize;
 pub use shape::{Shape, ShapeStep};
 pub use subject::{BenchmarkMethod, RemoteTarget, Subject};
 pub use workload::{ExternalTool, LoadKind, Losses, Tool, Workload};
@@ -44,8 +46,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A question with its variants, loads, published figures and claims. All defaults are filled in, and the sizes of `quick:` are applied
-/// if they are used.
+/// A question with its variants, loads, published figures and claims. All defaults are filled in, and the sizes are those of the session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Experiment {
     /// The file name without its extension, or `compare`.
@@ -73,8 +74,9 @@ pub struct Experiment {
     /// Cores by role; `None`: no role is pinned to cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cores: Option<RoleCores>,
-    /// Whether the sizes of `quick:` are used.
-    pub quick: bool,
+    /// The sizes that are used.
+    #[serde(default, alias = "quick", deserialize_with = "session_size::read")]
+    pub size: SessionSize,
 }
 
 /// A claim with its text, and the statement of the study behind it.
@@ -127,7 +129,7 @@ impl Experiment {
             claims: Vec::new(),
             unavailable: Vec::new(),
             cores: None,
-            quick: false,
+            size: SessionSize::AsWritten,
         }
     }
 

@@ -38,6 +38,23 @@ impl Experiment {
         with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
+    /// All pairs that are compared: [`Self::pairs`], and virtual threads with each pool of [`Self::kind_pairs`], for which a session
+    /// does not wait.
+    #[must_use]
+    pub fn all_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
+        let planned = self.pairs(load);
+        let is_planned = |it: &Pair<'_>| {
+            let names = [&it.variant.name, &it.other.name];
+            planned.iter().any(|known| names == [&known.variant.name, &known.other.name])
+        };
+        let of_kind = self.kind_pairs(load).into_iter();
+        let beside: Vec<Pair<'a>> = of_kind
+            .map(|pair| Pair { variant: pair.other, other: pair.variant })
+            .filter(|pair| !is_planned(pair))
+            .collect();
+        planned.iter().copied().chain(beside).collect()
+    }
+
     /// The variant that the question is about where all run the same server: virtual threads beside a baseline on platform threads.
     #[must_use]
     pub fn virtual_variant(&self, load: &LoadSpec) -> Option<&Variant> {
@@ -47,8 +64,8 @@ impl Experiment {
         run.find(|it| it.is_on_virtual_threads() && it.apart_from_its_threads() == alike)
     }
 
-    /// Pairs of a platform pool with a written size and the first otherwise equal variant on virtual threads: such a pair may separate the
-    /// kind of thread from the number. Only the runs show which pools are large enough.
+    /// Pairs of a platform pool with a written size and the first otherwise equal variant on virtual threads: such a pair separates the kind
+    /// of thread from the number, if the pool is large enough.
     #[must_use]
     pub fn kind_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let run = || self.variants.iter().filter(|variant| variant.runs_under(load));

@@ -1,6 +1,6 @@
 //! Settings for an application's threads from outside: variables or arguments that its framework knows.
 
-use super::{JarServer, Server, Subject, ThreadKind, Variant};
+use super::{DropIn, JarServer, Server, Subject, ThreadKind, Threads, Variant};
 
 /// The variable that sets Spring Boot's kind of thread; an argument takes precedence.
 pub const SPRING_VARIABLE: &str = "SPRING_THREADS_VIRTUAL_ENABLED";
@@ -50,13 +50,15 @@ impl Variant {
         argument.or_else(|| variables.iter().find_map(|name| self.env.get(*name).map(String::as_str)))
     }
 
-    /// Whether it is the same application in the same JVM with the same backends, so that only the kind and number of its threads and the
-    /// limit on its requests may differ.
+    /// Whether the experiment limits the requests that may be in work at once on virtual threads.
     #[must_use]
-    pub fn is_application_of(&self, other: &Self) -> bool {
-        self.apart_from_thread_settings() == other.apart_from_thread_settings()
+    pub fn has_request_limit(&self) -> bool {
+        let threads = self.server().and_then(Server::threads);
+        matches!(threads, Some(Threads::Executor(DropIn::BoundedVirtual(_))))
+            || self.limit_setting().is_some()
     }
 
+    /// The variant without its name and without the settings of its threads and of the limit on its requests.
     pub(super) fn apart_from_thread_settings(&self) -> Self {
         let mut alike = Self { answers_on: None, skipped: None, ..self.apart_from_threads() };
         alike.env.retain(|name, _| {

@@ -39,7 +39,7 @@ impl Experiment {
         if !self.warmup_auto || load.warmup_s.is_some() {
             return self.warmup_s(load);
         }
-        if self.quick {
+        if self.size.is_short() {
             return USUAL_S;
         }
         let runs_under = |load: &LoadSpec| self.variants.iter().filter(|it| it.runs_under(load)).count();
@@ -58,7 +58,7 @@ impl Experiment {
         let is_warm = self.longest_warmup_s(load) > 0.0;
         let usual_s = match load.interleave_s {
             Some(turn_s) => turn_s * LEAD_IN_OF_TURN,
-            None if self.quick => SHORT_LEAD_IN_S,
+            None if self.size.is_short() => SHORT_LEAD_IN_S,
             None => LEAD_IN_S,
         };
         let needed_s = if is_warm && is_steady && is_ours { usual_s } else { 0.0 };

@@ -30,7 +30,8 @@ fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_th
              loads: [{{clients: 4, duration: 1s}}]\n"
         );
         let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
-        let pairs = experiment.kind_pairs(&experiment.loads[0]);
+        let load = &experiment.loads[0];
+        let pairs = experiment.kind_pairs(load);
         pairs.iter().map(|pair| format!("{}/{}", pair.variant.name, pair.other.name)).collect::<Vec<_>>()
     };
     let virtual_threads = "v: {threads: virtual}, w: {threads: virtual}";
@@ -38,6 +39,21 @@ fn pools_of_a_written_size_are_pairs_of_the_virtual_threads_that_are_alike_in_th
     assert_eq!(pairs_of(&format!("{pools}, {virtual_threads}")), ["b/v", "c/v"]);
     assert!(pairs_of(&format!("b: {{threads: {{platform: 9}}, jdk: 21}}, {virtual_threads}")).is_empty());
     assert!(pairs_of(pools).is_empty());
+}
+
+#[test]
+fn virtual_threads_are_compared_with_each_pool_of_a_written_size_once() {
+    let all = |compare_with: &str| {
+        let text = format!(
+            "question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}, b: {{threads: {{platform: 9}}}}, \
+             v: {{threads: virtual{compare_with}}}}}\nloads: [{{clients: 4, duration: 1s}}]\n"
+        );
+        let experiment = parse("x", "x.yaml", &text, false).expect("an experiment");
+        let pairs = experiment.all_pairs(&experiment.loads[0]);
+        pairs.iter().map(|pair| format!("{}/{}", pair.variant.name, pair.other.name)).collect::<Vec<_>>()
+    };
+    assert_eq!(all(""), ["b/a", "v/a", "v/b"]);
+    assert_eq!(all(", compare_with: b"), ["b/a", "v/a", "v/b"]);
 }
 
 #[test]

@@ -44,21 +44,3 @@ fn a_limit_comes_from_an_argument_or_a_variable() {
     assert_eq!(limit(", env: {SERVER_MAX_DASH_CONCURRENT_DASH_REQUESTS: '9'}"), Some(9));
     assert_eq!(limit(""), None);
 }
-
-#[test]
-fn an_application_stays_itself_with_other_threads_and_another_limit_and_with_nothing_else() {
-    let plain = variant(JAR);
-    let is_same = |more: &str| variant(&format!("{JAR}{more}")).is_application_of(&plain);
-    let settings = ", args: '--server.port={port} --spring.threads.virtual.enabled=true --threadcount.request-limit.max-concurrent=200'";
-    assert!(
-        is_same(settings) && is_same(", answers_on: virtual, env: {SPRING_THREADS_VIRTUAL_ENABLED: 'true'}")
-    );
-    assert!(is_same(", env: {SERVER_TOMCAT_THREADS_MAX: '400'}"));
-    assert!(!is_same(", args: '--server.port={port} --spring.datasource.hikari.maximum-pool-size=50'"));
-    let jetty = |more: &str| variant(&format!("server: {{jetty: '12.1', app: servlets{more}}}"));
-    let unlimited = jetty(", max_concurrent_tasks: unlimited");
-    assert!(
-        unlimited.is_application_of(&jetty("")) && !unlimited.is_application_of(&jetty(", accept_count: 7"))
-    );
-    assert!(!is_same(", jvm: [-Xmx64m]") && !is_same(", env: {A: b}") && !is_same(", jdk: 21"));
-}

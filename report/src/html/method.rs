@@ -6,7 +6,7 @@ use crate::sentences::distinct;
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
-use threadcount_model::experiment::{Body, Experiment, LoadSpec, RequestSpec, Variant};
+use threadcount_model::experiment::{Body, Experiment, LoadSpec, RequestSpec, SessionSize, Variant};
 use threadcount_model::figures;
 use threadcount_model::record::{BackendFacts, Record};
 
@@ -74,7 +74,11 @@ pub(super) fn ran(document: &ResultDocument) -> impl Iterator<Item = &String> {
 
 fn facts(document: &ResultDocument) -> Vec<Fact> {
     let machine = &document.machine;
-    let sizes = if document.experiment.quick { ", with the small sizes of --quick" } else { "" };
+    let sizes = match document.experiment.size {
+        SessionSize::AsWritten => "",
+        SessionSize::Decided => ", in short runs (--published has the sizes of the study)",
+        SessionSize::Quick => ", with the small sizes of --quick",
+    };
     let order: Vec<&str> = document.records.iter().map(|record| record.variant.as_str()).collect();
     vec![
         (

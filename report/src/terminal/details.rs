@@ -5,15 +5,13 @@ use super::page::{LABEL, Page, Tone};
 use super::style::TerminalStyle;
 use super::{set, table};
 use crate::layout;
-use crate::phrase::Phrase;
 use crate::sentences::capital;
 use crate::settings::settings;
-use crate::view::ratios::Line;
+use crate::view::ratios::RatioRow;
 use crate::view::table::{LoadTable, all_columns, tables};
 use crate::view::{FindingLine, LoadView, NoVerdict, View, view};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
-use threadcount_model::comparison::Verdict;
 use threadcount_model::rounds::Skipped;
 
 /// Characters of a variant's name beside its findings, where longer ones are cut.
@@ -105,37 +103,22 @@ fn pauses(page: &mut Page, load: &LoadView) {
     }
 }
 
-/// Adds each comparison's ratios, in three columns if they fit, otherwise with the figures below their phrase.
+/// Adds the ratios of each comparison: those with a verdict, then the others.
 fn comparisons(page: &mut Page, load: &LoadView) {
-    let lines: Vec<&Line> = load.comparisons.iter().flat_map(|it| &it.lines).collect();
-    let cells = |line: &&Line| {
-        let interval = page.painted(line.interval.as_deref().unwrap_or_default(), Tone::Plain);
-        vec![phrase(page, line), interval, page.painted(&line.figures, Tone::Dim)]
-    };
-    let rows: Vec<Vec<String>> = lines.iter().map(cells).collect();
-    let table = layout::table(&rows, "<<<");
-    let fits = 2 + layout::widest(&table) <= page.width();
-    let mut shown = rows.into_iter().zip(table);
-    for comparison in &load.comparisons {
-        for (mut cells, line) in shown.by_ref().take(comparison.lines.len()) {
-            if fits {
-                page.line(&format!("  {line}"));
-            } else {
-                let figures = cells.pop().unwrap_or_default();
-                page.indented(2, cells.join("  "));
-                page.indented(4, figures);
+    for (pair, rows) in &load.comparisons {
+        page.indented(2, page.painted(pair, Tone::Strong));
+        for part in rows.chunk_by(|a, b| a.verdict.is_empty() == b.verdict.is_empty()) {
+            let cells = |row: &RatioRow| {
+                let label = row.label.split(" (").next().unwrap_or(row.label).to_owned();
+                let figures = format!("{} against {}", row.variant, row.baseline);
+                vec![label, row.ratio.clone(), row.interval.clone(), figures, row.verdict.clone()]
+            };
+            for line in layout::table(&part.iter().map(cells).collect::<Vec<_>>(), "<><<<") {
+                page.indented(4, line);
             }
         }
         page.blank();
     }
-}
-
-/// The phrase with its ratio emphasised.
-fn phrase(page: &Page, line: &Line) -> String {
-    let tone = if line.verdict == Verdict::NotEnoughRuns { Tone::Dim } else { Tone::Strong };
-    let Phrase { before, ratio, after } = &line.phrase;
-    let ratio = ratio.as_ref().map_or_else(String::new, |ratio| page.painted(&format!("{ratio}x"), tone));
-    [page.painted(before, Tone::Plain), ratio, page.painted(after, Tone::Plain)].concat()
 }
 
 fn findings(page: &mut Page, findings: &[FindingLine]) {

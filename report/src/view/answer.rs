@@ -33,6 +33,9 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     let loads = &document.experiment.loads;
     let headlines = leading(document);
     let pairs = loads.iter().flat_map(|load| asked_for(document, load)).filter(Headline::is_decided);
+    let pairs = pairs.filter(|it| {
+        headlines.is_empty() || is_planned(document, it) || is_largest_pool(document, it, &headlines)
+    });
     let pairs: Vec<String> = pairs.map(|it| with_load(&it)).collect();
     let Some(first) = headlines.first() else {
         return if pairs.is_empty() { vec![nothing_to_compare(document)] } else { pairs };
@@ -68,6 +71,32 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     sentences.extend(between_javas(document, &lead));
     sentences.extend(pairs);
     sentences
+}
+
+/// Whether it is more than a comparison of virtual threads with a pool that nobody asked for.
+fn is_planned(document: &ResultDocument, it: &Headline<'_>) -> bool {
+    let names = [&it.comparison.variant, &it.comparison.baseline];
+    let of_kind = document.experiment.kind_pairs(it.load);
+    !of_kind.iter().any(|pair| [&pair.other.name, &pair.variant.name] == names)
+        || document
+            .experiment
+            .pairs(it.load)
+            .iter()
+            .any(|pair| [&pair.variant.name, &pair.other.name] == names)
+}
+
+/// Whether it compares virtual threads, which the answer is about, with the largest pool, and this pool is not named as equally good.
+fn is_largest_pool(document: &ResultDocument, it: &Headline<'_>, lead: &[Headline<'_>]) -> bool {
+    let is_lead = |lead: &&Headline<'_>| {
+        lead.load.name == it.load.name && lead.comparison.variant == it.comparison.variant
+    };
+    let pools = document.experiment.kind_pairs(it.load).into_iter();
+    let largest = pools.max_by_key(|pair| pair.variant.written_pool(it.load));
+    let is_named = |lead: &Headline<'_>| {
+        lead.equals(document).iter().any(|equal| equal.comparison.variant == it.comparison.baseline)
+    };
+    largest.is_some_and(|pair| pair.variant.name == it.comparison.baseline)
+        && lead.iter().find(is_lead).is_some_and(|lead| !is_named(lead))
 }
 
 /// The comparisons that the answer begins with: those that decide, if there are any, and the ones with the effect before the others.

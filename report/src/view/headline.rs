@@ -4,10 +4,8 @@ use super::ratios::needed;
 use crate::load_words::{load_words, metric_words};
 use threadcount_judge::decision::{Unanswered, effect, times, unanswered};
 use threadcount_judge::evident::is_evident;
-use threadcount_judge::finding::{Fact, Finding};
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::unreadable::unreadable;
-use threadcount_judge::words::finding::words as finding_words;
 use threadcount_judge::words::metric::{bound, noun};
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::{Comparison, Ratio, Verdict};
@@ -29,11 +27,10 @@ pub(super) struct Headline<'a> {
     /// Whether the ratio is too large for the few runs to be the cause.
     is_evident: bool,
     doubts: &'a [Doubt],
-    findings: &'a [Finding],
 }
 
 /// The tail metrics that a sentence may mention.
-const TAILS: [Metric; 4] = [Metric::P99, Metric::P99_9, Metric::P99_99, Metric::Max];
+const TAILS: [Metric; 2] = [Metric::P99, Metric::P99_9];
 
 /// The direction of a decided ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +68,7 @@ pub(super) fn of_load<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> V
     of_comparisons(document, load, true)
 }
 
-/// The comparisons that a variant's `compare_with` asks for.
+/// The comparisons with another variant than the baseline.
 pub(super) fn asked_for<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Vec<Headline<'a>> {
     of_comparisons(document, load, false)
 }
@@ -94,7 +91,6 @@ fn of_comparisons<'a>(
                 unreadable: unreadable(document, comparison, ratio).filter(|_| !is_evident),
                 is_evident,
                 doubts: &document.why_not,
-                findings: &document.findings,
             })
         })
         .collect()
@@ -244,10 +240,7 @@ impl<'a> Headline<'a> {
             parts.extend(longer(Metric::Mean).map(|ratio| times(ratio, "mean response time")));
             let tails = TAILS.into_iter().filter_map(|metric| Some((longer(metric)?, metric)));
             let worst = tails.max_by(|a, b| a.0.total_cmp(&b.0));
-            parts.extend(worst.map(|(ratio, metric)| match metric {
-                Metric::Max => times(ratio, metric.label()),
-                _ => times(ratio, &metric_words(metric)),
-            }));
+            parts.extend(worst.map(|(ratio, metric)| times(ratio, &metric_words(metric))));
         }
         parts
     }
@@ -273,24 +266,6 @@ impl<'a> Headline<'a> {
             it.comparison.variant != self.comparison.variant && it.is_decided() && is_equivalent(it, self)
         });
         alike.collect()
-    }
-
-    /// `virtual vs platform-sized, 1,000 clients: not decided, their intervals overlap`, for variants that may be equally good.
-    pub fn overlapping(&self, document: &'a ResultDocument) -> Vec<String> {
-        let is_open = |it: &Headline<'_>| {
-            it.comparison.variant != self.comparison.variant
-                && it.is_decided()
-                && it.direction() == self.direction()
-                && overlap(it.ratio, self.ratio)
-                && !is_equivalent(it, self)
-        };
-        let open = of_load(document, self.load).into_iter().filter(|it| self.is_decided() && is_open(it));
-        let best = &self.comparison.variant;
-        let line = |it: Self| {
-            let load = load_words(self.load);
-            format!("{best} vs {}, {load}: not decided, their intervals overlap", it.comparison.variant)
-        };
-        open.map(line).collect()
     }
 
     /// Weaknesses of the runs behind the ratio: runs at two speeds, and speeds that few runs may have missed.
@@ -333,19 +308,6 @@ impl<'a> Headline<'a> {
     fn pair(&self) -> String {
         let Comparison { variant, baseline, .. } = self.comparison;
         format!("{variant} vs {baseline}, {}", load_words(self.load))
-    }
-
-    /// The note that kind and number of threads both differ between the two, which a reader of the ratio must know.
-    pub fn confounded(&self) -> Option<String> {
-        let Comparison { variant, baseline, load, .. } = self.comparison;
-        let found = self.findings.iter().find(|finding| {
-            let Fact::KindAndNumber(it) = &finding.fact else { return false };
-            let pair = [finding.variant.as_deref().unwrap_or_default(), &it.pool_variant];
-            finding.load.as_ref() == Some(load)
-                && pair.contains(&variant.as_str())
-                && pair.contains(&baseline.as_str())
-        })?;
-        Some(format!("{}: {}", self.pair(), finding_words(found).brief))
     }
 
     /// Better than the baseline, no different, or worse; `None` if not decided.
@@ -400,7 +362,6 @@ mod tests {
                 unreadable: None,
                 is_evident: false,
                 doubts: &[],
-                findings: &[],
             }
             .worse()
             .concat()

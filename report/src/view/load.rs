@@ -1,6 +1,6 @@
 //! The results under one load, before formatting.
 
-use super::ratios::{self, ComparisonWords};
+use super::ratios::{self, RatioRow};
 use crate::load_words::load_words;
 use crate::pause_ledger::PauseWords;
 use crate::request_time::RequestTimeWords;
@@ -20,8 +20,8 @@ pub struct LoadView {
     pub words: String,
     /// Each variant's capacity in sentences; empty for other loads.
     pub capacity: Vec<String>,
-    /// One entry per comparison.
-    pub comparisons: Vec<ComparisonWords>,
+    /// The ratios of each comparison, `virtual vs platform`.
+    pub comparisons: Vec<(String, Vec<RatioRow>)>,
     /// The parts of a request's time, for each variant whose threads were sampled.
     pub request_times: Vec<RequestTimeWords>,
     /// Sentences that tell why threads of a variant were not sampled.
@@ -53,7 +53,9 @@ pub(super) fn load_view(document: &ResultDocument, load: &LoadSpec) -> LoadView 
     LoadView {
         words: load_words(load),
         capacity: capacity::sentences(document, load),
-        comparisons: comparisons.map(|it| ratios::in_words(it, load.workload)).collect(),
+        comparisons: comparisons
+            .map(|it| (format!("{} vs {}", it.variant, it.baseline), ratios::rows(it, load)))
+            .collect(),
         request_times: request_time::under(document, load),
         not_sampled: request_time::not_sampled(document, load),
         run_delays: run_delays::sentences(document, load),

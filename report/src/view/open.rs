@@ -1,6 +1,6 @@
-//! Open questions: ratios without a verdict, and comparisons in which two things differ at once.
+//! Open questions: ratios without a verdict, and runs that are too few or too different for one.
 
-use super::headline::{Headline, asked_for, headline, of_load};
+use super::headline::{Headline, asked_for, of_load};
 use crate::sentences::distinct;
 use threadcount_judge::result::ResultDocument;
 
@@ -13,14 +13,11 @@ pub fn open(document: &ResultDocument) -> Vec<String> {
     let all = || of_baseline.iter().chain(&asked);
     let undecided: Vec<&Headline<'_>> = all().filter(|it| !it.is_decided()).collect();
     let without_interval = undecided.iter().filter(|it| it.ratio.interval.is_none()).count();
-    let mut lines: Vec<String> = of_baseline.iter().filter_map(Headline::confounded).collect();
     // One sentence stands for a line per ratio.
-    if without_interval > 1 && without_interval == all().count() {
-        lines.push("no ratio has an interval: measure more runs, e.g. with --runs 3".to_owned());
-    } else {
-        lines.extend(undecided.iter().filter_map(|it| it.inconclusive()));
-    }
-    lines.extend(loads().filter_map(|load| headline(document, load)).flat_map(|it| it.overlapping(document)));
+    let mut lines = match without_interval > 1 && without_interval == all().count() {
+        true => vec!["no ratio has an interval: measure more runs, e.g. with --runs 3".to_owned()],
+        false => undecided.iter().filter_map(|it| it.inconclusive()).collect(),
+    };
     lines.extend(distinct(all().flat_map(Headline::basis)));
     lines
 }

@@ -117,7 +117,7 @@ fn lowered_by(document: &ResultDocument) -> Option<String> {
     })
 }
 
-/// `3 of at most 10 rounds with 400 clients and 1,000 clients, each comparison is decided`.
+/// `3 of at most 10 rounds with 400 clients and 1,000 clients, each planned comparison is decided`.
 fn rounds(document: &ResultDocument) -> Vec<String> {
     let mut alike: Vec<(&RoundsDone, Vec<String>)> = Vec::new();
     for done in &document.rounds {
@@ -282,12 +282,12 @@ mod tests {
         let decided = "comparisons-decided";
         assert_eq!(
             sentences(&[done("c400", 3, 10, decided), done("c1000", 3, 10, decided)]),
-            ["3 of at most 10 rounds, each comparison is decided"]
+            ["3 of at most 10 rounds, each planned comparison is decided"]
         );
         assert_eq!(
             sentences(&[done("c400", 3, 10, decided), done("c1000", 2, 2, "as-requested")]),
             [
-                "3 of at most 10 rounds with 400 clients, each comparison is decided",
+                "3 of at most 10 rounds with 400 clients, each planned comparison is decided",
                 "2 rounds with 1,000 clients, as requested"
             ]
         );

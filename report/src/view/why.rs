@@ -43,16 +43,15 @@ impl Reason {
 
 /// With more findings than this, only each variant's first one and those of [`ALWAYS`] are shown.
 const MANY: usize = 4;
-/// Rules that are always shown. Allocation limits nothing by itself but may cause the limit. The effect of a request limit, or of its
-/// absence, answers experiments that compare limits; so does whether the kind or the number of threads matters.
-const ALWAYS: [Rule; 4] = [Rule::Allocation, Rule::KindOrSize, Rule::RequestBound, Rule::UnboundedRequests];
+/// Rules that are always shown: allocation limits nothing by itself but may cause the limit, and requests that fill the heap need a limit
+/// on them.
+const ALWAYS: [Rule; 2] = [Rule::Allocation, Rule::UnboundedRequests];
 
 /// The reasons, variant by variant, ranked by rule within each; limits of the load come last.
 #[must_use]
 pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
     let mut kinds: Vec<Vec<&Finding>> = Vec::new();
-    // Kind and number differing at once is an open question, not a reason.
-    for finding in document.findings.iter().filter(|it| it.rule() != Rule::KindAndNumber) {
+    for finding in &document.findings {
         let same = |known: &&mut Vec<&Finding>| {
             known.iter().any(|other| (other.rule(), &other.variant) == (finding.rule(), &finding.variant))
         };
@@ -68,8 +67,7 @@ pub fn reasons(document: &ResultDocument) -> Vec<Reason> {
     kinds.sort_by_key(|kind| {
         kind.first().map(|finding| {
             let is_load = finding.rule() == Rule::ClientCeiling;
-            let is_of_a_pair = finding.rule() == Rule::RequestBound;
-            (is_load, place(&finding.variant).unwrap_or(usize::MAX), !is_of_a_pair)
+            (is_load, place(&finding.variant).unwrap_or(usize::MAX))
         })
     });
     if kinds.len() > MANY {
@@ -220,7 +218,6 @@ mod tests {
     use threadcount_judge::findings::compiler_waits::CompilerWaits;
     use threadcount_judge::findings::cpu_ceiling::CpuCeiling;
     use threadcount_judge::findings::gc::GcPauses;
-    use threadcount_judge::findings::request_bound::{BoundEffect, RequestBound};
     use threadcount_judge::findings::unbounded_requests::UnboundedRequests;
 
     fn finding(variant: &str, fact: Fact) -> Finding {
@@ -255,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_findings_the_first_of_each_variant_is_shown_and_what_a_limit_of_the_requests_changes() {
+    fn of_many_findings_the_first_of_each_variant_is_shown_and_those_that_may_cause_it() {
         let overflow = AcceptQueueOverflow { overflows: 7, syn_retransmits: 9, clients: 4 };
         let unbounded = UnboundedRequests {
             virtual_thread_stacks: 900.0,
@@ -273,13 +270,6 @@ mod tests {
             allocates_more_than: None,
             busiest_other: None,
         };
-        let effect = BoundEffect::Saves {
-            goodput_per_s: 300.0,
-            unlimited_goodput_per_s: 100.0,
-            behind_ms: None,
-            unlimited_behind_ms: None,
-        };
-        let bound = RequestBound { unlimited: "virtual".to_owned(), at_once: 50.0, effect };
         let findings = [
             finding("pool", compiler_waits()),
             finding("virtual", Fact::AcceptQueue(overflow)),
@@ -287,14 +277,12 @@ mod tests {
             finding("virtual", gc()),
             finding("bounded", compiler_waits()),
             finding("bounded", Fact::CpuCeiling(full)),
-            finding("bounded", Fact::RequestBound(bound)),
         ];
         let sentence = |place: usize| words(&findings[place]).sentence;
         let expected = [
             ("pool", sentence(0)),
             ("virtual", sentence(1)),
             ("virtual", sentence(2)),
-            ("bounded", sentence(6)),
             ("bounded", sentence(4)),
         ];
         assert_eq!(shown(&findings), expected.map(|(variant, it)| (variant.to_owned(), it)));

@@ -404,7 +404,7 @@ fn the_first_screen_shows_what_each_variant_did_as_bars_from_zero() {
     );
     assert_eq!(intervals, json!([0, 3, 3, 0, 3, 3]), "throughput, median and p99 against the baseline");
     let trust = page.text("document.querySelector('.trust').innerText");
-    assert!(trust.contains("3 of at most 10 rounds, each comparison is decided"), "{trust}");
+    assert!(trust.contains("3 of at most 10 rounds, each planned comparison is decided"), "{trust}");
     let study = page.text("[...document.querySelectorAll('.study')].map(it => it.innerText).join(' ')");
     assert!(study.contains("claims: 1 holds, 1 indicative (one run), 1 not tested"), "{study}");
 }

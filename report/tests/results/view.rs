@@ -8,8 +8,6 @@ use crate::documents;
 
 use std::path::Path;
 use threadcount_judge::explain::explain;
-use threadcount_judge::finding::{Fact, Finding};
-use threadcount_judge::findings::kind_and_number::KindAndNumber;
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_model::comparison::{Ratio, TwoSpeeds, Verdict};
@@ -144,7 +142,9 @@ fn details_have_each_ratio_and_each_claim_of_the_result() {
     for claim in &document.claims {
         assert!(long.contains(&claim.claim), "{long}");
     }
-    assert!(long.contains("0.50x the median response time") && !short.contains("0.80x the CPU per request"));
+    for ratio in ["median response time", "server CPU per request"] {
+        assert!(long.contains(ratio) && !short.contains(ratio), "{ratio}");
+    }
     assert!(long.lines().count() > short.lines().count());
 }
 
@@ -173,31 +173,6 @@ fn two_speeds_what_few_runs_cannot_see_and_what_is_not_significant_are_open() {
     let open = view(&document).open;
     assert!(open[0].ends_with(", too few runs to be sure"), "{open:?}");
     assert!(!open.concat().contains("another speed"), "{open:?}");
-}
-
-#[test]
-fn that_kind_and_number_of_threads_differ_at_once_is_open() {
-    let mut document = with(&[]);
-    document.skipped.clear();
-    assert_eq!(view(&document).open, [] as [String; 0]);
-    let confounded = KindAndNumber {
-        pool_variant: "platform".to_owned(),
-        pool_threads: 200,
-        requests_in_flight: 400,
-        sized_variant: None,
-        arrivals: None,
-    };
-    document.findings.push(Finding {
-        variant: Some("virtual".to_owned()),
-        load: Some("c400".to_owned()),
-        runs: None,
-        fact: Fact::KindAndNumber(confounded),
-    });
-    assert_eq!(
-        view(&document).open,
-        ["virtual vs platform, 400 clients: without a pool of 400 threads, kind or number is open"]
-    );
-    assert!(view(&document).why.iter().all(|it| !it.brief.contains("kind or number")));
 }
 
 #[test]
@@ -245,7 +220,9 @@ fn a_heap_that_was_touched_and_never_needed_is_no_difference_in_memory() {
 #[test]
 fn a_heap_that_is_needed_is_said() {
     let document = with_live_heap(|variant| if variant == "virtual" { 120_000_000 } else { 20_000_000 });
-    assert!(details(&document, STYLE).contains("2.00x the memory needed"), "{}", details(&document, STYLE));
+    let words = details(&document, STYLE);
+    let is_of_memory = |line: &&str| line.trim_start().starts_with("memory needed") && line.contains("2.00");
+    assert!(words.lines().any(|line| is_of_memory(&line)), "{words}");
     assert!(
         terminal(&document, REPORT, STYLE).contains(" 200 MB "),
         "{}",

@@ -8,9 +8,8 @@
 use super::by_time;
 use super::{ConcurrencyLimit, LimitedConnections, LimitedThreads, WaitingThreads, is_full};
 use crate::evidence::connection_pools;
-use crate::evidence::in_flight::InFlight;
 use crate::evidence::variant_runs::{RunFigures, VariantRuns, mean_of};
-use crate::finding::{Fact, Finding, Rule};
+use crate::finding::{Fact, Finding, LimitPlace, Rule};
 use threadcount_model::record::Record;
 use threadcount_model::record::jvm::JvmReadings;
 use threadcount_model::record::neighbour::NeighbourConnections;
@@ -55,26 +54,23 @@ pub(super) struct Demand {
 
 /// Finds a limit unless one of `found` already names what keeps the threads from running.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
-    const NAMED: [Rule; 6] = [
-        Rule::BackendCeiling,
-        Rule::Throttled,
-        Rule::HeldCarriers,
-        Rule::FileIo,
-        Rule::BusyWithoutProgress,
-        Rule::PoolCeiling,
-    ];
     let pinned = found.iter().find_map(|finding| match &finding.fact {
         Fact::PinnedCarriers(pinned) => Some(pinned),
         _ => None,
     });
-    // Time that passes outside the server's threads tells nothing about their number.
-    const OUTSIDE: [Rule; 2] = [Rule::Generator, Rule::HeldSegments];
-    let is_found = |rules: &[Rule]| found.iter().any(|finding| rules.contains(&finding.rule()));
-    let (is_named, is_outside) = (is_found(&NAMED), is_found(&OUTSIDE));
-    if is_named || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
+    // Pinned carriers are the limit only if they are all pinned.
+    let has = |place| {
+        found
+            .iter()
+            .filter(|it| it.rule() != Rule::PinnedCarriers)
+            .any(|it| it.rule().limit_place() == Some(place))
+    };
+    if has(LimitPlace::Inside) || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
         return None;
     }
-    let in_flight = InFlight::of(runs_of_variant)?.requests;
+    // Time that passes outside the server's threads tells nothing about their number.
+    let is_outside = has(LimitPlace::Outside);
+    let in_flight = runs_of_variant.requests_in_flight()?;
     let observed = runs_of_variant.observed();
     let (limits, runs) = observed.in_most(|record| {
         let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
@@ -318,16 +314,22 @@ fn running_in_samples(jvm: &JvmReadings, profile: &WaitProfile) -> Vec<f64> {
     let drawn = || inside(&(0..profile.samples as usize).map(at).collect::<Vec<f64>>()).to_vec();
     let is_let_in = |group: &&WaitGroup| awaits(group) || group.activity.state == ThreadState::Carrier;
     let uncounted: f64 = of_requests(profile).filter(is_let_in).map(|it| profile.mean_threads(it)).sum();
-    counted_running(&jvm.thread_families).filter(|_| uncounted < 0.5).unwrap_or_else(drawn)
+    let counted = counted_running(&jvm.thread_families);
+    if uncounted < 0.5 && counted.len() >= FEWEST_SAMPLES { inside(&counted).to_vec() } else { drawn() }
 }
 
-/// Running requests in each sample, counted exactly; `None` if some threads were not counted, or too seldom.
-fn counted_running(families: &[ThreadFamily]) -> Option<Vec<f64>> {
+/// Running requests in each sample in which all threads that requests run on were counted.
+fn counted_running(families: &[ThreadFamily]) -> Vec<f64> {
     let of_requests: Vec<&ThreadFamily> = families.iter().filter(|it| it.request_share >= MOST).collect();
+    let samples = of_requests.first().map_or(0, |it| it.samples.len());
     let at = |sample: usize| of_requests.iter().filter_map(move |it| it.samples.get(sample));
-    let counted = (0..of_requests.first()?.samples.len()).filter(|it| at(*it).all(|of| !of.is_estimate));
-    let working: Vec<f64> = counted.map(|it| at(it).map(|of| of.working).sum()).collect();
-    (working.len() >= FEWEST_SAMPLES).then(|| inside(&working).to_vec())
+    let counted = (0..samples).filter(|it| at(*it).all(|of| !of.is_estimate));
+    counted.map(|it| at(it).map(|of| of.working).sum()).collect()
+}
+
+fn median(mut counts: Vec<f64>) -> Option<f64> {
+    counts.sort_by(f64::total_cmp);
+    counts.get(counts.len() / 2).copied()
 }
 
 /// Is `count` about the median? Requests that begin or end meanwhile change a count by one, or by a part of it.
@@ -336,9 +338,8 @@ fn is_about(count: f64, median: f64) -> bool {
 }
 
 /// The number of requests that run in nearly all samples; `None` if it varies, or may be steady by chance.
-fn steady_running(mut counts: Vec<f64>, in_flight: f64) -> Option<f64> {
-    counts.sort_by(f64::total_cmp);
-    let median = *counts.get(counts.len() / 2)?;
+fn steady_running(counts: Vec<f64>, in_flight: f64) -> Option<f64> {
+    let median = median(counts.clone())?;
     let alike = counts.iter().filter(|it| is_about(**it, median)).count();
     let is_steady = median >= 1.0 && alike as f64 >= STEADY * counts.len() as f64;
     let chances = [
@@ -357,7 +358,8 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
         |group: &&WaitGroup| demand.are_carriers_held && group.activity.state == ThreadState::Carrier;
     let without_carrier = threads(&mut of_requests(profile).filter(has_no_carrier));
     let is_running = |group: &&WaitGroup| runs(group) && !has_no_carrier(group);
-    let counts = running_in_samples(record.jvm.as_ref()?, profile);
+    let jvm = record.jvm.as_ref()?;
+    let counts = running_in_samples(jvm, profile);
     let running = match demand.are_carriers_held {
         true => threads(&mut of_requests(profile).filter(is_running)),
         false => counts.iter().sum::<f64>() / counts.len().max(1) as f64,
@@ -372,7 +374,8 @@ fn by_waits(record: &Record, profile: &WaitProfile, demand: Demand) -> Option<Co
     // The threads may wait for news of any kind; that is a limit only if the number of running requests is steady.
     let counted = match waiting.is_condition() {
         true => steady_running(counts, demand.in_flight)?,
-        false => running.round().max(1.0),
+        // A draw of few threads may miss some of those that run; a count of all does not.
+        false => median(counted_running(&jvm.thread_families)).unwrap_or(running).round().max(1.0),
     };
     let near = (counted - 1.0).min(MOST * counted)..=(counted + 1.0).max(counted / MOST);
     let at_once = demand.by_time.filter(|by_time| near.contains(by_time)).unwrap_or(counted);

@@ -161,6 +161,23 @@ fn estimates_are_no_counts() {
     );
 }
 
+/// Ten of 26 threads are drawn for a sample, and two of the four that have a permit.
+#[test]
+fn permits_have_the_number_of_the_only_count_of_all_threads_and_not_that_of_draws() {
+    let draws = || {
+        vec![
+            group(ThreadState::Semaphore, "Shop.page:9", 97.0),
+            group(ThreadState::Sleep, "Shop.query:12", 2.0),
+        ]
+    };
+    let mut counted = family("exec-*", &[4.0], Some(("ThreadPoolExecutor", 200, 200)));
+    counted.samples.truncate(1);
+    counted.request_share = 1.0;
+    let at_once = |families| sentence(&found(&record(families, draws())).expect("a finding"));
+    assert!(at_once(vec![counted]).starts_with("never more than 4 requests run at once"));
+    assert!(at_once(vec![]).starts_with("never more than 2 requests run at once"));
+}
+
 #[test]
 fn one_task_that_serves_request_after_request_is_known_by_its_waits() {
     let mut ordered = family("worker-*", &[1.0], Some(("ThreadPoolExecutor", 20, 20)));

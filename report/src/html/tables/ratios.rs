@@ -1,11 +1,10 @@
 //! The ratios of each comparison, each with a little picture of its interval.
 
 use crate::load_words::load_words;
-use crate::view::ratios::{ratio_words, verdict_words};
+use crate::view::ratios::{self, RatioRow};
 use serde::Serialize;
 use threadcount_judge::result::ResultDocument;
-use threadcount_model::comparison::{Comparison, Difference, Ratio, Verdict};
-use threadcount_model::figures;
+use threadcount_model::comparison::{Comparison, Verdict};
 use threadcount_model::interval::Interval;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -13,21 +12,8 @@ pub struct RatioTable {
     pub variant: String,
     pub baseline: String,
     pub load: String,
-    /// One row per metric.
-    pub rows: Vec<RatioRow>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct RatioRow {
-    pub metric: String,
-    pub variant: String,
-    pub baseline: String,
-    pub ratio: String,
-    pub interval: String,
-    pub verdict: String,
-    pub runs: String,
-    /// The ratio and its interval in the little picture.
-    pub bar: Option<Bar>,
+    /// One row per metric, with its little picture.
+    pub rows: Vec<(RatioRow, Option<Bar>)>,
 }
 
 /// Positions in the little picture, in per cent of its width; 50 means equal.
@@ -44,49 +30,24 @@ pub struct Bar {
 #[must_use]
 pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
     let reach = reach(&document.comparisons);
-    document.comparisons.iter().map(|comparison| ratio_table(document, comparison, reach)).collect()
+    document.comparisons.iter().filter_map(|comparison| ratio_table(document, comparison, reach)).collect()
 }
 
-fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> RatioTable {
-    let load = document.experiment.load(&comparison.load);
-    let ratios = comparison.ratios.iter().map(|ratio| ratio_row(ratio, reach));
-    RatioTable {
+fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> Option<RatioTable> {
+    let load = document.experiment.load(&comparison.load)?;
+    let with_bar = |row: RatioRow| {
+        let ratio = comparison.ratio(row.metric);
+        let verdict = ratio.map_or(Verdict::NotEnoughRuns, |it| it.verdict);
+        let verdict = if row.verdict.is_empty() { Verdict::NotEnoughRuns } else { verdict };
+        let bar = ratio.and_then(|it| bar(it.ratio, it.interval, verdict, reach));
+        (row, bar)
+    };
+    Some(RatioTable {
         variant: comparison.variant.clone(),
         baseline: comparison.baseline.clone(),
-        load: load.map_or_else(|| comparison.load.clone(), load_words),
-        rows: ratios.chain(comparison.differences.iter().map(difference_row)).collect(),
-    }
-}
-
-fn ratio_row(ratio: &Ratio, reach: f64) -> RatioRow {
-    let figure = |value| figures::figure(ratio.metric, value);
-    RatioRow {
-        metric: ratio.metric.label().to_owned(),
-        variant: figure(ratio.variant_value),
-        baseline: figure(ratio.baseline_value),
-        ratio: figures::ratio(ratio.ratio),
-        interval: figures::interval_of(ratio).unwrap_or_else(|| "–".to_owned()),
-        verdict: ratio_words(ratio),
-        runs: format!("{} and {}", ratio.runs.0, ratio.runs.1),
-        bar: bar(ratio.ratio, ratio.interval, ratio.verdict, reach),
-    }
-}
-
-/// The row of a metric that is zero in some run and so has no ratio; the difference and its interval stand instead.
-fn difference_row(difference: &Difference) -> RatioRow {
-    let figure = |value| figures::figure(difference.metric, value);
-    let signed = |value: f64| format!("{}{}", if value > 0.0 { "+" } else { "" }, figure(value));
-    let interval = difference.interval.map(|it| format!("[{} .. {}]", signed(it.low), signed(it.high)));
-    RatioRow {
-        metric: difference.metric.label().to_owned(),
-        variant: figure(difference.variant_value),
-        baseline: figure(difference.baseline_value),
-        ratio: signed(difference.difference),
-        interval: interval.unwrap_or_else(|| "–".to_owned()),
-        verdict: verdict_words(difference.verdict, &difference.basis),
-        runs: format!("{} and {}", difference.runs.0, difference.runs.1),
-        bar: None,
-    }
+        load: load_words(load),
+        rows: ratios::rows(comparison, load).into_iter().map(with_bar).collect(),
+    })
 }
 
 /// The largest ratio that the little pictures of the comparisons must show, as a logarithm.

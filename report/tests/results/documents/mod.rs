@@ -74,7 +74,8 @@ pub fn hostile() -> ResultDocument {
 }
 
 fn poison(value: &mut serde_json::Value) {
-    const FIXED: [&str; 15] = [
+    const FIXED: [&str; 16] = [
+        "size",
         "level",
         "rule",
         "shown_by",
@@ -253,7 +254,7 @@ fn experiment(variants: &[Variant], loads: &[LoadSpec]) -> Experiment {
             what: "a laptop's fan stays silent".into(),
             why: "this machine has no fan".into(),
         }],
-        quick: true,
+        size: SessionSize::Quick,
     }
 }
 

@@ -1,10 +1,10 @@
-//! `quick:`: smaller sizes for `--quick`.
+//! `quick:` and `decided:`: other sizes than those of the file, for `--quick` and for a study's claims.
 
 use super::{known, variant_list};
 use std::collections::BTreeMap;
 use threadcount_model::experiment::capacity::SHORTEST_STEP_S;
 use threadcount_model::experiment::warm_up::WarmUpTime;
-use threadcount_model::experiment::{Experiment, LoadSpec, Protocol};
+use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, SessionSize};
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
@@ -13,9 +13,20 @@ use threadcount_model::parse::value_kinds::{AnyDuration, Count, LargeCount, Posi
 use threadcount_model::parse::yaml::{Kind, Node};
 use threadcount_model::{keys, value_kinds};
 
-/// Sizes where the file has no `quick:`.
-const DURATION_S: f64 = 10.0;
-const RUNS: u32 = 3;
+/// Sizes for which the file has no figure.
+struct Defaults {
+    size: SessionSize,
+    /// How long each load lasts at most.
+    duration_s: f64,
+    runs: u32,
+    budget_s: Option<f64>,
+}
+
+const QUICK: Defaults = Defaults { size: SessionSize::Quick, duration_s: 10.0, runs: 3, budget_s: None };
+/// Two cores start, warm up and measure five servers under two loads three times in ten minutes.
+const DECIDED: Defaults =
+    Defaults { size: SessionSize::Decided, duration_s: 6.0, runs: 8, budget_s: Some(660.0) };
+/// The longest step of a search.
 const STEP_S: f64 = 3.0;
 
 const KEYS: &[KeySpec] = keys! {
@@ -25,7 +36,7 @@ const KEYS: &[KeySpec] = keys! {
     warmup: WarmUp,
     budget: PositiveDuration,
     variants: List<Text>,
-    loads: BTreeMap<String, QuickLoadKeys>,
+    loads: BTreeMap<String, LoadSizeKeys>,
     only_loads: Vec<Text>,
 };
 
@@ -38,15 +49,15 @@ const LOAD: &[KeySpec] = keys! {
 };
 
 value_kinds! {
-    /// Smaller sizes for --quick.
-    pub(super) QuickKeys = |generator| map(generator, KEYS, json_schema!({}));
+    /// Other sizes than those of the file.
+    pub(super) SizeKeys = |generator| map(generator, KEYS, json_schema!({}));
 
-    QuickLoadKeys = |generator| map(generator, LOAD, json_schema!({"type": ["object", "null"]}));
+    LoadSizeKeys = |generator| map(generator, LOAD, json_schema!({"type": ["object", "null"]}));
 }
 
-/// The changes that `--quick` makes.
+/// The changes to an experiment.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Quick {
+struct Changes {
     warmup: Option<WarmUpTime>,
     budget_s: Option<f64>,
     all: Sizes,
@@ -55,7 +66,7 @@ pub(super) struct Quick {
     only_loads: Option<Vec<String>>,
 }
 
-/// The changes that `--quick` makes to a load.
+/// The changes to a load.
 #[derive(Clone, Debug, Default)]
 struct Sizes {
     duration_s: Option<f64>,
@@ -66,28 +77,48 @@ struct Sizes {
     warmup_s: Option<f64>,
 }
 
-pub(super) fn read(node: &Node, experiment: &Experiment) -> Result<Quick, Diagnostic> {
-    let fields = Fields::open(node, "`quick`", KEYS)?;
+/// Applies the sizes of the session. Both keys are read, so that a mistake in either is found whatever the session.
+pub(super) fn apply(
+    fields: &Fields<'_>,
+    size: SessionSize,
+    experiment: &mut Experiment,
+) -> Result<(), Diagnostic> {
+    let changes = |key, place| fields.read(key, |node| read(node, place, experiment));
+    let quick = changes("quick", ["`quick`", "a load in `quick`"])?;
+    let decided = changes("decided", ["`decided`", "a load in `decided`"])?;
+    match size {
+        SessionSize::AsWritten => {}
+        SessionSize::Quick => quick.unwrap_or_default().apply(experiment, &QUICK),
+        SessionSize::Decided if experiment.study.is_none() && decided.is_none() => {}
+        SessionSize::Decided => decided.unwrap_or_default().apply(experiment, &DECIDED),
+    }
+    Ok(())
+}
+
+/// Reads the changes of one key; `places` is how messages call it and a load in it.
+fn read(node: &Node, places: [&'static str; 2], experiment: &Experiment) -> Result<Changes, Diagnostic> {
+    let fields = Fields::open(node, places[0], KEYS)?;
     let names: Vec<String> = experiment.variants.iter().map(|variant| variant.name.clone()).collect();
     let mut loads = Vec::new();
     if let Some(node) = fields.get("loads") {
         let Kind::Map(entries) = &node.kind else {
             let message = format!(
-                "`loads` in `quick` is a map from a load's name to its sizes, and this is {}",
+                "`loads` in {} is a map from a load's name to its sizes, and this is {}",
+                places[0],
                 node.noun()
             );
             return Err(Diagnostic::new(node.span.clone(), message, "expected `c400: {...}`")
                 .help("write, for example, `loads: {c400: {runs: 2}}`"));
         };
-        for (key, node) in entries {
-            let at = Node { span: key.span.clone(), kind: Kind::Null };
-            known(&at, &key.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
-            let fields = Fields::open(node, "a load in `quick`", LOAD)?;
+        for (load, node) in entries {
+            let at = Node { span: load.span.clone(), kind: Kind::Null };
+            known(&at, &load.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
+            let fields = Fields::open(node, places[1], LOAD)?;
             let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
-            loads.push((key.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
+            loads.push((load.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
         }
     }
-    Ok(Quick {
+    Ok(Changes {
         warmup: fields.read("warmup", |node| node.warm_up("warmup"))?,
         budget_s: fields.read("budget", |node| node.positive_seconds("budget"))?,
         all: sizes(&fields, &names)?,
@@ -116,14 +147,14 @@ fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Diagnostic> {
     })
 }
 
-impl Quick {
-    /// Applies the small sizes to the experiment.
-    pub(super) fn apply(self, experiment: &mut Experiment) {
-        experiment.quick = true;
+impl Changes {
+    fn apply(self, experiment: &mut Experiment, defaults: &Defaults) {
+        experiment.size = defaults.size;
         if let Some(warmup) = self.warmup {
             experiment.set_warmup(warmup);
         }
-        experiment.budget_s = self.budget_s.or(experiment.budget_s);
+        let shorter_s = defaults.budget_s.into_iter().chain(experiment.budget_s).reduce(f64::min);
+        experiment.budget_s = self.budget_s.or(shorter_s);
         let first = experiment.loads.first().map(|load| load.name.clone());
         let mut resized = Vec::new();
         experiment.loads.retain_mut(|load| {
@@ -132,7 +163,7 @@ impl Quick {
             }
             let own = self.loads.iter().find(|(name, _)| *name == load.name).map(|(_, sizes)| sizes);
             let requests = load.requests;
-            let is_left = self.all.clone().with(own.cloned().unwrap_or_default()).apply(load);
+            let is_left = self.all.clone().with(own.cloned().unwrap_or_default()).apply(load, defaults);
             if requests != load.requests {
                 resized.push(load.name.clone());
             }
@@ -164,8 +195,8 @@ impl Sizes {
         }
     }
 
-    /// Applies the small sizes to a load. Returns `false` if no variant is left under it.
-    fn apply(self, load: &mut LoadSpec) -> bool {
+    /// Applies the sizes to a load. Returns `false` if no variant is left under it.
+    fn apply(self, load: &mut LoadSpec, defaults: &Defaults) -> bool {
         (load.duration_s, load.requests) = match (self.duration_s, self.requests) {
             // The steps of a capacity load have no number of requests, and short steps show nothing.
             (duration_s, _) if load.workload.capacity().is_some() => {
@@ -173,7 +204,9 @@ impl Sizes {
                 (Some(duration_s.unwrap_or(own_s).max(SHORTEST_STEP_S)), None)
             }
             (iteration_s, _) if !load.workload.needs_server() => (iteration_s.or(load.duration_s), None),
-            (None, None) => (Some(load.duration_s.map_or(DURATION_S, |own| own.min(DURATION_S))), None),
+            (None, None) => {
+                (Some(load.duration_s.map_or(defaults.duration_s, |own| own.min(defaults.duration_s))), None)
+            }
             sizes => sizes,
         };
         // A shorter ramp climbs to the same rate.
@@ -182,8 +215,8 @@ impl Sizes {
             _ => shape,
         });
         load.warmup_s = self.warmup_s.or(load.warmup_s);
-        load.runs = self.runs.unwrap_or_else(|| load.runs.min(RUNS));
-        load.protocol = Protocol::adaptive(true);
+        load.runs = self.runs.unwrap_or_else(|| load.runs.min(defaults.runs));
+        load.protocol = Protocol::adaptive(defaults.size == SessionSize::Quick);
         self.variants.is_none_or(|variants| load.keep_only(&variants))
     }
 }
