@@ -1,5 +1,5 @@
 //! Finds the root cause in the log of a program that gave up: the deepest cause of its last stack trace, else the last line at the level of
-//! an error, else the last line.
+//! an error, else the last complaint, else the last line.
 
 /// The largest number of lines in a message; a longer text is something else.
 const MOST_MESSAGE_LINES: usize = 30;
@@ -8,6 +8,21 @@ const LONGEST: usize = 400;
 
 /// The levels of a log at which a program gives up, in lower case.
 const LEVELS: [&str; 6] = ["error", "fatal", "severe", "critical", "panic", "panicked"];
+
+/// Words of a complaint that has no level, in lower case.
+const COMPLAINTS: [&str; 11] = [
+    "fail",
+    "cannot",
+    "could not",
+    "unable",
+    "refused",
+    "denied",
+    "not found",
+    "no such",
+    "no matching",
+    "invalid",
+    "already in use",
+];
 
 /// What `java` prints behind the line that says which option is wrong.
 const BEHIND_THE_CAUSE: [&str; 2] = [
@@ -41,15 +56,16 @@ fn cut(cause: &str) -> String {
     if is_cut { cause.chars().take(LONGEST).chain(['…']).collect() } else { cause.to_owned() }
 }
 
-/// The last line at the level of an error or with the name of an exception. The line below belongs to it where it ends in a colon, or where
+/// The last line at the level of an error or with the name of an exception, else the last one with the words of a complaint. The line below belongs to it where it ends in a colon, or where
 /// the log ends with that line.
 #[must_use]
 pub fn trouble(lines: &[String]) -> Option<String> {
-    let at = lines.iter().rposition(|line| !is_frame(line) && is_trouble(line))?;
+    let last = |is_meant: fn(&str) -> bool| lines.iter().rposition(|line| !is_frame(line) && is_meant(line));
+    let at = last(is_trouble).or_else(|| last(is_complaint))?;
     let line = lines[at].trim();
     let line = INTRODUCTIONS[..2].iter().find_map(|word| line.strip_prefix(word)).unwrap_or(line);
     let below = lines.get(at + 1).map(|below| below.trim()).filter(|below| !below.is_empty());
-    let is_end = lines[at + 1..].iter().filter(|line| !line.trim().is_empty()).count() == 1;
+    let is_end = is_trouble(line) && lines[at + 1..].iter().filter(|it| !it.trim().is_empty()).count() == 1;
     Some(match below {
         Some(below) if line.ends_with(':') || is_end => format!("{line} {below}"),
         _ => line.to_owned(),
@@ -60,6 +76,11 @@ fn is_trouble(line: &str) -> bool {
     line.split(|c: char| !c.is_alphanumeric()).any(|word| {
         word.ends_with("Exception") || word.ends_with("Error") || LEVELS.contains(&&*word.to_lowercase())
     })
+}
+
+fn is_complaint(line: &str) -> bool {
+    let line = line.to_lowercase();
+    COMPLAINTS.iter().any(|words| line.contains(words))
 }
 
 /// The program's own summary, like Spring Boot's: paragraphs below the headings `Description:` and `Action:`.
@@ -194,6 +215,11 @@ mod tests {
                 "starting\nserver: line 3: java: command not found\n\n",
                 "server: line 3: java: command not found",
             ),
+            (
+                "No matching benchmarks. Miss-spelled regexp?\nUse EXTRA verbose mode to debug the pattern matching.\n",
+                "No matching benchmarks. Miss-spelled regexp?",
+            ),
+            ("listen: address already in use\nusage: server [PORT]\n", "listen: address already in use"),
             ("started\nno main manifest attribute, in x.jar\n\n", "no main manifest attribute, in x.jar"),
             (
                 "Unrecognized option: -foo\nError: Could not create the Java Virtual Machine.\n\
@@ -220,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_program_that_still_runs_has_no_cause_without_a_complaint() {
-        assert_eq!(complaint(&["listening, terrors cannot fail to be found".to_owned()]), None);
+        assert_eq!(complaint(&["listening, terrors are no errors here".to_owned()]), None);
         assert_eq!(cause(&["listening".to_owned()]).as_deref(), Some("listening"));
     }
 

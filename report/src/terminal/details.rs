@@ -103,18 +103,29 @@ fn pauses(page: &mut Page, load: &LoadView) {
     }
 }
 
+/// Columns before each ratio.
+const INDENT: usize = 4;
+
 /// Adds the ratios of each comparison: those with a verdict, then the others.
 fn comparisons(page: &mut Page, load: &LoadView) {
     for (pair, rows) in &load.comparisons {
         page.indented(2, page.painted(pair, Tone::Strong));
         for part in rows.chunk_by(|a, b| a.verdict.is_empty() == b.verdict.is_empty()) {
-            let cells = |row: &RatioRow| {
-                let label = row.label.split(" (").next().unwrap_or(row.label).to_owned();
-                let figures = format!("{} against {}", row.variant, row.baseline);
-                vec![label, row.ratio.clone(), row.interval.clone(), figures, row.verdict.clone()]
+            let table = |has_figures: bool| {
+                let cells = |row: &RatioRow| {
+                    let label = row.label.split(" (").next().unwrap_or(row.label).to_owned();
+                    let figures = format!("{} against {}", row.variant, row.baseline);
+                    let ratio = [label, row.ratio.clone(), row.interval.clone()];
+                    let figures = has_figures.then_some(figures);
+                    ratio.into_iter().chain(figures).chain([row.verdict.clone()]).collect()
+                };
+                layout::table(&part.iter().map(cells).collect::<Vec<_>>(), if has_figures { "<><<<" } else { "<><<" })
             };
-            for line in layout::table(&part.iter().map(cells).collect::<Vec<_>>(), "<><<<") {
-                page.indented(4, line);
+            // A narrow terminal has the figures in the table above alone.
+            let whole = table(true);
+            let fits = INDENT + layout::widest(&whole) <= page.width();
+            for line in if fits { whole } else { table(false) } {
+                page.indented(INDENT, line);
             }
         }
         page.blank();
