@@ -40,11 +40,15 @@ fn every_experiment_can_be_read_in_each_size_and_claims_of_studies_are_decided_i
 }
 
 #[test]
-fn each_load_that_a_claim_of_a_study_is_about_runs_in_the_decided_size() {
+fn each_variant_and_load_that_a_claim_is_about_runs_in_the_decided_size() {
     for line in Places::from_folders([folder()]).list() {
         let decided = read(&line.path, SessionSize::Decided).expect("an experiment");
         let figures = decided.claims.iter().flat_map(|claim| claim.expression.figures());
-        let missing: Vec<_> = figures.filter(|it| decided.load(&it.load).is_none()).collect();
+        let runs = |variant: &str, load: &str| {
+            let load = decided.load(load).expect("its load");
+            decided.variants.iter().any(|it| it.name == variant && load.includes(&it.name))
+        };
+        let missing: Vec<_> = figures.filter(|it| !runs(&it.variant, &it.load)).collect();
         assert!(missing.is_empty(), "{}: {missing:?}", line.name);
     }
 }

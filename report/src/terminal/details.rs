@@ -119,7 +119,10 @@ fn comparisons(page: &mut Page, load: &LoadView) {
                     let figures = has_figures.then_some(figures);
                     ratio.into_iter().chain(figures).chain([row.verdict.clone()]).collect()
                 };
-                layout::table(&part.iter().map(cells).collect::<Vec<_>>(), if has_figures { "<><<<" } else { "<><<" })
+                layout::table(
+                    &part.iter().map(cells).collect::<Vec<_>>(),
+                    if has_figures { "<><<<" } else { "<><<" },
+                )
             };
             // A narrow terminal has the figures in the table above alone.
             let whole = table(true);

@@ -29,7 +29,10 @@ fn the_terminal_summary_reads_well_at_132_columns() {
     assert!(text.lines().all(|line| line.chars().count() <= 132), "{text}");
     insta::assert_snapshot!(text);
     let narrow = details(&documents::demo(), TerminalStyle { width: 80, colour: false });
-    assert!(narrow.contains("    median response time             0.50  [0.49, 0.51]    lower\n"), "{narrow}");
+    assert!(
+        narrow.contains("    median response time             0.50  [0.49, 0.51]    lower\n"),
+        "{narrow}"
+    );
 }
 
 #[test]
