@@ -23,7 +23,7 @@ struct Defaults {
 }
 
 const QUICK: Defaults = Defaults { size: SessionSize::Quick, duration_s: 10.0, runs: 3, budget_s: None };
-/// Two cores start, warm up and measure five servers under two loads three times in ten minutes.
+/// In this time two cores start, warm up and measure some 25 servers.
 const DECIDED: Defaults =
     Defaults { size: SessionSize::Decided, duration_s: 6.0, runs: 8, budget_s: Some(660.0) };
 /// The longest step of a search.

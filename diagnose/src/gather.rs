@@ -84,7 +84,7 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
     let mut snapshots: Vec<Snapshot> = Vec::new();
     let mut locks: Vec<(Duration, LockSnapshot)> = Vec::new();
     let mut unresponsive = false;
-    let mut is_halted = false;
+    let mut is_halted = false; // A JVM that was stopped after an answer or two is not slow.
     let mut missing = None;
     let mut next = Some(FIRST_LOOK);
     while let Some((due, commands)) = next.zip(commands.as_mut()).filter(|_| !is_enough(&snapshots)) {
@@ -102,11 +102,9 @@ pub fn gather(pid: u32, options: Options, stop: &Arc<AtomicBool>) -> Result<Gath
                 }
                 snapshots.push(snapshot);
             }
-            Err(CommandError::Interrupted) => return Err(CommandError::Interrupted.into()),
-            Err(CommandError::Refused(ended @ Refusal::NoSuchProcess { .. })) => {
-                return Err(CommandError::Refused(ended).into());
-            }
-            // It may have been stopped after an answer or two, which do not make it slow.
+            Err(
+                ended @ (CommandError::Interrupted | CommandError::Refused(Refusal::NoSuchProcess { .. })),
+            ) => return Err(ended.into()),
             Err(CommandError::Refused(halted @ Refusal::Stopped { .. })) => {
                 missing_sources.add(Source::Attach, halted.to_string());
                 is_halted = true;

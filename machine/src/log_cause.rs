@@ -24,7 +24,7 @@ const COMPLAINTS: [&str; 11] = [
     "already in use",
 ];
 
-/// What `java` prints behind the line that says which option is wrong.
+/// The lines that `java` prints below the one that names the wrong option.
 const BEHIND_THE_CAUSE: [&str; 2] = [
     "Error: Could not create the Java Virtual Machine.",
     "Error: A fatal exception has occurred. Program will exit.",
@@ -56,8 +56,8 @@ fn cut(cause: &str) -> String {
     if is_cut { cause.chars().take(LONGEST).chain(['…']).collect() } else { cause.to_owned() }
 }
 
-/// The last line at the level of an error or with the name of an exception, else the last one with the words of a complaint. The line below belongs to it where it ends in a colon, or where
-/// the log ends with that line.
+/// The last line at the level of an error or with the name of an exception; without one, the last line with the words of a complaint. The
+/// line below belongs to it if it ends in a colon, and to an error also if the log ends there.
 #[must_use]
 pub fn trouble(lines: &[String]) -> Option<String> {
     let last = |is_meant: fn(&str) -> bool| lines.iter().rposition(|line| !is_frame(line) && is_meant(line));

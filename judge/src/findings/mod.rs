@@ -35,8 +35,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 // The order is that of the rules: those that put the measurement itself in doubt come first, and allocation comes before the findings
-// that it may explain. The names here, in kebab case, are the names in JSON. `is` says where requests wait,
-// for those that are a limit.
+// that it may explain. The names here, in kebab case, are the names in JSON. `is` names the place where
+// requests wait for a limit; a finding without it limits nothing.
 findings! {
     /// The load generator was the bottleneck, so the figures are its own.
     Generator(generator::GeneratorBottleneck) is Outside { find: generator::find }

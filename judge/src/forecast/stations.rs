@@ -15,7 +15,7 @@ use threadcount_stats::stations::Station;
 const QUEUEING: f64 = 1.0;
 /// ... and at least this share of them.
 const QUEUEING_SHARE: f64 = 0.05;
-/// What requests queue for is in use all the time if one of them waits in this share of the samples.
+/// A thing that requests queue for counts as always in use if one of them waits for it in this share of the samples.
 const NEARLY_ALWAYS: f64 = 0.95;
 /// Without a pool that tells its size, this share of the time may pass without a thread; more may be a queue that nobody sees.
 const MOST_WITHOUT_THREAD: f64 = 0.2;
@@ -68,8 +68,8 @@ fn connections<'a>(time: &RequestTime, record: &'a Record) -> Vec<NamedStation<'
     used.collect()
 }
 
-/// What requests queue for in the code; `None` if it is free at times, because nobody knows how much more it could serve. Waits for a connection
-/// are no queue of the code where pools tell how busy they are.
+/// The locks, permits and queues of the code for which requests wait; `None` if one of them is free at times, because nobody knows how much more
+/// it could serve. A wait for a connection is left to the pools if they tell how busy they are.
 fn queues<'a>(time: &RequestTime, record: &Record, has_pools: bool) -> Option<Vec<NamedStation<'a>>> {
     let in_flight = time.service_time_ms * time.rate_per_s / 1e3;
     let is_queue = |part: &&RequestTimePart| {

@@ -87,7 +87,7 @@ fn table(all: &[Listed], width: usize) -> String {
             ]
         }
     };
-    let head = ["experiment", "--quick", "run", "full", "question"].map(str::to_owned).to_vec();
+    let head = ["experiment", "quick", "run", "full", "question"].map(str::to_owned).to_vec();
     let rows: Vec<Vec<String>> = std::iter::once(head).chain(all.iter().map(row)).collect();
     layout::table(&rows, "<>>><").iter().map(|line| layout::cut(line, width) + "\n").collect()
 }
@@ -136,8 +136,8 @@ mod tests {
         let all = [listed("short", Ok(about("Why?"))), listed("a-longer-name", Ok(about(&"x".repeat(90))))];
         let text = table(&all, 60);
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines[0], "experiment     --quick   run  full  question");
-        assert_eq!(lines[1], "short             77 s  77 s  77 s  Why?");
+        assert_eq!(lines[0], "experiment     quick   run  full  question");
+        assert_eq!(lines[1], "short           77 s  77 s  77 s  Why?");
         assert!(lines[2].ends_with('…') && lines[2].chars().count() == 60, "{text}");
     }
 

@@ -182,8 +182,8 @@ fn lines_fit_a_terminal_of_80_columns_and_words_stay_whole() {
 }
 
 #[test]
-fn a_terminal_of_120_columns_shows_the_whole_question_of_each_experiment() {
-    let (code, said) = on_a_terminal(120, &["list"]);
+fn a_terminal_of_112_columns_shows_the_whole_question_of_each_experiment() {
+    let (code, said) = on_a_terminal(112, &["list"]);
     assert!(code == Some(0) && said.lines().count() > 20 && !said.contains('…'), "{said}");
 }
 

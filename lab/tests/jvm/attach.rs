@@ -11,7 +11,6 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
-use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 use threadcount_machine::attach;
 use threadcount_machine::attach::{CommandError, JvmProcess, Refusal};
@@ -43,7 +42,7 @@ impl Program {
         Self { child, jvm }
     }
 
-    fn signal(&self, name: &str) {
+    pub(super) fn signal(&self, name: &str) {
         assert!(Command::new("kill").args([name, &self.jvm.to_string()]).status().unwrap().success());
     }
 }
@@ -229,28 +228,6 @@ fn what_refuses_says_why_and_leaves_no_file() {
     assert!(matches!(error, CommandError::Refused(Refusal::NoSuchProcess { .. })), "{error}");
 }
 
-#[test]
-fn a_jvm_that_is_stopped_while_it_answers_is_said_to_be_stopped_and_not_to_be_slow() {
-    let classes = classes();
-    let program = Program::start(idle(25, classes.path(), &[]));
-    let jvm = JvmProcess::find(program.jvm).unwrap();
-    let ask = || attach::diagnostic_command(&jvm, "Thread.print", Duration::from_secs(1));
-    ask().unwrap();
-    for round in 0..3 {
-        let error = thread::scope(|scope| {
-            let asked = scope.spawn(|| (0..).find_map(|_| ask().err()));
-            thread::sleep(Duration::from_millis(50));
-            program.signal("-STOP");
-            asked.join().unwrap().unwrap()
-        });
-        let says = error.to_string();
-        assert!(says.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "round {round}: {says}");
-        assert!(says.contains(&format!("`kill -CONT {}`", program.jvm)), "{says}");
-        program.signal("-CONT");
-        comes_true("it answers again", || ask().is_ok());
-    }
-}
-
 /// Only its library shows what it is: any program with such a one will do.
 #[test]
 fn an_openj9_jvm_is_refused_with_the_reason() {
@@ -381,7 +358,7 @@ fn a_jvm_that_holds_an_older_probe_gets_the_new_one_beside_it() {
     }
 }
 
-fn comes_true(what: &str, condition: impl Fn() -> bool) {
+pub(super) fn comes_true(what: &str, condition: impl Fn() -> bool) {
     let give_up = Instant::now() + LIMIT;
     while !condition() {
         assert!(Instant::now() < give_up, "{what}");

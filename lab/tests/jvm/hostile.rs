@@ -1,5 +1,6 @@
 //! `threadcount diagnose` where a source of evidence fails, and where names of threads look like what the JVM prints.
 
+use super::attach::comes_true;
 use crate::java;
 
 use assert_cmd::cargo::cargo_bin;
@@ -221,8 +222,8 @@ fn a_jvm_that_is_stopped_during_its_diagnosis_is_said_to_be_stopped_and_not_to_b
     let jvm = Jvm::start(command);
     let output = thread::scope(|scope| {
         let diagnosed = scope.spawn(|| diagnose(jvm.pid(), &[]));
-        // Between the first of its three dumps and the last one.
-        sleep(Duration::from_millis(1_200));
+        // The JVM has opened its socket for the first command, and the last of three dumps is two seconds away.
+        comes_true("it was asked", || Path::new(&format!("/tmp/.java_pid{}", jvm.pid())).exists());
         jvm.signal("-STOP");
         diagnosed.join().unwrap()
     });

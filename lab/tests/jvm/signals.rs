@@ -1,10 +1,12 @@
-//! SIGQUIT, by which a JVM is told to listen for commands, where the JVM does not handle it.
+//! A JVM that does not handle SIGQUIT, by which it is told to listen for commands, and one that SIGSTOP stops while it answers.
 
-use super::attach::{Program, classes, idle};
+use super::attach::{Program, classes, comes_true, idle};
 use crate::java;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 use threadcount_machine::attach::{CommandError, JvmProcess, Refusal, diagnostic_command};
 
@@ -52,5 +54,31 @@ fn a_jvm_that_does_not_handle_sigquit_is_asked_while_it_listens_and_is_never_end
         let error = diagnostic_command(&jvm, "VM.version", LIMIT).unwrap_err();
         assert!(matches!(error, CommandError::Refused(Refusal::IgnoresSignal { .. })), "{error}");
         assert_eq!(program.child.try_wait().unwrap(), None, "it lives");
+    }
+}
+
+#[test]
+fn a_jvm_that_is_stopped_while_it_answers_is_said_to_be_stopped_and_not_to_be_slow() {
+    let classes = classes();
+    let program = Program::start(idle(25, classes.path(), &[]));
+    let jvm = JvmProcess::find(program.jvm).unwrap();
+    let ask = || diagnostic_command(&jvm, "Thread.print", Duration::from_secs(1));
+    comes_true("it answers", || ask().is_ok());
+    for round in 0..3 {
+        let is_stopped = AtomicBool::new(false);
+        let error = thread::scope(|scope| {
+            // Before the signal a busy machine may be slow.
+            let failed = || ask().err().filter(|_| is_stopped.load(Ordering::Relaxed));
+            let asked = scope.spawn(move || (0..).find_map(|_| failed()));
+            thread::sleep(Duration::from_millis(50));
+            program.signal("-STOP");
+            is_stopped.store(true, Ordering::Relaxed);
+            asked.join().unwrap().unwrap()
+        });
+        let says = error.to_string();
+        assert!(says.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "round {round}: {says}");
+        assert!(says.contains(&format!("`kill -CONT {}`", program.jvm)), "{says}");
+        program.signal("-CONT");
+        comes_true("it answers again", || ask().is_ok());
     }
 }

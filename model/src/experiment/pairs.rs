@@ -9,6 +9,12 @@ pub struct Pair<'a> {
     pub other: &'a Variant,
 }
 
+impl Pair<'_> {
+    fn has_names_of(&self, other: &Pair<'_>) -> bool {
+        (&self.variant.name, &self.other.name) == (&other.variant.name, &other.other.name)
+    }
+}
+
 impl Experiment {
     /// The first variant that runs under the load.
     #[must_use]
@@ -38,21 +44,20 @@ impl Experiment {
         with_baseline.chain(with_named).chain(with_first_java).collect()
     }
 
-    /// All pairs that are compared: [`Self::pairs`], and virtual threads with each pool of [`Self::kind_pairs`], for which a session
-    /// does not wait.
+    /// All pairs that are compared.
     #[must_use]
     pub fn all_pairs<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
+        self.pairs(load).into_iter().chain(self.pairs_beside(load)).collect()
+    }
+
+    /// Virtual threads with each pool of [`Self::kind_pairs`], unless the experiment asks for this pair itself. A session does not wait until
+    /// they are decided.
+    #[must_use]
+    pub fn pairs_beside<'a>(&'a self, load: &LoadSpec) -> Vec<Pair<'a>> {
         let planned = self.pairs(load);
-        let is_planned = |it: &Pair<'_>| {
-            let names = [&it.variant.name, &it.other.name];
-            planned.iter().any(|known| names == [&known.variant.name, &known.other.name])
-        };
         let of_kind = self.kind_pairs(load).into_iter();
-        let beside: Vec<Pair<'a>> = of_kind
-            .map(|pair| Pair { variant: pair.other, other: pair.variant })
-            .filter(|pair| !is_planned(pair))
-            .collect();
-        planned.iter().copied().chain(beside).collect()
+        let turned = of_kind.map(|pair| Pair { variant: pair.other, other: pair.variant });
+        turned.filter(|pair| planned.iter().all(|known| !known.has_names_of(pair))).collect()
     }
 
     /// The variant that the question is about where all run the same server: virtual threads beside a baseline on platform threads.

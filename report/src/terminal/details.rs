@@ -124,7 +124,7 @@ fn comparisons(page: &mut Page, load: &LoadView) {
                     if has_figures { "<><<<" } else { "<><<" },
                 )
             };
-            // A narrow terminal has the figures in the table above alone.
+            // On a narrow terminal the figures stand only in the table above.
             let whole = table(true);
             let fits = INDENT + layout::widest(&whole) <= page.width();
             for line in if fits { whole } else { table(false) } {

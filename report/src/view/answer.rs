@@ -9,6 +9,7 @@ use threadcount_judge::words::decision::{self as decision_words, is_yes_or_no};
 use threadcount_judge::words::metric::noun;
 use threadcount_judge::words::reasons;
 use threadcount_model::doubt::Doubt;
+use threadcount_model::experiment::pairs::Pair;
 use threadcount_model::experiment::{LoadSpec, Workload};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
@@ -73,16 +74,13 @@ fn of_runs(document: &ResultDocument) -> Vec<String> {
     sentences
 }
 
-/// Whether it is more than a comparison of virtual threads with a pool that nobody asked for.
+/// Whether the experiment asks for this comparison itself.
 fn is_planned(document: &ResultDocument, it: &Headline<'_>) -> bool {
-    let names = [&it.comparison.variant, &it.comparison.baseline];
-    let of_kind = document.experiment.kind_pairs(it.load);
-    !of_kind.iter().any(|pair| [&pair.other.name, &pair.variant.name] == names)
-        || document
-            .experiment
-            .pairs(it.load)
-            .iter()
-            .any(|pair| [&pair.variant.name, &pair.other.name] == names)
+    let beside = document.experiment.pairs_beside(it.load);
+    let is_it = |pair: &Pair<'_>| {
+        pair.variant.name == it.comparison.variant && pair.other.name == it.comparison.baseline
+    };
+    !beside.iter().any(is_it)
 }
 
 /// Whether it compares virtual threads, which the answer is about, with the largest pool, and this pool is not named as equally good.

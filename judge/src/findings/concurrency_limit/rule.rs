@@ -54,29 +54,23 @@ pub(super) struct Demand {
 
 /// Finds a limit unless one of `found` already names what keeps the threads from running.
 pub(crate) fn find_after(runs_of_variant: &VariantRuns<'_>, found: &[Finding]) -> Option<Finding> {
-    let pinned = found.iter().find_map(|finding| match &finding.fact {
-        Fact::PinnedCarriers(pinned) => Some(pinned),
-        _ => None,
-    });
-    // Pinned carriers are the limit only if they are all pinned.
-    let has = |place| {
-        found
-            .iter()
-            .filter(|it| it.rule() != Rule::PinnedCarriers)
-            .any(|it| it.rule().limit_place() == Some(place))
+    let keeps_threads_from_running = |finding: &Finding| match &finding.fact {
+        Fact::PinnedCarriers(pinned) => pinned.is_the_limit() != Some(false),
+        fact => fact.rule().limit_place() == Some(LimitPlace::Inside),
     };
-    if has(LimitPlace::Inside) || pinned.is_some_and(|it| it.is_the_limit() != Some(false)) {
+    if found.iter().any(keeps_threads_from_running) {
         return None;
     }
+    let are_carriers_held = found.iter().any(|it| it.rule() == Rule::PinnedCarriers);
     // Time that passes outside the server's threads tells nothing about their number.
-    let is_outside = has(LimitPlace::Outside);
+    let is_outside = found.iter().any(|it| it.rule().limit_place() == Some(LimitPlace::Outside));
     let in_flight = runs_of_variant.requests_in_flight()?;
     let observed = runs_of_variant.observed();
     let (limits, runs) = observed.in_most(|record| {
         let rate_per_s = Some(record.observed_window()?.0.rate_per_s.completed).filter(|rate| *rate > 0.0)?;
         let demand = Demand::of(record, in_flight, Some(rate_per_s));
         let by_time = demand.by_time.filter(|_| !is_outside);
-        limit(record, Demand { are_carriers_held: pinned.is_some(), by_time, ..demand })
+        limit(record, Demand { are_carriers_held, by_time, ..demand })
     })?;
     let mean = |figure: fn(&ConcurrencyLimit) -> Option<f64>| mean_of(limits.iter().filter_map(figure));
     let most = limits.iter().map(|it| it.at_once).fold(0.0, f64::max);
@@ -327,6 +321,7 @@ fn counted_running(families: &[ThreadFamily]) -> Vec<f64> {
     counted.map(|it| at(it).map(|of| of.working).sum()).collect()
 }
 
+/// The median; of an even number of counts the higher one of the middle two, so that it was counted.
 fn median(mut counts: Vec<f64>) -> Option<f64> {
     counts.sort_by(f64::total_cmp);
     counts.get(counts.len() / 2).copied()

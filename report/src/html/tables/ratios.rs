@@ -36,10 +36,10 @@ pub fn ratios(document: &ResultDocument) -> Vec<RatioTable> {
 fn ratio_table(document: &ResultDocument, comparison: &Comparison, reach: f64) -> Option<RatioTable> {
     let load = document.experiment.load(&comparison.load)?;
     let with_bar = |row: RatioRow| {
-        let ratio = comparison.ratio(row.metric);
-        let verdict = ratio.map_or(Verdict::NotEnoughRuns, |it| it.verdict);
-        let verdict = if row.verdict.is_empty() { Verdict::NotEnoughRuns } else { verdict };
-        let bar = ratio.and_then(|it| bar(it.ratio, it.interval, verdict, reach));
+        let bar = comparison.ratio(row.metric).and_then(|it| {
+            let verdict = if row.verdict.is_empty() { Verdict::NotEnoughRuns } else { it.verdict };
+            bar(it.ratio, it.interval, verdict, reach)
+        });
         (row, bar)
     };
     Some(RatioTable {
