@@ -4,7 +4,7 @@ use super::{known, variant_list};
 use std::collections::BTreeMap;
 use threadcount_model::experiment::capacity::SHORTEST_STEP_S;
 use threadcount_model::experiment::warm_up::WarmUpTime;
-use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, SessionSize};
+use threadcount_model::experiment::{Experiment, LoadSpec, Protocol, Scale, SessionSize};
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::Diagnostic;
 use threadcount_model::parse::fields::Fields;
@@ -46,6 +46,8 @@ const LOAD: &[KeySpec] = keys! {
     runs: Count,
     variants: List<Text>,
     warmup: AnyDuration,
+    /// Cores that the clients or the rate are for; with fewer, each core still gets its share.
+    for_cores: Count,
 };
 
 value_kinds! {
@@ -75,6 +77,8 @@ struct Sizes {
     variants: Option<Vec<String>>,
     /// The warm-up in seconds, only for a load of its own; the others have the experiment's.
     warmup_s: Option<f64>,
+    /// The cores that the load is for.
+    for_cores: Option<u32>,
 }
 
 /// Applies the sizes of the session. Both keys are read, so that a mistake in either is found whatever the session.
@@ -115,7 +119,8 @@ fn read(node: &Node, places: [&'static str; 2], experiment: &Experiment) -> Resu
             known(&at, &load.name, "load", experiment.loads.iter().map(|load| load.name.as_str()))?;
             let fields = Fields::open(node, places[1], LOAD)?;
             let warmup_s = fields.read("warmup", |node| node.seconds("warmup"))?;
-            loads.push((load.name.clone(), Sizes { warmup_s, ..sizes(&fields, &names)? }));
+            let for_cores = fields.read("for_cores", |node| node.positive_u32("for_cores"))?;
+            loads.push((load.name.clone(), Sizes { warmup_s, for_cores, ..sizes(&fields, &names)? }));
         }
     }
     Ok(Changes {
@@ -144,6 +149,7 @@ fn sizes(fields: &Fields<'_>, names: &[String]) -> Result<Sizes, Diagnostic> {
         runs: fields.read("runs", |node| node.positive_u32("runs"))?,
         variants: fields.read("variants", |node| variant_list(node, names))?,
         warmup_s: None,
+        for_cores: None,
     })
 }
 
@@ -192,6 +198,7 @@ impl Sizes {
             runs: own.runs.or(self.runs),
             variants: own.variants.or(self.variants),
             warmup_s: own.warmup_s,
+            for_cores: own.for_cores,
         }
     }
 
@@ -214,6 +221,7 @@ impl Sizes {
             Some(seconds) if seconds < shape.lasts_s() => shape.within(seconds),
             _ => shape,
         });
+        load.scale = self.for_cores.map(Scale::new);
         load.warmup_s = self.warmup_s.or(load.warmup_s);
         load.runs = self.runs.unwrap_or_else(|| load.runs.min(defaults.runs));
         load.protocol = Protocol::adaptive(defaults.size == SessionSize::Quick);

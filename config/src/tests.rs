@@ -4,7 +4,8 @@ use threadcount_model::experiment::benchmark::Benchmark;
 use threadcount_model::experiment::capacity::Capacity;
 use threadcount_model::experiment::{
     Backend, BenchmarkMethod, CommandServer, DropIn, JarServer, JettyServer, LoadKind, Losses, PeerServer,
-    PoolSize, ProbeLevel, Protocol, RequestLimit, Server, Subject, Threads, TomcatServer, Variant, Workload,
+    PoolSize, ProbeLevel, Protocol, RequestLimit, Scale, Server, Subject, Threads, TomcatServer, Variant,
+    Workload,
 };
 use threadcount_model::metric::Metric;
 use threadcount_model::parse::diagnostic::shown;
@@ -350,6 +351,8 @@ fn the_claims_of_a_study_are_decided_in_short_rounds_and_an_experiment_of_ones_o
     let exact = Selection { runs: Some(2), ..Selection::default() };
     assert_eq!(select(decided(&study), &exact).unwrap().budget_s, None);
     assert_eq!(sizes(&format!("{study}decided: {{loads: {{c1000: {{requests: 5k}}}}}}\n"))[1].0, Some(5_000));
+    let scaled = format!("{study}decided: {{loads: {{c1000: {{for_cores: 16}}}}}}\n");
+    assert_eq!(decided(&scaled).loads[1].scale, Some(Scale::new(16)));
 }
 
 #[test]

@@ -27,6 +27,12 @@ impl Finding {
     pub const fn rule(&self) -> Rule {
         self.fact.rule()
     }
+
+    /// Whether requests wait for what the finding names.
+    #[must_use]
+    pub const fn is_limit(&self) -> bool {
+        self.rule().limit_place().is_some()
+    }
 }
 
 /// How many of the complete runs show a finding.

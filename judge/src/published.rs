@@ -1,7 +1,7 @@
 //! Comparison of published figures with the measured ones.
 
 use crate::result::ResultDocument;
-use threadcount_model::experiment::Experiment;
+use threadcount_model::experiment::{Experiment, LoadSpec};
 use threadcount_model::figures::{percent, plural};
 use threadcount_model::metric::Metric;
 use threadcount_stats::trust::{doubt_about, doubt_about_cpu};
@@ -147,7 +147,11 @@ fn first_load(experiment: &Experiment) -> &str {
     experiment.loads.first().map_or("", |load| load.name.as_str())
 }
 
+/// Whether the figure may be compared with the published one: it is not in doubt, and its load is the study's.
 fn is_trusted(document: &ResultDocument, variant: &str, load: &str, metric: Metric) -> bool {
+    if document.experiment.load(load).is_some_and(LoadSpec::is_scaled) {
+        return false;
+    }
     let of_cpu = || metric.is_server_cpu().then(|| doubt_about_cpu(variant, load, &document.records));
     doubt_about(&document.experiment, (variant, load), metric, &document.records)
         .or_else(|| of_cpu().flatten())

@@ -1,6 +1,7 @@
 //! A claim and what was measured.
 
 use crate::doubt::Doubt;
+use crate::interval::Interval;
 use crate::metric::Metric;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,12 @@ pub struct ClaimResult {
     pub published: Option<f64>,
     /// The left side, calculated with the measured figures; `None`: not measured.
     pub measured: Option<f64>,
+    /// The interval of the left side; `None`: fewer than two rounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// The right side, with which it is compared; `None`: not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<f64>,
     /// Whether the claim holds; `None`: not tested.
     pub holds: Option<bool>,
     /// Why it was not tested.
@@ -24,6 +31,12 @@ pub struct ClaimResult {
     pub decided: bool,
     /// The interval contains the bound, so more runs may decide either way.
     pub undecided: bool,
+    /// The rounds that would decide the claim if they spread as those so far; `None`: it is decided, or has no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rounds_needed: Option<u32>,
+    /// Whether a load of the claim was made smaller in proportion, because the study's machine had more cores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_scaled: bool,
     /// Why no conclusion may be drawn from the figures in the claim.
     pub doubt: Option<Doubt>,
 }

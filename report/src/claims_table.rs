@@ -3,12 +3,11 @@
 use crate::layout;
 use crate::markdown;
 use crate::sentences::distinct;
-use crate::view::study::{UNAVAILABLE, claim_words};
+use crate::view::study::{UNAVAILABLE, claim_figure, claim_unit, measured_words, verdict_line};
 use std::fmt::Write as _;
 use threadcount_judge::published;
 use threadcount_judge::published::Reproduced;
 use threadcount_judge::result::ResultDocument;
-use threadcount_judge::words::reasons::{doubt_in_short, not_tried};
 use threadcount_model::claim_result::ClaimResult;
 use threadcount_model::figures;
 use threadcount_model::printable::printable;
@@ -40,8 +39,7 @@ pub fn rows(documents: &[&ResultDocument]) -> Vec<Row> {
 
 fn rows_of(document: &ResultDocument) -> Vec<Row> {
     let study = &document.experiment.name;
-    let mut rows: Vec<Row> =
-        document.claims.iter().map(|claim| claim_row(&document.experiment.name, claim)).collect();
+    let mut rows: Vec<Row> = document.claims.iter().map(|claim| claim_row(document, claim)).collect();
     rows.extend(document.experiment.unavailable.iter().map(|it| Row {
         study: study.clone(),
         claim: it.what.clone(),
@@ -64,19 +62,14 @@ fn rows_of(document: &ResultDocument) -> Vec<Row> {
     rows
 }
 
-fn claim_row(study: &str, claim: &ClaimResult) -> Row {
-    let figure = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
-    let verdict = match (claim.holds, &claim.why, &claim.doubt) {
-        (Some(_), _, Some(doubt)) => format!("no verdict: {}", doubt_in_short(doubt)),
-        (None, Some(why), _) => format!("{}: {}", claim_words(claim), not_tried(why)),
-        _ => claim_words(claim).to_owned(),
-    };
+fn claim_row(document: &ResultDocument, claim: &ClaimResult) -> Row {
+    let unit = claim_unit(document, claim);
     Row {
-        study: study.to_owned(),
+        study: document.experiment.name.clone(),
         claim: claim.says.as_ref().unwrap_or(&claim.claim).clone(),
-        published: figure(claim.published),
-        measured: figure(claim.measured),
-        verdict,
+        published: claim.published.map_or_else(|| "–".to_owned(), |value| claim_figure(value, unit)),
+        measured: measured_words(claim, unit),
+        verdict: verdict_line(claim),
     }
 }
 

@@ -23,6 +23,7 @@ pub mod series;
 pub mod settings;
 pub mod shares;
 pub mod so_far;
+pub mod studies;
 pub mod terminal;
 pub mod view;
 

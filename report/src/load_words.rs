@@ -36,7 +36,11 @@ pub fn load_words(load: &LoadSpec) -> String {
     };
     let connections = if load.keep_alive { "" } else { ", a connection for each request" };
     let http = if load.sending.http == ProtocolChoice::Http2 { ", HTTP/2" } else { "" };
-    format!("{size}{http}{connections}")
+    let scaled = load
+        .scale
+        .filter(|_| load.is_scaled())
+        .map_or_else(String::new, |scale| format!(", scaled from {} cores", scale.for_cores));
+    format!("{size}{http}{connections}{scaled}")
 }
 
 /// The runs of a variant under a load: `virtual, 400 clients`, or just `virtual` if there is one load.

@@ -2,15 +2,17 @@
 //! the rounds in which each of them has a run.
 
 pub(super) mod certainty;
+mod lower_bound;
 pub(super) mod rounds;
 mod value;
 
 use super::trust::{doubt_about, doubt_about_cpu};
-use certainty::{Certainty, certainty};
+use certainty::{Certainty, certainty, interval, rounds_needed};
 use rounds::ClaimRounds;
 use threadcount_model::claim_result::{ClaimResult, NotTried};
+use threadcount_model::doubt::Doubt;
 use threadcount_model::experiment::claim::{Claim, Comparison, Figure, Test};
-use threadcount_model::experiment::{Experiment, StatedClaim};
+use threadcount_model::experiment::{Experiment, LoadSpec, StatedClaim};
 use threadcount_model::record::Record;
 use value::{Look, value};
 
@@ -32,11 +34,49 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
     let publish = |figure: &Figure| published(figure, experiment).ok_or(NotTried::DividesByZero);
     let looks =
         claim.figures().iter().map(|figure| experiment.interim_analyses(&figure.load)).max().unwrap_or(1);
-    let left = |look: Look<'_>| claim.comparisons.first().map(|first| value(&first.left, look));
-    let mut holds = Some(true);
-    let mut why = None;
+    let first = claim.comparisons.first();
+    let left = |look: Look<'_>| first.and_then(|it| value(&it.left, look).ok());
+    let (holds, why) = truth(claim, &measure);
+    let certainty = certainty(claim, &rounds, looks);
+    let is_decided = |verdict| certainty == Certainty::Decided(verdict);
+    let serious: Vec<(&Figure, Doubt)> = claim
+        .figures()
+        .into_iter()
+        .filter_map(|it| Some((it, doubt_about(experiment, (&it.variant, &it.load), it.metric, records)?)))
+        .collect();
+    let stands = |verdict| is_decided(verdict) && lower_bound::stands(claim, verdict, &measure, &serious);
+    let serious = serious.iter().map(|(_, doubt)| doubt).find(|_| !holds.is_some_and(stands)).cloned();
+    let of_cpu = || {
+        let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
+        figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
+    };
+    let doubt = serious.or_else(of_cpu);
+    let is_scaled = |figure: &&Figure| experiment.load(&figure.load).is_some_and(LoadSpec::is_scaled);
+    let undecided =
+        holds.is_some() && !matches!(certainty, Certainty::Decided(_)) && rounds.have_intervals(claim);
+    ClaimResult {
+        claim: written.to_owned(),
+        says: None,
+        published: left(&publish),
+        measured: left(&measure),
+        interval: first.and_then(|it| interval(&it.left, &rounds, looks)),
+        bound: first.and_then(|it| value(&it.right, &measure).ok()),
+        holds,
+        why: why.filter(|_| holds.is_none()),
+        decided: holds.is_some_and(is_decided),
+        is_scaled: claim.figures().iter().any(is_scaled),
+        doubt,
+        undecided,
+        rounds_needed: Some(claim).filter(|_| undecided).and_then(|it| rounds_needed(it, &rounds, looks)),
+    }
+}
+
+/// Whether the claim holds with the figures that are looked up, and the first reason why that is unknown. One false comparison makes it
+/// false, whatever the others are.
+fn truth(claim: &Claim, look: Look<'_>) -> (Option<bool>, Option<NotTried>) {
+    let (mut holds, mut why) = (Some(true), None);
     for comparison in &claim.comparisons {
-        match is_true(comparison, &measure) {
+        match is_true(comparison, look) {
             Ok(true) => {}
             Ok(false) => holds = Some(false),
             Err(reason) => {
@@ -45,31 +85,7 @@ pub fn judge(written: &str, claim: &Claim, experiment: &Experiment, records: &[R
             }
         }
     }
-    let certainty = certainty(claim, &rounds, looks);
-    let serious = || {
-        claim
-            .figures()
-            .into_iter()
-            .find_map(|it| doubt_about(experiment, (&it.variant, &it.load), it.metric, records))
-    };
-    let of_cpu = || {
-        let mut figures = claim.figures().into_iter().filter(|it| it.metric.is_server_cpu());
-        figures.find_map(|it| doubt_about_cpu(&it.variant, &it.load, records))
-    };
-    let doubt = serious().or_else(of_cpu);
-    ClaimResult {
-        claim: written.to_owned(),
-        says: None,
-        published: left(&publish).and_then(Result::ok),
-        measured: left(&measure).and_then(Result::ok),
-        holds,
-        why: why.filter(|_| holds.is_none()),
-        decided: holds.is_some() && certainty == Certainty::Decided(holds == Some(true)),
-        doubt,
-        undecided: holds.is_some()
-            && !matches!(certainty, Certainty::Decided(_))
-            && rounds.have_intervals(claim),
-    }
+    (holds, why)
 }
 
 fn is_true(comparison: &Comparison, look: Look<'_>) -> Result<bool, NotTried> {
@@ -118,6 +134,7 @@ mod tests {
     use super::*;
     use threadcount_config as config;
     use threadcount_model::doubt::DoubtReason;
+    use threadcount_model::experiment::Scale;
     use threadcount_model::record::external::ExternalLoad;
     use threadcount_model::record::{Cost, WarmUp};
     use threadcount_model::sample::{run, with_load};
@@ -241,6 +258,35 @@ mod tests {
         assert_eq!(doubts(&records), [false, true]);
         records[4].external = Some(ExternalLoad::default());
         assert_eq!(doubts(&records), [false; 2]);
+    }
+
+    #[test]
+    fn a_rate_that_the_generator_limited_is_a_lower_bound_that_decides_what_no_higher_rate_would_change() {
+        let known = [
+            ("virtual.rate > platform.rate", None, "a higher rate is above it too"),
+            ("virtual.rate < platform.rate", None, "and never below it"),
+            ("virtual.rate within 5% of platform.rate", None, "nor near it"),
+            ("virtual.rate / platform.rate <= 2.5", Some(()), "a higher rate may exceed that"),
+            ("virtual.rate within 5% of 2.4 * platform.rate", Some(()), "or reach that"),
+            ("virtual.p50 < platform.p50", Some(()), "times are no lower bounds"),
+        ];
+        let mut records: Vec<Record> = records().into_iter().filter(|it| it.load == "c400").collect();
+        records.extend([run("platform", "c400", 3961.0, 101.0), run("virtual", "c400", 7820.0, 51.0)]);
+        let limited = |record| with_load(record, |load| load.generator.bottleneck = true);
+        let of_virtual = |record: Record| if record.variant == "virtual" { limited(record) } else { record };
+        let records: Vec<Record> = records.into_iter().map(of_virtual).collect();
+        for (claim, doubted, why) in known {
+            let result = claims(&experiment(claim), &records).remove(0);
+            assert_eq!(result.doubt.map(drop), doubted, "{claim}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_claim_about_a_load_that_was_scaled_says_so() {
+        let mut experiment = experiment("virtual.rate > 1, virtual@c1000.rate > 1");
+        experiment.loads[1].scale = Some(Scale { for_cores: 16, factor: 0.125 });
+        let scaled: Vec<bool> = claims(&experiment, &records()).iter().map(|it| it.is_scaled).collect();
+        assert_eq!(scaled, [false, true]);
     }
 
     #[test]

@@ -78,7 +78,15 @@ pub fn is_without_room(why: &io::Error) -> bool {
 /// # Errors
 /// The path of the file, and the system's error.
 pub fn write(folder: &Path, file: ResultFile, text: &str) -> Result<PathBuf, (PathBuf, io::Error)> {
-    let path = folder.join(file.name());
+    write_named(folder, file.name(), text)
+}
+
+/// Writes a file whose name Threadcount made, as [`write`] does.
+///
+/// # Errors
+/// The path of the file, and the system's error.
+pub fn write_named(folder: &Path, name: &str, text: &str) -> Result<PathBuf, (PathBuf, io::Error)> {
+    let path = folder.join(name);
     match replace(&path, printable_text(text).as_bytes()) {
         Ok(()) => Ok(path),
         Err(why) => Err((path, why)),

@@ -3,6 +3,7 @@
 use crate::run;
 use threadcount_machine::{machine, own_cores};
 use threadcount_model::experiment::{Experiment, LoadSpec, Variant, open_files};
+use threadcount_report::load_words::load_words;
 use threadcount_servers::LaunchError;
 use threadcount_servers::launcher::Launcher;
 use threadcount_servers::workload::external;
@@ -21,8 +22,15 @@ pub(super) fn prepare_variants(launcher: &Launcher, experiment: &mut Experiment)
     Ok(())
 }
 
-/// Finds the cores and tools that loads need on this machine. Nothing is started.
+/// Fits the loads to this machine: its cores, and the tools that they need. Nothing is started.
 pub(super) fn prepare_loads(experiment: &mut Experiment) {
+    let cores = machine::read().cores;
+    for load in &mut experiment.loads {
+        load.scale_to(cores);
+        if load.is_scaled() {
+            note!("{}: {} to this machine's {cores}", load.name, load_words(load));
+        }
+    }
     pin_roles(experiment);
     experiment.loads.iter_mut().for_each(look_for_tool);
     experiment.loads.iter_mut().for_each(look_for_cores);

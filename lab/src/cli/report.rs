@@ -10,7 +10,7 @@ use threadcount_judge::result_folder::{ResultFolder, file_name, latest};
 use threadcount_report as report;
 use threadcount_report::terminal::details::details;
 use threadcount_report::terminal::terminal;
-use threadcount_report::{Format, claims_table};
+use threadcount_report::{Format, claims_table, studies};
 
 /// Print or write a report of a stored result
 #[derive(Args, Debug)]
@@ -28,8 +28,9 @@ pub struct ReportCommand {
     /// Print everything in words: each ratio, finding, remark and claim
     #[arg(long, conflicts_with_all = ["format", "out", "summary"])]
     details: bool,
-    /// Print all results in one table: study, claim, published, measured, verdict (as text, or with --format md)
-    #[arg(long, conflicts_with = "out")]
+    /// Print all results in one table: study, claim, published, measured, verdict (as text, or with --format md).
+    /// With --out, write a page and a picture for each study instead
+    #[arg(long)]
     summary: bool,
 }
 
@@ -40,6 +41,8 @@ const EXAMPLES: &str = "Examples:
     threadcount report out/tomcat-blocking --details
   Both tables, runs.csv and series.csv, into a folder:
     threadcount report out/tomcat-blocking --format csv --out tables
+  A page for each study, with its claims drawn:
+    threadcount report out/*/latest --summary --out studies
   For a pull request:
     threadcount report out/tomcat-blocking --format md >> \"$GITHUB_STEP_SUMMARY\"";
 
@@ -52,9 +55,14 @@ impl ReportCommand {
         let results: Vec<PathBuf> = self.results.iter().map(|path| latest(path)).collect();
         let read = |path: &PathBuf| ResultFolder::read(path).into_diagnostic();
         let documents: Vec<ResultDocument> = results.iter().map(read).collect::<miette::Result<_>>()?;
-        if self.summary {
-            self.print_claims_table(&documents)?;
-            return Ok(ExitCode::SUCCESS);
+        match (self.summary, &self.out) {
+            (false, _) => {}
+            (true, None) => return self.print_claims_table(&documents).map(|()| ExitCode::SUCCESS),
+            (true, Some(folder)) => {
+                let index = studies::write(&documents, folder).into_diagnostic()?;
+                return super::stdout::show(&format!("{}\n", index.display()), false)
+                    .map(|()| ExitCode::SUCCESS);
+            }
         }
         if self.details {
             let style = super::stdout::style();

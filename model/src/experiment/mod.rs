@@ -13,6 +13,7 @@ pub mod plan;
 pub mod protocol;
 pub mod request;
 pub mod role_cores;
+mod scale;
 pub mod sending;
 mod server;
 mod session_size;
@@ -28,6 +29,7 @@ pub use backend::{Backend, ONLY as ONLY_BACKEND};
 pub use protocol::Protocol;
 pub use request::{Body, RequestSpec, VariablesIn};
 pub use role_cores::RoleCores;
+pub use scale::Scale;
 pub use sending::Sending;
 pub use server::{
     CommandServer, DropIn, JarServer, JettyServer, PeerServer, PoolSize, RequestLimit, Server, Threads,
@@ -278,6 +280,9 @@ pub struct LoadSpec {
     /// other.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interleave_s: Option<f64>,
+    /// The cores that it was written for, if fewer send less. `None`: it is sent as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
     /// The request, or the first of several.
     pub request: RequestSpec,
     /// The other requests, sent in turn with the first.
@@ -321,6 +326,7 @@ impl LoadSpec {
             requests: None,
             duration_s: None,
             interleave_s: None,
+            scale: None,
             request,
             more_requests: Vec::new(),
             shape: None,

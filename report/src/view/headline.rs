@@ -10,7 +10,7 @@ use threadcount_judge::words::metric::{bound, noun};
 use threadcount_judge::words::reasons;
 use threadcount_model::comparison::{Comparison, Ratio, Verdict};
 use threadcount_model::doubt::{Doubt, DoubtReason};
-use threadcount_model::experiment::LoadSpec;
+use threadcount_model::experiment::{LoadSpec, Variant};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 use threadcount_stats::decision::Effect;
@@ -40,12 +40,20 @@ pub(super) enum Direction {
     Better,
 }
 
-/// The comparison that the question asks for, of virtual threads with platform threads; otherwise that of the best variant.
+/// The comparison that the question asks for, of virtual threads with platform threads; otherwise that of the best variant. If the one
+/// that is asked for is not decided, another variant on virtual threads that is decided says more.
 pub(super) fn headline<'a>(document: &'a ResultDocument, load: &'a LoadSpec) -> Option<Headline<'a>> {
-    let asked = document.experiment.virtual_variant(load);
-    let asked =
-        of_load(document, load).into_iter().find(|it| asked.is_some_and(|asked| it.is_about(&asked.name)));
-    asked.or_else(|| best(document, load))
+    let experiment = &document.experiment;
+    let all = of_load(document, load);
+    let asked = experiment.virtual_variant(load);
+    let Some(asked) = all.iter().find(|it| asked.is_some_and(|asked| it.is_about(&asked.name))) else {
+        return best(document, load);
+    };
+    let is_virtual = |it: &&Headline<'_>| {
+        experiment.variant(&it.comparison.variant).is_some_and(Variant::is_on_virtual_threads)
+    };
+    let decided = all.iter().find(|it| it.is_decided() && is_virtual(it));
+    Some(*decided.filter(|_| !asked.is_decided()).unwrap_or(asked))
 }
 
 /// The best variant with a conclusive ratio. A variant shown to be better goes before one that is no different, whatever

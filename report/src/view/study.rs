@@ -9,6 +9,7 @@ use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::reasons;
 use threadcount_model::claim_result::{ClaimResult, ClaimVerdict};
 use threadcount_model::experiment::Unavailable;
+use threadcount_model::experiment::claim::{Expr, Operator};
 use threadcount_model::figures;
 use threadcount_model::metric::Metric;
 
@@ -127,6 +128,8 @@ pub const UNAVAILABLE: &str = "not testable here";
 pub fn claim_words(claim: &ClaimResult) -> &'static str {
     match claim.verdict() {
         verdict if claim.doubt.is_some() && verdict != ClaimVerdict::NotTried => "no verdict",
+        ClaimVerdict::Holds if claim.is_scaled => "scaled: holds",
+        ClaimVerdict::DoesNotHold if claim.is_scaled => "scaled: does not hold",
         ClaimVerdict::Holds => "holds",
         ClaimVerdict::DoesNotHold => "does not hold",
         ClaimVerdict::Indicative if claim.holds == Some(true) => "indicative: would hold",
@@ -134,6 +137,60 @@ pub fn claim_words(claim: &ClaimResult) -> &'static str {
         ClaimVerdict::NotDecided => "inconclusive",
         ClaimVerdict::NotTried => "not tested",
     }
+}
+
+/// The metric whose unit the left side of a claim has; `None` for a ratio, or if the claim is not one of the experiment.
+#[must_use]
+pub fn claim_unit(document: &ResultDocument, claim: &ClaimResult) -> Option<Metric> {
+    let stated = document.experiment.claims.iter().find(|it| it.claim == claim.claim)?;
+    unit(&stated.expression.comparisons.first()?.left)
+}
+
+fn unit(expr: &Expr) -> Option<Metric> {
+    match expr {
+        Expr::Number(_) => None,
+        Expr::Figure(figure) => Some(figure.metric),
+        Expr::Negative(inner) => unit(inner),
+        Expr::Binary(left, operator, right) => match operator {
+            Operator::Plus | Operator::Minus => unit(left).filter(|it| unit(right) == Some(*it)),
+            Operator::Times => unit(left).xor(unit(right)),
+            Operator::By => unit(left).filter(|_| matches!(**right, Expr::Number(_))),
+        },
+    }
+}
+
+/// A value in the unit of a metric, or a ratio.
+#[must_use]
+pub fn claim_figure(value: f64, unit: Option<Metric>) -> String {
+    unit.map_or_else(|| figures::plain(value), |metric| figures::figure(metric, value))
+}
+
+/// The measured left side with its interval: `1.92 [1.84, 2.01]`.
+#[must_use]
+pub fn measured_words(claim: &ClaimResult, unit: Option<Metric>) -> String {
+    let Some(measured) = claim.measured else { return "–".to_owned() };
+    let interval = claim.interval.filter(|it| it.high > it.low);
+    let interval = interval.map_or_else(String::new, |it| {
+        format!(" [{}, {}]", claim_figure(it.low, unit), claim_figure(it.high, unit))
+    });
+    claim_figure(measured, unit) + &interval
+}
+
+/// Nobody waits for more rounds than these.
+const TOO_MANY_ROUNDS: u32 = 100;
+
+/// The verdict, and of a claim that is not decided what it lacks: `inconclusive: about 14 rounds would decide it`.
+#[must_use]
+pub fn verdict_line(claim: &ClaimResult) -> String {
+    let verdict = claim_words(claim);
+    let lacks = match (&claim.doubt, &claim.why, claim.rounds_needed) {
+        (Some(doubt), _, _) if claim.holds.is_some() => reasons::doubt_in_short(doubt),
+        (_, Some(why), _) if claim.holds.is_none() => reasons::not_tried(why),
+        (_, _, Some(rounds)) if rounds > TOO_MANY_ROUNDS => "it is too close to its bound".to_owned(),
+        (_, _, Some(rounds)) => format!("about {rounds} rounds would decide it"),
+        _ => return verdict.to_owned(),
+    };
+    format!("{verdict}: {lacks}")
 }
 
 /// The note on a claim that only the means decide, because one run has no interval.

@@ -3,7 +3,7 @@
 //! A claim is an expression over means, so its noise has no formula of its own. Leaving out one round at a time, with all its runs,
 //! shows how much the claim depends on each (Efron & Tibshirani, "An introduction to the bootstrap", 1993, chapter 11, over blocks as
 //! in Künsch, "The jackknife and the bootstrap for general stationary observations", Annals of Statistics 17, 1989). What a round's
-//! runs share counts once, and cancels where the claim compares them. The variances of several loads add up, and their degrees of
+//! runs share counts once, and cancels where the claim compares them. Figures are compared on the scale of logarithms. The variances of several loads add up, and their degrees of
 //! freedom combine as in Welch and Satterthwaite. For a difference of two variants' means this is exactly the interval of Student's
 //! paired t. Fewer than four rounds are no blocks: then single runs are left out, and the interval is Welch's.
 
@@ -14,6 +14,7 @@ use crate::runs::mean;
 use crate::student::t_quantile;
 use threadcount_model::claim_result::NotTried;
 use threadcount_model::experiment::claim::{Claim, Comparison, Expr, Figure, Operator, Test};
+use threadcount_model::interval::Interval;
 
 /// How sure the intervals make it that a claim holds or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +41,31 @@ pub(in super::super) fn certainty(claim: &Claim, rounds: &ClaimRounds<'_>, analy
     whole
 }
 
+/// The number of rounds that would decide an open claim if they spread as those so far: intervals shrink with the square root of the
+/// rounds. `None` without an interval.
+pub(super) fn rounds_needed(claim: &Claim, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<u32> {
+    let so_far = rounds.loads().iter().map(|load| load.rounds.len()).max()? as f64;
+    let undecided =
+        claim.comparisons.iter().filter(|it| !matches!(one(it, rounds, analyses), Certainty::Decided(_)));
+    let needed = undecided.map(|comparison| {
+        let known = all_known(comparison, rounds, analyses)?;
+        let shares = known.iter().map(|it| it.half_width / it.by.abs()).filter(|share| *share > 1.0);
+        Some(shares.fold(1.0, f64::max))
+    });
+    let widest = needed.collect::<Option<Vec<f64>>>()?.into_iter().fold(1.0, f64::max);
+    Some((so_far * widest.powi(2)).ceil() as u32)
+}
+
+fn all_known(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Vec<Known>> {
+    let known = |(larger, smaller): &(Expr, Expr)| difference(larger, smaller, rounds, analyses);
+    conditions(comparison).iter().map(known).collect()
+}
+
 fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Certainty {
-    let surpluses = surpluses(comparison);
-    let known: Option<Vec<Known>> =
-        surpluses.iter().map(|surplus| known(surplus, comparison, rounds, analyses)).collect();
-    let Some(known) = known else { return Certainty::Open };
+    let Some(known) = all_known(comparison, rounds, analyses) else { return Certainty::Open };
     let is_strict = matches!(comparison.test, Test::More | Test::Less);
-    let holds = |known: &Known| known.low > 0.0 || (!is_strict && known.low >= 0.0);
-    let fails = |known: &Known| known.high < 0.0 || (is_strict && known.high <= 0.0);
+    let holds = |known: &Known| known.low() > 0.0 || (!is_strict && known.low() >= 0.0);
+    let fails = |known: &Known| known.high() < 0.0 || (is_strict && known.high() <= 0.0);
     match () {
         () if known.iter().all(holds) => Certainty::Decided(true),
         () if known.iter().any(fails) => Certainty::Decided(false),
@@ -56,62 +74,111 @@ fn one(comparison: &Comparison, rounds: &ClaimRounds<'_>, analyses: usize) -> Ce
     }
 }
 
-/// The comparison as expressions that are all at least zero if it holds.
-fn surpluses(comparison: &Comparison) -> Vec<Expr> {
+/// The comparison as pairs of a side that must be the larger one, and the side that must not exceed it.
+fn conditions(comparison: &Comparison) -> Vec<(Expr, Expr)> {
     let (left, right) = (comparison.left.clone(), comparison.right.clone());
     match comparison.test {
-        Test::AtLeast | Test::More => vec![minus(left, right)],
-        Test::AtMost | Test::Less => vec![minus(right, left)],
-        Test::Equal => vec![minus(left.clone(), right.clone()), minus(right, left)],
+        Test::AtLeast | Test::More => vec![(left, right)],
+        Test::AtMost | Test::Less => vec![(right, left)],
+        Test::Equal => vec![(left.clone(), right.clone()), (right, left)],
         Test::Within(fraction) => {
-            let share = |of: &Expr| {
-                Expr::Binary(Box::new(of.clone()), Operator::Times, Box::new(Expr::Number(fraction)))
+            let times = |factor: f64| {
+                Expr::Binary(Box::new(right.clone()), Operator::Times, Box::new(Expr::Number(factor)))
             };
-            let (above, below) = (minus(left.clone(), right.clone()), minus(right.clone(), left));
-            vec![minus(share(&right), above), minus(share(&right), below)]
+            vec![(left.clone(), times(1.0 - fraction)), (times(1.0 + fraction), left)]
         }
     }
 }
 
-fn minus(left: Expr, right: Expr) -> Expr {
-    Expr::Binary(Box::new(left), Operator::Minus, Box::new(right))
-}
-
-/// The interval of a surplus, and the size of the terms that it is the difference of.
+/// How much one side exceeds another one, with the half width of its interval, and the size of that which is compared.
 struct Known {
-    low: f64,
-    high: f64,
+    by: f64,
     half_width: f64,
     size: f64,
 }
 
-fn known(
-    surplus: &Expr,
-    comparison: &Comparison,
-    rounds: &ClaimRounds<'_>,
-    analyses: usize,
-) -> Option<Known> {
-    let look = |skipped: Option<LeftOut<'_>>, expr: &Expr| {
-        value(expr, &|figure: &Figure| rounds.mean(figure, skipped).ok_or(NotTried::DividesByZero)).ok()
-    };
-    let whole = look(None, surplus)?;
-    let size = look(None, &comparison.right)?.abs().max(look(None, &comparison.left)?.abs());
-    let (mut variance, mut freedom_share) = (0.0, 0.0);
-    for group in rounds.loads().iter().flat_map(LoadRounds::groups) {
-        let left_out: Option<Vec<f64>> = group.into_iter().map(|run| look(Some(run), surplus)).collect();
-        let left_out = left_out.filter(|values| values.len() > 1)?;
-        let (runs, middle) = (left_out.len() as f64, mean(&left_out)?);
-        let squares: f64 = left_out.iter().map(|value| (value - middle).powi(2)).sum();
-        let share = (runs - 1.0) / runs * squares;
-        variance += share;
-        freedom_share += share.powi(2) / (runs - 1.0);
+impl Known {
+    fn low(&self) -> f64 {
+        self.by - self.half_width
     }
-    let half_width = if variance > 0.0 {
-        t_quantile(variance.powi(2) / freedom_share, 1.0 - alpha(analyses) / 2.0)? * variance.sqrt()
+
+    fn high(&self) -> f64 {
+        self.by + self.half_width
+    }
+}
+
+/// Figures are compared by their ratio, on the scale of logarithms, as everywhere else: rates and times vary in proportion, and times
+/// are skewed to the right. Sums and differences of figures, and what may be zero or negative, are compared by their difference.
+fn difference(larger: &Expr, smaller: &Expr, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Known> {
+    let sides = Jackknife::of(&[larger, smaller], rounds)?;
+    let is_ratio = is_product(larger) && is_product(smaller) && sides.are_positive();
+    let by = |values: &[f64]| if is_ratio { (values[0] / values[1]).ln() } else { values[0] - values[1] };
+    let size = if is_ratio { 1.0 } else { sides.whole[0].abs().max(sides.whole[1].abs()) };
+    Some(Known { by: by(&sides.whole), half_width: sides.half_width(by, analyses)?, size })
+}
+
+/// The interval of an expression; `None` with fewer than two rounds.
+pub(super) fn interval(expr: &Expr, rounds: &ClaimRounds<'_>, analyses: usize) -> Option<Interval> {
+    let value = Jackknife::of(&[expr], rounds)?;
+    let (whole, confidence) = (value.whole[0], 1.0 - alpha(analyses));
+    Some(if is_product(expr) && value.are_positive() {
+        let factor = value.half_width(|values| values[0].ln(), analyses)?.exp();
+        Interval { low: whole / factor, high: whole * factor, confidence }
     } else {
-        0.0
-    };
-    Some(Known { low: whole - half_width, high: whole + half_width, half_width, size })
+        let half_width = value.half_width(|values| values[0], analyses)?;
+        Interval { low: whole - half_width, high: whole + half_width, confidence }
+    })
+}
+
+fn is_product(expr: &Expr) -> bool {
+    match expr {
+        Expr::Number(_) | Expr::Figure(_) => true,
+        Expr::Negative(_) => false,
+        Expr::Binary(left, operator, right) => {
+            matches!(operator, Operator::Times | Operator::By) && is_product(left) && is_product(right)
+        }
+    }
+}
+
+/// The values of some expressions over all rounds, and with each part left out in turn.
+struct Jackknife {
+    whole: Vec<f64>,
+    /// The parts of one group are alike, and the noise of different groups is independent.
+    groups: Vec<Vec<Vec<f64>>>,
+}
+
+impl Jackknife {
+    fn of(exprs: &[&Expr], rounds: &ClaimRounds<'_>) -> Option<Self> {
+        let values = |skipped: Option<LeftOut<'_>>| -> Option<Vec<f64>> {
+            let look = |figure: &Figure| rounds.mean(figure, skipped).ok_or(NotTried::DividesByZero);
+            exprs.iter().map(|expr| value(expr, &look).ok()).collect()
+        };
+        let groups = rounds.loads().iter().flat_map(LoadRounds::groups);
+        let left_out = |group: Vec<LeftOut<'_>>| group.into_iter().map(|part| values(Some(part))).collect();
+        Some(Self { whole: values(None)?, groups: groups.map(left_out).collect::<Option<_>>()? })
+    }
+
+    fn are_positive(&self) -> bool {
+        self.groups.iter().flatten().chain([&self.whole]).flatten().all(|value| *value > 0.0)
+    }
+
+    /// The half width of the interval of a statistic of the expressions; `None` if a group has a single part.
+    fn half_width(&self, statistic: impl Fn(&[f64]) -> f64, analyses: usize) -> Option<f64> {
+        let (mut variance, mut freedom_share) = (0.0, 0.0);
+        for group in &self.groups {
+            let left_out: Vec<f64> = group.iter().map(|values| statistic(values)).collect();
+            let parts = left_out.len() as f64;
+            let middle = mean(&left_out).filter(|_| left_out.len() > 1)?;
+            let squares: f64 = left_out.iter().map(|value| (value - middle).powi(2)).sum();
+            let share = (parts - 1.0) / parts * squares;
+            variance += share;
+            freedom_share += share.powi(2) / (parts - 1.0);
+        }
+        if variance <= 0.0 {
+            return Some(0.0);
+        }
+        Some(t_quantile(variance.powi(2) / freedom_share, 1.0 - alpha(analyses) / 2.0)? * variance.sqrt())
+    }
 }
 
 #[cfg(test)]

@@ -151,15 +151,14 @@ fn native_cells(readings: &[NativeMemory]) -> [String; 6] {
 
 #[must_use]
 pub fn claims(document: &ResultDocument) -> Table {
-    let number = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), figures::plain);
     let rows = document.claims.iter().map(|claim| {
-        let why = claim.why.as_ref().map(reasons::not_tried);
-        let why = why.or_else(|| claim.doubt.as_ref().map(reasons::doubt));
-        let why = why.map_or_else(String::new, |why| format!(": {why}"));
-        let verdict = format!("{}{why}", study::claim_words(claim));
+        let unit = study::claim_unit(document, claim);
+        let published =
+            claim.published.map_or_else(|| "–".to_owned(), |value| study::claim_figure(value, unit));
+        let verdict = study::verdict_line(claim);
         let says = claim.says.clone().unwrap_or_default();
         let decided = decided_words(claim).to_owned();
-        vec![claim.claim.clone(), says, verdict, decided, number(claim.published), number(claim.measured)]
+        vec![claim.claim.clone(), says, verdict, decided, published, study::measured_words(claim, unit)]
     });
     let none = || "–".to_owned();
     let unavailable = document.experiment.unavailable.iter().map(|it| {
