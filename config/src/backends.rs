@@ -20,7 +20,7 @@ const OWN_KEYS: &[KeySpec] = keys! {
     jdk: process::Jdk,
     jvm: process::Jvm,
     env: process::Env,
-    /// The most connections that it accepts.
+    /// The largest number of connections that the backend accepts.
     connection_limit: Count,
     /// Time between SIGTERM and SIGKILL.
     stop_within: PositiveDuration,

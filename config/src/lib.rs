@@ -1,4 +1,4 @@
-//! A YAML file → [`Experiment`]: one file per part of it.
+//! Reads the YAML file of an experiment into an [`Experiment`]. Each part of the file has a module of its own.
 
 mod around;
 mod backends;
@@ -44,7 +44,7 @@ const LARGEST_BYTES: u64 = 1 << 20;
 const KEYS: &[KeySpec] = keys! {
     /// The question it answers, as a sentence.
     question: Text,
-    /// Who asked it first.
+    /// The study that asked the question first.
     study: StudyKeys,
     server: server::ServerKeys,
     backend: backends::BackendKeys,

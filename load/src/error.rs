@@ -1,14 +1,13 @@
-//! Why a load cannot be run.
+//! The reasons why a load cannot be run.
 
-/// Why a load could not be started at all. What goes wrong with single requests is a
-/// [`FailureCause`](crate::failure::FailureCause) instead.
+/// The reason why a load could not be started at all. Failures of single requests are a [`FailureCause`](crate::failure::FailureCause).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// The host name has no address.
     #[error("cannot find the address of `{host}`: {source}")]
     Resolve {
-        /// As it was written.
+        /// The host name as it was written.
         host: String,
         /// The resolver's error.
         source: std::io::Error,
@@ -16,7 +15,7 @@ pub enum LoadError {
     /// A limit of this machine is too low.
     #[error(transparent)]
     Limit(#[from] crate::limits::LimitError),
-    /// Fields of the plan that do not go together.
+    /// Two fields of the plan exclude each other.
     #[error(transparent)]
     Plan(#[from] crate::plan::PlanError),
     /// A file of the TLS options that cannot be used.

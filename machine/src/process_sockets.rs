@@ -111,7 +111,7 @@ mod tests {
             let ours = sockets.inbound.iter().filter(|it| it.local_port == address.port());
             ours.map(|it| (it.is_accepted, it.unread_bytes)).collect::<Vec<_>>()
         };
-        // What has left may not have come yet.
+        // Sent bytes may not have arrived yet.
         let comes = |expected: [(bool, u32); 1]| {
             let begun = Instant::now();
             while of_ours(&read()) != expected {

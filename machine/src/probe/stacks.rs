@@ -11,12 +11,12 @@ use threadcount_model::window::Window;
 
 /// The number of groups that are kept; the rest is added up by state.
 const MOST_GROUPS: usize = 40;
-/// A group's peer is named if this share of the threads with a known peer have it ...
+/// A group's peer is named if it is the peer of this share of the threads whose peer is known.
 const SAME_PEER: f64 = 0.9;
-/// ... and this share of all threads: a connection may be too new to be known.
+/// The peer must also be that of this share of all threads, because the peer of a new connection may not be known yet.
 const KNOWN_PEER: f64 = 0.5;
 
-/// One sample: how many threads there were, and how many of them were drawn.
+/// One sample: the number of threads, and how many of them were drawn.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct Stacks {
@@ -53,7 +53,7 @@ impl Stacks {
     }
 }
 
-/// Drawn threads of one sample that do the same.
+/// The drawn threads of one sample that have the same activity.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "the names are the definition")]
 pub struct StackGroup {

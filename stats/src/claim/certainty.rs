@@ -77,7 +77,7 @@ fn minus(left: Expr, right: Expr) -> Expr {
     Expr::Binary(Box::new(left), Operator::Minus, Box::new(right))
 }
 
-/// The interval of a surplus, and the size of the terms that it is the difference of.
+/// The interval of a surplus, and the size of the two terms whose difference it is.
 struct Known {
     low: f64,
     high: f64,
