@@ -30,13 +30,13 @@ pub enum LoadError {
     /// The TLS set-up failed.
     #[error("TLS cannot be set up: {0}")]
     Tls(String),
-    /// The common start had passed before this process could begin. Nothing was sent: a share that begins later than the
-    /// others makes another load.
+    /// The common start had passed before this process could begin, so it sent nothing: with a share that begins later than the others, the
+    /// load would be a different one.
     #[error(
         "the load began {late_ms} ms before this process had opened its connections: nothing was sent. Start later"
     )]
     StartMissed {
-        /// How long after the start its connections were open.
+        /// The time from the common start until its connections were open.
         late_ms: u64,
     },
     /// A thread could not be started or died.
