@@ -214,8 +214,8 @@ impl<'a> Headline<'a> {
         shorter.map(|it| format!("{}x the {}", figures::ratio(it.ratio), words(it))).collect()
     }
 
-    /// `1.90x the p99`: metrics that are worse beyond doubt and not in the clause. Whoever reads of a shorter median must also
-    /// read that the tail is longer.
+    /// `1.90x the p99`: the metrics that are clearly worse and not in the clause. A reader who learns of a shorter median must also learn
+    /// of a longer tail.
     pub fn worse(&self) -> Vec<String> {
         // In an overload, response times cover only the requests that did not fail.
         if !matches!(self.load.workload.answer(), Metric::Rate | Metric::P50)
