@@ -14,7 +14,7 @@ use threadcount_model::record::jvm::PoolKind;
 use threadcount_stats::crossover::comparison::CrossoverDocument;
 use threadcount_stats::decision::Decision;
 
-/// A larger connection pool is proposed only if it has this many times as many connections. With a full CPU, fewer would do.
+/// A larger connection pool is proposed only if it has this many times as many connections. With a full CPU there is no use for more.
 const LEAST_GROWTH: f64 = 1.1;
 
 /// The reason for the settings of a variant that is the answer.
