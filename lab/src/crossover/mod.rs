@@ -61,9 +61,9 @@ pub struct CrossoverOrder<'a> {
     pub jar: PathBuf,
     /// The kinds of thread to compare, the baseline first. If empty, [`usual_treatments`] are compared.
     pub treatments: Vec<Treatment>,
-    /// How long all periods together may take ...
+    /// How long all periods together may take.
     pub budget: Duration,
-    /// ... and how long if the JVM still warms up, or the intervals are too wide, when that time is over.
+    /// How long all periods together may take if, after `budget`, the JVM still warms up or the intervals are too wide.
     pub longest_budget: Duration,
     /// Goes on even if other clients send requests too.
     pub beside_others: bool,
@@ -134,7 +134,7 @@ impl miette::Diagnostic for CrossoverFailure {
 /// Runs the crossover. However it returns, the server is back on its own threads.
 ///
 /// # Errors
-/// The reason why not even one period was measured.
+/// The reason why not a single period was measured.
 pub fn run(
     order: &CrossoverOrder<'_>,
     stop: &AtomicBool,

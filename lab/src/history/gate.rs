@@ -1,4 +1,4 @@
-//! `--worse-by`: did a figure get worse by more than is allowed? A gate that cannot tell says so: it is not open.
+//! `--worse-by`: judges whether a figure got worse by more than is allowed. A gate that cannot judge says so, and is not open.
 
 use threadcount_judge::result::ResultDocument;
 use threadcount_judge::words::metric::metric_noun;
@@ -20,7 +20,7 @@ pub struct GateRemark {
     pub outcome: GateOutcome,
 }
 
-/// The gravest decides the exit code.
+/// The outcome of a judgement. The gravest one decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GateOutcome {
     /// The figure is neither shown to be worse by more than is allowed nor shown not to be.

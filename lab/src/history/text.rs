@@ -17,7 +17,7 @@ const HEADLINES: [Metric; 4] = [Metric::Rate, Metric::Capacity, Metric::Score, M
 const ONE_SESSION: &str = "Each side is one session. The intervals hold how its runs differ, not how sessions do (another hour, \
 another start of\nthe machine), so a small difference may be that of two sessions. To tell a change from that, measure each side in \
 several\nsessions, or both as variants of one experiment.\n";
-/// The same for a list of results.
+/// The same warning for a list of results.
 const ONE_SESSION_EACH: &str = "Each result is one session. The intervals hold how its runs differ, not how sessions do (another \
 hour, another start of\nthe machine): a change that the next results do not show was that of a session.\n";
 

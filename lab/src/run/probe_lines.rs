@@ -32,8 +32,8 @@ pub fn follow(mut attached: Attached) -> Receiver<String> {
     sent(std::iter::from_fn(move || attached.next_line()))
 }
 
-/// The same for a reader that keeps only the [`MOST_LATEST`] lines: long lines are left out while the latest lines are too long together.
-/// The first time, a `problem` line says so.
+/// Like [`follow`], for a reader that keeps only the [`MOST_LATEST`] lines. Long lines are left out while the latest lines are too long
+/// together. The first time, a `problem` line says so.
 #[must_use]
 pub fn follow_latest(mut attached: Attached) -> Receiver<String> {
     sent(limited(std::iter::from_fn(move || attached.next_line())))

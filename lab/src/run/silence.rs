@@ -1,4 +1,4 @@
-//! A server that hangs: no response was completed in a window, or none in its last half.
+//! Recognizes a server that hangs: no response was completed in a window, or none in its last half.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use threadcount_machine::process_tree::ProcessTree;
 use threadcount_model::figures;
 use threadcount_report::diagnosis;
 
-/// A slow server is silent for as long as its slowest response took; a hung server is silent for more than this many times that.
+/// A slow server is silent for as long as its slowest response took. A hung server is silent for more than this many times that.
 const SLOWEST_RESPONSES: f64 = 2.0;
 
 /// A busy machine can stop a server for less than this, in seconds.

@@ -46,7 +46,7 @@ impl CurrentLimits {
         }
     }
 
-    /// The same judgement with other findings.
+    /// This judgement with other findings.
     #[must_use]
     pub fn with_findings(self, findings: Vec<Finding>) -> Self {
         match self {
