@@ -2,7 +2,7 @@ package dev.threadcount.probe;
 
 import java.util.List;
 
-/** One line of output: a flat JSON object, or one with a few nested ones. Not thread-safe. */
+/** One line of output: a JSON object, which may contain a few nested ones. Not thread-safe. */
 public final class JsonLine {
     private final StringBuilder text = new StringBuilder(256);
     private boolean first = true;
@@ -10,14 +10,14 @@ public final class JsonLine {
     /**
      * Starts a line.
      *
-     * @param type what kind of line it is
-     * @param timeNs the moment it speaks of, on {@link System#nanoTime()}'s clock
+     * @param type the kind of line
+     * @param timeNs the moment that it describes, on the clock of {@link System#nanoTime()}
      */
     public static JsonLine of(String type, long timeNs) {
         return new JsonLine().open().put("type", type).put("t_ns", timeNs);
     }
 
-    /** Starts an object that will be a value of a line. */
+    /** Starts an object that becomes a value of a line. */
     public static JsonLine nested() {
         return new JsonLine().open();
     }
@@ -50,7 +50,7 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds a text, or null where there is none. */
+    /** Adds a text, or null if there is none. */
     public JsonLine put(String key, String value) {
         name(key);
         if (value == null) {
@@ -87,7 +87,7 @@ public final class JsonLine {
         return this;
     }
 
-    /** Ends the line, which is complete with that. */
+    /** Completes the line and returns its text. */
     public String end() {
         return text.append("}\n").toString();
     }
