@@ -17,7 +17,7 @@ public final class Allocating extends HttpServlet {
     private static final long serialVersionUID = 1L;
     private static final int KIB = 1_024;
 
-    /** Of one KiB each, so that the collector has many objects to follow. */
+    /** Blocks of one KiB each, so that the collector has many objects to follow. */
     private static final Deque<byte[]> KEPT = new ArrayDeque<>();
     private static final AtomicInteger REQUESTS = new AtomicInteger();
 
