@@ -1,5 +1,5 @@
-//! What people get wrong on the command line and in files: each is answered with what to write instead and exit code 2,
-//! before anything is started.
+//! Mistakes on the command line and in files. The program answers each one with what to write instead and exit code 2, before it starts
+//! anything.
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin;
@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// stderr of a call in a folder, after it has ended with exit code 2.
+/// The text on stderr of a call in a folder, which must end with exit code 2.
 fn refused(folder: &Path, arguments: &[&str]) -> String {
     let mut command = Command::cargo_bin("threadcount").unwrap();
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1");
@@ -163,7 +163,7 @@ fn bad_input_is_refused_with_what_to_write() {
     }
 }
 
-/// Beside a copy of the program that has no checkout above it.
+/// The copy of the program has no checkout above it.
 #[test]
 fn a_pipe_that_nobody_reads_takes_no_result_and_is_not_waited_for() {
     let folder = TempDir::new().unwrap();
@@ -189,7 +189,7 @@ fn a_list_of_no_experiments_says_where_they_would_be() {
     assert!(said.contains("there are no experiments here") && said.contains("THREADCOUNT_HOME"), "{said}");
 }
 
-/// With an empty cache, and a Maven that leaves a trace of being called.
+/// The cache is empty, and Maven leaves a trace when it is called.
 #[test]
 fn check_downloads_nothing_and_says_when_a_tomcat_will_be() {
     let folder = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! Output that nobody takes or that has no room: a full disk, a closed stream, a reader that has gone, a narrow terminal.
+//! Output that cannot be written or is too wide: a full disk, a closed stream, a reader that is gone, a narrow terminal.
 
 use crate::tiny_server::TinyServer;
 use assert_cmd::cargo::cargo_bin;
@@ -115,11 +115,11 @@ fn a_reader_that_has_gone_is_no_failure_of_a_command_that_prints() {
     }
 }
 
-/// What a command prints on a terminal of so many columns, stderr among it.
+/// What a command prints on a terminal with this many columns, on stdout and stderr.
 fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
     let (mut ours, mut theirs) = (-1, -1);
     let size = libc::winsize { ws_row: 24, ws_col, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: both ends are written, and nothing but the size is read.
+    // SAFETY: both descriptors are written, and only the size is read.
     let code = unsafe {
         libc::openpty(&raw mut ours, &raw mut theirs, ptr::null_mut(), ptr::null_mut(), &raw const size)
     };
@@ -130,7 +130,7 @@ fn on_a_terminal(ws_col: u16, call: &[&str]) -> (Option<i32>, String) {
         let stderr = theirs.try_clone().unwrap();
         command(call).stdout(theirs).stderr(stderr).spawn().unwrap()
     };
-    // Reading fails when the last writer has gone.
+    // Reading fails when the last writer is gone.
     let reader = thread::spawn(move || {
         let (mut file, mut all, mut part) = (File::from(ours), Vec::new(), [0; 4096]);
         while let Ok(length @ 1..) = file.read(&mut part) {
@@ -151,7 +151,7 @@ fn no_command_panics_on_a_terminal_of_ten_columns() {
     }
 }
 
-/// Calls whose words all fit: addresses and paths are not broken.
+/// Calls with words that all fit, because addresses and paths are not broken.
 const FITTING: [&[&str]; 13] = [
     &["list"],
     &["list", "tomcat-blocking"],
@@ -195,21 +195,21 @@ fn a_load_that_is_over_at_once_is_not_shown_as_complete_and_starting() {
     assert!(!said.contains("100 %  starting"), "{said}");
 }
 
-/// Root has no limit of threads, so that root runs it as another user.
+/// Runs a call with a limit of threads. For root there is no such limit, so root uses another user.
 fn with_threads(most: u64, folder: &Path, call: &[&str]) -> Output {
     const OTHER_USER: u32 = 23_456;
     let mut command = Command::new(folder.join("threadcount"));
     command.args(call).current_dir(folder).stdin(Stdio::null());
     let set_limit = move || {
         let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-        // SAFETY: system calls alone, on values of this function.
+        // SAFETY: this makes only system calls, on values of this function.
         let is_set = unsafe {
             (libc::geteuid() != 0 || libc::setuid(OTHER_USER) == 0)
                 && libc::setrlimit(libc::RLIMIT_NPROC, &raw const limit) == 0
         };
         if is_set { Ok(()) } else { Err(std::io::Error::last_os_error()) }
     };
-    // SAFETY: what runs between fork and exec makes system calls alone.
+    // SAFETY: between fork and exec this makes only system calls.
     unsafe { command.pre_exec(set_limit) };
     command.output().unwrap()
 }
@@ -237,7 +237,7 @@ fn no_command_panics_where_no_thread_can_be_started() {
     for most in 1..8 {
         said_by(most, &["run", "./mine.yaml", "--replace", "--out", "out"]);
     }
-    // It starts a thread before all else.
+    // The worker starts a thread before anything else.
     let of_worker = said_by(0, &["worker", "--share", "0/1"]);
     assert!(of_worker.contains("cannot start a thread"), "{of_worker}");
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/asked.py");
 const SECRET: &str = "s3cret-of-a-test";
 
-/// A server that writes what it is asked, with a secret in a header and in its environment.
+/// A server that writes the requests that it gets, with a secret in a header and in its environment.
 fn project() -> TempDir {
     let folder = TempDir::new().unwrap();
     let text = format!(
