@@ -117,7 +117,7 @@ macro_rules! summary {
             /// The standard deviation.
             pub stddev: f64,
             $(
-                #[doc = concat!("This share of the times is at most so long: ", stringify!($quantile), ".")]
+                #[doc = concat!("The time that this share of all times does not exceed: ", stringify!($quantile), ".")]
                 pub $name: f64,
             )*
             /// The longest time.
