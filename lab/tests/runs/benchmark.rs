@@ -1,4 +1,4 @@
-//! A microbenchmark as an experiment: the real JMH, in small.
+//! A microbenchmark as an experiment, with the real JMH and small sizes.
 
 use crate::schema;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
-/// JMH refuses to run twice at once.
+/// A lock, because JMH refuses to run twice at once.
 static ONE_JMH: Mutex<()> = Mutex::new(());
 
 fn run(folder: &Path, variants: &str) -> Output {
@@ -73,7 +73,7 @@ fn a_method_that_is_not_there_is_a_failed_run_that_says_so() {
 #[test]
 fn a_benchmark_beside_another_one_is_a_failed_run_that_names_the_lock() {
     let folder = tempfile::tempdir().unwrap();
-    // JMH's is in the JVM's folder for temporary files. This one is no other benchmark's.
+    // JMH's own lock is in the JVM's folder for temporary files. This one belongs to no other benchmark.
     let lock = File::create(folder.path().join("jmh.lock")).unwrap();
     rustix::fs::fcntl_lock(&lock, FlockOperation::LockExclusive).unwrap();
     let one = "caller: {server: {method: Computation.inCallersThread}}, \

@@ -1,4 +1,4 @@
-//! Sessions that are to go on with other programs than they began with.
+//! Sessions that would continue with other programs than they began with.
 
 use crate::result_folders::{DELAY_SERVER, done, experiment, threadcount};
 use crate::{java, schema};
@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 use threadcount_machine::sample::{jdk_release, made_up_jdk};
 
-/// The clock of a file counts in whole seconds here.
+/// In these tests the clock of a file counts in whole seconds.
 const ONE_TICK: Duration = Duration::from_millis(1_100);
 
 #[test]
@@ -34,7 +34,7 @@ fn a_session_whose_server_was_built_again_does_not_go_on() {
     assert!(said.contains("server: it was changed after the first run began"), "{said}");
 }
 
-/// A jar that is named in the folder in which its server starts, before and after it was built again, and the same of a backend.
+/// A jar, named relative to the folder in which its server starts, before and after it was built again. The same for a jar of a backend.
 #[test]
 fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +66,7 @@ fn a_session_whose_jar_was_built_again_does_not_go_on_wherever_its_server_starts
     }
 }
 
-/// Each session builds it, and its server writes into folders of its own.
+/// Each session builds the peer, and its server writes into its own folders.
 #[test]
 fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_of_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -95,13 +95,13 @@ fn a_session_goes_on_with_a_peer_that_is_built_again_and_not_with_other_sources_
     assert!(said.contains("server.py: it was changed after the first run began"), "{said}");
 }
 
-/// A server of the JDK itself: `java` of a path that leads to another runtime later, as after an update.
+/// A server of the JDK itself. The path of `java` later leads to another runtime, as after an update.
 #[test]
 fn a_session_whose_java_was_updated_does_not_go_on_and_says_from_which_version() {
     let folder = tempfile::tempdir().unwrap();
     let (link, jdk) = (folder.path().join("java-home"), java::jdk());
     symlink(&jdk.home, &link).unwrap();
-    // It serves no folder whose name is hidden.
+    // It does not serve a folder whose name is hidden.
     let served = folder.path().join("served");
     fs::create_dir(&served).unwrap();
     fs::write(served.join("page"), "hi").unwrap();

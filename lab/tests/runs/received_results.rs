@@ -1,4 +1,4 @@
-//! Results that somebody else wrote: nothing that is in one runs unless its user typed the command that began it, here.
+//! Results that somebody else wrote. Nothing in them runs unless the user has typed their command on this machine.
 
 use crate::result_folders::{done, experiment, threadcount};
 use serde_json::Value;
@@ -7,10 +7,10 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// An experiment whose peer leaves a proof that it was built.
+/// An experiment whose peer leaves a trace when it is built.
 const PEER: &str = "question: Is it data?\nserver: {peer: ./x}\nrequest: /\nvariants: {a: {}}\nloads: [{clients: 1, duration: 1s}]\n";
 
-/// A result from elsewhere in `received`, whose own command is `command`, beside an experiment with a peer.
+/// A result from elsewhere in the folder `received`, with `command` in it, beside an experiment with a peer.
 fn received(command: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let received = folder.path().join("received");
@@ -41,7 +41,7 @@ fn mode(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// The complaint of a command in `received`, after which nothing has run.
+/// The error of a command in `received`, after which nothing has run.
 fn refused(folder: &TempDir, words: &[&str]) -> String {
     let mut command = threadcount(folder, words);
     let output = command.current_dir(folder.path().join("received")).output().unwrap();
@@ -103,7 +103,7 @@ fn a_result_that_others_may_write_or_whose_command_was_changed_does_not_go_on() 
     assert!(said.contains("is not among those that this user typed on this machine"), "{said}");
 }
 
-/// The commands stand before the first of them can have printed anything.
+/// The commands are printed before the first of them can have printed anything.
 #[test]
 fn the_commands_of_a_session_that_goes_on_are_printed_before_they_run() {
     let folder = tempfile::tempdir().unwrap();

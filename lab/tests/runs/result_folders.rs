@@ -1,4 +1,4 @@
-//! Where results lie, how a session that was killed goes on, and what no result shows.
+//! The folders of results, how a killed session is continued, and what no result shows.
 
 use crate::schema;
 use assert_cmd::cargo::cargo_bin;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 pub const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// Two variants and some rounds of 100 requests: a window of a time has no response where the machine is too busy for the server.
+/// Two variants and some rounds of 100 requests. A load with a duration may have no response if the machine is too busy for the server.
 pub fn experiment(folder: &TempDir, runs: u32) -> PathBuf {
     let server = format!("python3 {DELAY_SERVER} {{port}} 5");
     let text = format!(
@@ -61,7 +61,7 @@ fn each_run_has_a_folder_of_its_own_and_the_parent_means_the_latest() {
     let found = names(&out);
     assert_eq!(found.len(), 3, "{found:?}");
     let [(day, first_number), (next_day, number)] = [0, 1].map(|at| found[at].rsplit_once('-').unwrap());
-    // Midnight may be between them.
+    // Midnight may be between the two.
     let second_number = if day == next_day { "2" } else { "1" };
     assert_eq!((first_number, number, &*found[2]), ("1", second_number, "latest"), "{found:?}");
     assert_eq!(fs::read(out.join(&found[0]).join("result.json")).unwrap(), first, "it is as it was");
@@ -142,7 +142,7 @@ fn a_session_that_is_killed_at_any_moment_goes_on_and_is_as_one_without_a_break(
     assert!(
         names(&folder.path().join("here")).iter().all(|name| !name.ends_with(".partial") && name != ".room")
     );
-    // A result that is complete stays as it is, and may be named by its file.
+    // A complete result stays as it is, and may be named by its file.
     done(&folder, &["run", "--resume", "here/result.json"], 0);
     assert_eq!(runs(&schema::result_file(&folder.path().join("here"))), found);
 }
@@ -181,7 +181,7 @@ fn a_folder_whose_name_is_not_utf_8_is_one_like_any_other() {
     assert!(said.contains("not UTF-8") && said.contains("write the whole command again"), "{said}");
 }
 
-/// Every file that a result and its reports write beside the runs; what is hidden are lock and room.
+/// Every file that a result and its reports write beside the runs. The hidden ones are the lock and the room.
 #[test]
 fn a_result_that_is_replaced_leaves_no_file_that_was_written_for_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ fn a_result_that_is_replaced_leaves_no_file_that_was_written_for_it() {
 #[test]
 fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
     let folder = tempfile::tempdir().unwrap();
-    // Both are patterns, and must not end the masking of everything else.
+    // Both are patterns, which must not end the masking of everything else.
     let patterns = ["--capture", "token=header:X-Token", "--expect-body", "regex:token=(a|b)|."];
     let server = format!("python3 {DELAY_SERVER} {{port}} 5 0 --db.password=pass-word-1");
     let words = [
@@ -265,7 +265,7 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
 #[test]
 fn a_secret_that_a_failing_server_prints_without_its_name_is_in_no_result() {
     let folder = tempfile::tempdir().unwrap();
-    // It prints what it was given, and what it would be sent.
+    // It prints its arguments, its environment, and what it would be sent.
     fs::write(folder.path().join("fails.sh"), "echo \"no $TOKEN, ${1#*=}, be-arer-3\"\nexit 1\n").unwrap();
     let variant = "a=sh fails.sh --db.password=pass-word-1 {port}";
     let words =
@@ -285,7 +285,7 @@ fn a_secret_that_a_failing_server_prints_without_its_name_is_in_no_result() {
     }
 }
 
-/// A session that was broken off after its first run.
+/// Breaks off a session after its first run.
 fn broken_off(folder: &TempDir, out: &[&str], result: &Path) {
     let words = [&["run", "./mine.yaml", "--no-probe"], out].concat();
     let mut session = threadcount(folder, &words).spawn().unwrap();
@@ -314,7 +314,7 @@ fn a_session_goes_on_from_another_folder_than_it_began_in() {
 fn what_was_measured_is_shown_where_the_folder_goes_away_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
     experiment(&folder, 2);
-    // Its own folder is gone, and only the server knows when: nothing here depends on time.
+    // The session's own folder is removed at a moment that only the server knows, so nothing here depends on time.
     let out = folder.path().join("here");
     let text = fs::read_to_string(folder.path().join("mine.yaml")).unwrap();
     let removes = format!("rm -r {}; exec python3", out.display());

@@ -1,5 +1,4 @@
-//! `threadcount run` and `compare` as their users call them, against small real servers: verdicts, and every way to end
-//! badly.
+//! `threadcount run` and `compare` as users call them, on small real servers: verdicts, and every kind of bad ending.
 
 use crate::schema;
 
@@ -21,12 +20,12 @@ use threadcount_stats::disturbance::disturbance;
 
 const DELAY_SERVER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/servers/delay.py");
 
-/// A command that answers after so many milliseconds.
+/// A command of a server that answers after this many milliseconds.
 fn delay(arguments: &str) -> String {
     format!("python3 {DELAY_SERVER} {{port}} {arguments}")
 }
 
-/// `threadcount compare` of two variants in a folder of its own, in small. A window of a time has no response in its last half where the
+/// `threadcount compare` of two variants in a new folder, with small sizes. A load with a duration has no response in its last half if the
 /// machine is too busy for the server.
 fn compare(out: &Path, a: &str, b: &str, more: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("threadcount"));
@@ -49,7 +48,7 @@ fn rate_of(document: &Value) -> Value {
     ratios.iter().find(|ratio| ratio["metric"] == "rate_per_s").unwrap().clone()
 }
 
-/// A comparison that was measured, with what was printed.
+/// A comparison that was measured, with its output.
 struct Measured {
     out: TempDir,
     output: Output,
@@ -64,8 +63,7 @@ fn measured(a: &str, b: &str, more: &[&str]) -> Measured {
     Measured { out, output, document }
 }
 
-/// The rounds whose run of a variant counts, by the rules of the design: complete, not of a dropped round, and not
-/// disturbed where two undisturbed ones stay.
+/// The rounds in which the run of a variant counts: complete, not in a dropped round, and not disturbed if two undisturbed ones remain.
 fn counted(records: &[Record], variant: &str) -> BTreeSet<u32> {
     let counts = |run: &&Record| run.variant == variant && run.failure.is_none() && !run.dropped;
     let all: Vec<&Record> = records.iter().filter(counts).collect();
@@ -82,19 +80,19 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A name that no other test's servers have on their command line.
+/// A name that is on the command line of no other test's servers.
 fn marker(out: &TempDir) -> String {
     out.path().file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// The processes whose command line has `marker` in it.
+/// The processes with `marker` in their command lines.
 fn processes_with(marker: &str) -> Vec<String> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| fs::read_to_string(process.path().join("cmdline")).ok());
     lines.filter(|line| line.contains(marker) && line.contains("delay.py")).collect()
 }
 
-/// Whether two equal servers differ is chance, and the statistics' own tests count how often they are wrong.
+/// Whether two equal servers differ is chance. The tests of the statistics count how often they are wrong.
 #[test]
 fn the_comparison_in_a_result_is_what_the_statistics_make_of_its_runs() {
     let measured = measured(&delay("20"), &delay("20"), &["--runs", "3"]);
@@ -127,7 +125,7 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"), "{said}");
-    // Every answer is a failure: it would hold, and be exit code 1, of figures that mean nothing.
+    // Every answer is a failure. The condition would hold, with exit code 1, although the figures mean nothing.
     let output = once(&["--expect", "201", "--fail-above", "100%", "--fail-if", "a.rate >= 0"]);
     let said = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -164,7 +162,7 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
     let output = run_with(&experiment(&folder, &studys), &without_gate);
     let said = stderr(&output);
-    // Not one request had an expected response.
+    // No request had an expected response.
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(!said.contains("a is fast"), "what a study states is in the report: {said}");
 }
@@ -229,11 +227,11 @@ fn ctrl_c_in_a_later_round_is_the_reason_for_the_end_and_no_failed_run() {
     let doubts = document["why_not"].as_array().unwrap();
     assert!(doubts.iter().all(|doubt| doubt["reason"]["kind"] != "run-failed"), "{document:#}");
     assert_eq!(document["rounds"][0]["why"], "interrupted");
-    // Either the answer of the complete runs or, where they cannot be trusted, that there is none.
+    // The output has the answer of the complete runs, or says that there is none because they cannot be trusted.
     assert!(!shown.is_empty(), "{document:#}");
 }
 
-/// Reads the child's stderr up to a line that contains `text`; a thread keeps reading, so that the child never blocks.
+/// Reads the child's stderr up to a line that contains `text`. A thread continues reading, so that the child never blocks.
 fn wait_for_line(child: &mut Child, text: &str) {
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains(text)), "it ended without saying {text}");
@@ -314,7 +312,7 @@ fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
     );
 }
 
-/// A small file system in a mount namespace of its own, which the system must allow. The second server takes all that is left of it.
+/// The disk is a small file system in a new mount namespace, which the system must allow. The second server takes all the rest of it.
 #[test]
 fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
     let folder = tempfile::tempdir().unwrap();
@@ -360,7 +358,7 @@ fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
 #[test]
 fn what_the_warm_up_left_behind_is_served_before_measuring_begins() {
     let folder = tempfile::tempdir().unwrap();
-    // One worker of 400 ms: ten clients leave four seconds of work behind, all that is measured.
+    // One worker of 400 ms: ten clients leave four seconds of work behind, as long as the measured window.
     let text = format!(
         "question: q\nrequest: /\nwarmup: 1s\nruns: 1\nvariants: {{a: {{command: \"{}\", env: {{WORKERS: 1}}}}}}\n\
          loads: [{{clients: 10, duration: 4s}}]\n",
@@ -383,7 +381,7 @@ fn rounds_end_when_a_clear_answer_is_decided() {
         let until: Vec<Record> = records.iter().filter(|run| run.round <= *round).cloned().collect();
         decided(&experiment, load, &until).is_some()
     };
-    // Three on an idle machine. Where it is busy, runs with interference are left out.
+    // Three rounds on an idle machine. On a busy one, runs with interference are left out.
     let mut analyses = load.interim_analyses().into_iter().filter(|round| *round < load.runs);
     let decided_after = analyses.find(is_decided_after);
     let rounds = &measured.document["rounds"][0];
@@ -422,7 +420,7 @@ fn the_protocol_of_a_study_makes_its_rounds_and_leaves_out_the_first() {
     let document = result(&path.with_extension("out"));
     let dropped: Vec<bool> = records(&document).iter().map(|record| record.dropped).collect();
     assert_eq!(dropped, [true, true, false, false, false, false]);
-    // A run that another program disturbed is left out as well, and its partner; the first ones count never.
+    // A run that another program disturbed is left out with its partner. The first runs never count.
     let [b, a] = ["b", "a"].map(|variant| counted(&records(&document), variant));
     let pairs = a.intersection(&b).count();
     let expected = if pairs < 2 { [b.len(), a.len()] } else { [pairs; 2] };

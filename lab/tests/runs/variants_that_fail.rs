@@ -1,11 +1,11 @@
-//! A server that does not work is an answer, and not thirty starts.
+//! A server that does not work is found out after a few starts, not after thirty.
 
 use crate::result_folders::{DELAY_SERVER, done, threadcount};
 use crate::schema;
 use std::fs;
 use tempfile::TempDir;
 
-/// A script in the folder that notes each start, and then does what `body` says; `$1` is the port, `$n` the number of the start.
+/// A script in the folder that notes each start, and then runs `body`. `$1` is the port, `$n` the number of the start.
 fn script(folder: &TempDir, name: &str, body: &str) -> String {
     let path = folder.path().join(name);
     let starts = path.with_extension("starts");
@@ -68,7 +68,7 @@ fn a_comparison_ends_with_the_root_cause_after_the_first_round_in_which_a_varian
     assert!(said.lines().count() < 40, "{said}");
     let document = schema::result_file(&folder.path().join("here"));
     assert_eq!(document["rounds"][0]["why"], "variant-failed");
-    // What was mended meanwhile is tried again.
+    // A variant that was repaired meanwhile is tried again.
     let again =
         [&compared(&variants, "")[..10], &["--resume", "here"], &compared(&variants, "")[12..]].concat();
     let refused = done(&folder, &again, 1);
@@ -130,7 +130,7 @@ fn an_experiment_of_a_file_goes_on_without_a_variant_that_does_not_work_while_tw
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
     let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
     let [good, bad, more] = ["good", "bad", "more"].map(|name| starts(&folder, name));
-    // One with interference is done again.
+    // A run with interference is repeated.
     assert!(good >= 2 && more >= 2 && bad == 1, "{good} {bad} {more}: {said}");
     assert!(
         said.contains("bad: no more runs, as it does not work") && said.contains("Error: no port"),
