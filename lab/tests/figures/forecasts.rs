@@ -1,4 +1,4 @@
-//! What virtual threads would change is forecast from platform threads alone, and then measured.
+//! The effect of virtual threads is forecast from platform threads alone, and then measured.
 
 use crate::java;
 use assert_cmd::cargo::cargo_bin;
@@ -7,10 +7,11 @@ use threadcount_judge::forecast;
 use threadcount_judge::result_folder::ResultFolder;
 use threadcount_model::crossover::Treatment;
 
-/// The interval of a ratio and the range of the forecast may miss each other by this share.
+/// The share by which the interval of a ratio and the range of the forecast may miss each other.
 const APART: f64 = 0.05;
 
-/// The servlets' answers to this path with 300 clients on a pool of 200: the limit after the pool, and whether more is served without it.
+/// Forecasts the servlets' answers to this path with 300 clients on a pool of 200: the next limit after the pool, and whether the
+/// throughput rises without the pool.
 fn is_forecast(path: &str, jvm: &str, next_limit: &str) {
     java::runtime(25);
     let war = concat!(env!("CARGO_MANIFEST_DIR"), "/../jvm/servlets/target/servlets.war");

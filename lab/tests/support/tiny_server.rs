@@ -1,4 +1,4 @@
-//! A server of a few lines for tests of the command line: HTTP/1.1 with keep-alive, one thread per connection.
+//! A small HTTP/1.1 server for tests of the command line, with keep-alive and one thread per connection.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Answers at a port that the system chose. `/status/404` answers 404, `/sleep/50` after 50 ms, `/never` never, and
-/// every other path 200.
+/// A server on a port that the system chose. `/status/404` answers 404, `/sleep/50` answers after 50 ms, `/never` never answers, and every
+/// other path answers 200.
 pub struct TinyServer {
     address: SocketAddr,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-/// One request as it came.
+/// A request as it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
     pub line: String,
