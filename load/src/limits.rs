@@ -212,7 +212,7 @@ fn highest_rate_per_s(plan: &LoadPlan) -> f64 {
     }
 }
 
-/// The loopback addresses for so many ports. Half of each range is left to the previous run, whose ports may still be in TIME_WAIT.
+/// The loopback addresses for this many ports. Half of each range is left to the previous run, whose ports may still be in TIME_WAIT.
 fn loopback_sources(needed: u64, ports: u64) -> Vec<IpAddr> {
     let usable = (ports / 2).max(1);
     if needed <= usable {

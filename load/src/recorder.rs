@@ -105,7 +105,7 @@ pub struct Recorder {
     pub status: Box<[u64; 1000]>,
 }
 
-/// What must be known of requests before counting begins.
+/// The sums over requests of the lead-in that are needed when counting begins.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeadIn {
     /// The sum of the sent times of the requests in flight.

@@ -57,13 +57,13 @@ impl LoadShare {
         connections.saturating_sub(self.index).div_ceil(self.count)
     }
 
-    /// The fraction of the rate that belongs to this share of a load over so many connections, 0..=1.
+    /// The fraction of the rate that belongs to this share of a load over this many connections, 0..=1.
     #[must_use]
     pub fn fraction(self, connections: u32) -> f64 {
         if connections == 0 { 0.0 } else { f64::from(self.connections(connections)) / f64::from(connections) }
     }
 
-    /// The number of this share's requests among the first `requests` requests of a load over so many connections.
+    /// The number of this share's requests among the first `requests` requests of a load over this many connections.
     #[must_use]
     pub fn requests(self, requests: u64, connections: u32) -> u64 {
         if self.is_whole() || connections == 0 {
@@ -121,7 +121,7 @@ pub(crate) struct RowTurn {
 }
 
 impl RowTurn {
-    /// The row of request `number` of a load over so many connections.
+    /// The row of request `number` of a load over this many connections.
     pub fn of(share: LoadShare, number: u64, connections: u32) -> Self {
         Self { share, turn: share.turn_of(number, connections) }
     }

@@ -10,7 +10,7 @@ use threadcount_model::{keys, value_kinds};
 
 const POOL: &[KeySpec] = keys! {
     platform: PoolThreads,
-    /// Virtual threads with at most so many concurrent requests; the others wait or get 503.
+    /// Virtual threads with at most this many concurrent requests; the others wait or get 503.
     virtual: LimitKeys,
     executor: Executor,
 };

@@ -220,7 +220,7 @@ fn beside(pid: u32, lines: &Receiver<String>, ended_ns: &AtomicU64) -> (ProbeLin
     (read, limits)
 }
 
-/// What the requests spend their time on, and the findings besides the limits of the last seconds.
+/// Explains what the requests spend their time on, with the findings besides the limits of the last seconds.
 struct Explained {
     limits: CurrentLimits,
     why: Vec<String>,

@@ -95,7 +95,7 @@ impl ServiceOptions {
         self.attach.as_ref()
     }
 
-    /// What is compared. Files get their whole paths, because a server may have another working folder.
+    /// The servers to compare. Files get their whole paths, because a server may have another working folder.
     pub fn compared(&self) -> Compared {
         let path = |path: &Option<PathBuf>| path.clone().map(absolute);
         let builds = self.quarkus.iter().map(|(name, jar)| (name.clone(), absolute(jar.clone()))).collect();

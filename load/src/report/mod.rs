@@ -69,8 +69,8 @@ pub struct LoadReport {
     pub status: BTreeMap<u16, u64>,
     /// Number of failed requests by cause in words; their sum is requests.failed.
     pub failures: BTreeMap<String, u64>,
-    /// The same by the name of the cause, which stays the same from version to version, e.g. no-port-left or unexpected-status:503; empty
-    /// if another tool sent the load.
+    /// Number of failed requests by the name of the cause, which stays the same from version to version, e.g. no-port-left or
+    /// unexpected-status:503; empty if another tool sent the load.
     #[serde(default)]
     #[schemars(with = "BTreeMap<String, u64>")]
     pub failure_causes: BTreeMap<FailureCause, u64>,

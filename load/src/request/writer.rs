@@ -77,7 +77,8 @@ impl<'s> RequestWriter<'s> {
         }
     }
 
-    /// The same for a process with a share of a load over this many connections, between which the rows of data files are divided too.
+    /// Writes the requests of a process with a share of a load over this many connections. The rows of data files are divided between them
+    /// too.
     #[must_use]
     pub fn for_share(self, share: LoadShare, connections: u32) -> Self {
         Self { share, connections, ..self }

@@ -21,7 +21,7 @@ pub enum Http2 {
     Answer(u16),
     /// Resets every nth request.
     Reset { every: u64, reason: Reason },
-    /// Sends GOAWAY on each connection after so many requests, and responds to the earlier ones.
+    /// Sends GOAWAY on each connection after this many requests, and responds to the earlier ones.
     Retire { after: u64 },
     /// Ends each connection with a GOAWAY at its first request.
     GoAway(Reason),

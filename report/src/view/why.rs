@@ -26,7 +26,7 @@ pub struct Reason {
     pub brief: String,
     /// The fact with the figures of the first load.
     pub sentence: String,
-    /// What to try; `None` if the line before advises the same or it was already measured.
+    /// The advice; `None` if the line before advises the same or it was already measured.
     pub advice: Option<String>,
 }
 
@@ -203,7 +203,7 @@ pub(super) fn expected(document: &ResultDocument) -> Option<WhyLine> {
     })
 }
 
-/// What to try, then what to measure, in sentences without a full stop.
+/// The advice, then what remains to be measured, in sentences without a full stop.
 pub(super) fn next(reasons: &[Reason], open: &[String]) -> Vec<String> {
     let advised = reasons.iter().filter_map(|it| Some(format!("{}: {}", it.about(), it.advice.as_ref()?)));
     advised.chain(open.iter().cloned()).collect()

@@ -52,7 +52,7 @@ pub(crate) enum Step {
     Sent,
 }
 
-/// What the engine did.
+/// Counts the actions of the engine.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     /// The number of requests over each slot.

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Allocates {@code kb} KiB for each request and keeps the last {@code keep} MiB of them, like an application with a
- * cache; with a limit that is never reached, like one with a leak. With {@code collect} each so many-th request has the
+ * cache; with a limit that is never reached, like one with a leak. With {@code collect=N} every N-th request has the
  * whole heap collected.
  */
 public final class Allocating extends HttpServlet {
