@@ -31,7 +31,7 @@ impl fmt::Display for Purpose {
 /// Prints an event, if it is worth a line.
 pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet: bool) {
     let name = &load.name;
-    let said = match event {
+    let output_text = match event {
         // The user must act on this, so it is printed even with `--quiet`.
         Event::Stays { namespace, name } => {
             note!(
@@ -58,6 +58,6 @@ pub(super) fn tell(event: &Event, load: &ClusterLoad, purpose: Purpose, is_quiet
         Event::Pod { .. } | Event::Line { .. } | Event::End(_) => return,
     };
     if !is_quiet {
-        note!("{said}");
+        note!("{output_text}");
     }
 }

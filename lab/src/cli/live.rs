@@ -204,11 +204,11 @@ mod tests {
     fn a_part_of_a_second_at_the_end_is_no_second_and_seconds_in_which_nothing_came_are() {
         let four: Vec<Second> = (0..4).map(|index| second(index, 378, 0, 2.0)).collect();
         let late = last(second(4, 1, 0, 2.0));
-        let said = lines(&[four.clone(), vec![late.clone()]].concat(), 4.01);
-        assert!(said.len() == 1 && said[0].starts_with("    4 s  377/s  worst"), "{said:?}");
+        let printed = lines(&[four.clone(), vec![late.clone()]].concat(), 4.01);
+        assert!(printed.len() == 1 && printed[0].starts_with("    4 s  377/s  worst"), "{printed:?}");
         // A line is due after five seconds. The rest of the load is shorter than a second.
-        let said = lines(&[four, vec![second(4, 378, 0, 2.0), last(second(5, 1, 0, 2.0))]].concat(), 5.01);
-        assert!(said.len() == 1 && said[0].starts_with("    5 s  378/s  worst"), "{said:?}");
+        let printed = lines(&[four, vec![second(4, 378, 0, 2.0), last(second(5, 1, 0, 2.0))]].concat(), 5.01);
+        assert!(printed.len() == 1 && printed[0].starts_with("    5 s  378/s  worst"), "{printed:?}");
         let stalled = lines(&[second(0, 100, 0, 2.0), second(9, 100, 0, 2.0)], 10.0);
         assert!(stalled.len() == 1 && stalled[0].starts_with("   10 s  20.0/s  worst"), "{stalled:?}");
     }

@@ -195,7 +195,7 @@ fn print_json(
     stop: &AtomicBool,
     limit: &mut TimeLimit,
 ) -> io::Result<WatchEnd> {
-    let mut said = PrintedLimits::default();
+    let mut printed = PrintedLimits::default();
     while !stop.load(Ordering::Relaxed) && !limit.is_over() {
         let line = match lines.recv_timeout(REACTION) {
             Ok(line) => line,
@@ -208,7 +208,7 @@ fn print_json(
             }
             judge.add(&parsed);
         }
-        let limits = judge.judge().filter(|limits| said.is_news(limits, Instant::now()));
+        let limits = judge.judge().filter(|limits| printed.is_news(limits, Instant::now()));
         let limits_line = limits.and_then(|limits| LimitsLine::new(now_ns(), &limits));
         let limits_line = limits_line.map(|it| serde_json::to_string(&it)).transpose()?;
         for line in [Some(without_secrets(line)), limits_line].into_iter().flatten() {

@@ -197,17 +197,17 @@ mod tests {
 
     #[test]
     fn where_losses_are_expected_the_median_is_judged_beside_the_rate_unless_many_were_lost_before() {
-        let said = |kind: &str, before: (f64, u64), after: (f64, u64)| {
+        let printed = |kind: &str, before: (f64, u64), after: (f64, u64)| {
             let (a, b) = (result(kind, before.0, before.1), result(kind, after.0, after.1));
             gate(&a, &b, 0.05).into_iter().map(|it| (it.outcome, it.sentence)).collect::<Vec<_>>()
         };
         let stalled = "losses: expected";
-        assert_eq!(said(stalled, (5.0, 0), (5.0, 0)), []);
-        let worse = said(stalled, (5.0, 0), (9.0, 0));
+        assert_eq!(printed(stalled, (5.0, 0), (5.0, 0)), []);
+        let worse = printed(stalled, (5.0, 0), (9.0, 0));
         assert!(worse[0].0 == GateOutcome::Worse && worse[0].1.contains("median"), "{worse:?}");
-        let loses = said(stalled, (5.0, 0), (5.0, 20));
+        let loses = printed(stalled, (5.0, 0), (5.0, 20));
         assert!(loses[0].1.ends_with("too many requests are lost in B"), "{loses:?}");
-        assert_eq!(said(stalled, (5.0, 20), (9.0, 20)), [], "by the rate only");
-        assert_eq!(said("overload: true", (5.0, 20), (9.0, 20)), []);
+        assert_eq!(printed(stalled, (5.0, 20), (9.0, 20)), [], "by the rate only");
+        assert_eq!(printed("overload: true", (5.0, 20), (9.0, 20)), []);
     }
 }

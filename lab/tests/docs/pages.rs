@@ -59,8 +59,8 @@ fn every_shell_block_is_a_script() {
                 Command::new("bash").arg("-n").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             shell.stdin.take().unwrap().write_all(block.text.text.as_bytes()).unwrap();
             let output = shell.wait_with_output().unwrap();
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert!(output.status.success(), "{}:{}: {said}", page.name.display(), block.text.line);
+            let printed = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{}:{}: {printed}", page.name.display(), block.text.line);
         }
     }
 }

@@ -65,7 +65,7 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
     write_all(folder.path());
     build_jar(folder.path());
     let commands = steps().rsplit("```sh\n").next().unwrap().split("```").next().unwrap();
-    let mut said = Vec::new();
+    let mut printed = Vec::new();
     for line in commands.lines() {
         let mut words = shlex::split(line.split("   #").next().unwrap()).unwrap();
         if words.get(1).is_some_and(|word| word == "run") {
@@ -79,9 +79,9 @@ fn a_newcomer_who_follows_the_steps_has_an_experiment_with_three_servers() {
         // Other programs may use the cores that the experiment's claim is about.
         let is_doubted = output.status.code() == Some(3) && errors.contains("other processes used");
         assert!(output.status.success() || is_doubted, "{line}\n{errors}");
-        said.push(String::from_utf8(output.stdout).unwrap());
+        printed.push(String::from_utf8(output.stdout).unwrap());
     }
-    assert!(said[1].contains("needs: Java 25; jars mine; peers mine"), "{}", said[1]);
+    assert!(printed[1].contains("needs: Java 25; jars mine; peers mine"), "{}", printed[1]);
     let result = std::fs::read_to_string(folder.path().join("out/mine/latest/result.json")).unwrap();
     let result: serde_json::Value = serde_json::from_str(&result).unwrap();
     let kinds = result["records"].as_array().unwrap().iter().map(|record| {

@@ -153,13 +153,13 @@ impl Surroundings {
         if let Some(file) = file {
             std::fs::write(self.folder.path().join(file), &output.stdout).unwrap();
         }
-        let said = String::from_utf8_lossy(&output.stderr);
+        let printed = String::from_utf8_lossy(&output.stderr);
         // Other programs may use the cores that the experiment's claim is about.
-        let is_doubted = output.status.code() == Some(3) && said.contains("other processes used");
+        let is_doubted = output.status.code() == Some(3) && printed.contains("other processes used");
         // A gate may fail, because the speed of these servers does not matter here.
         let is_gate = call.iter().any(|it| it == "--worse-by") && output.status.code() != Some(2);
-        let is_condition = said.contains(": --fail-if `");
-        assert!(output.status.success() || is_doubted || is_gate || is_condition, "{small}\n{said}");
+        let is_condition = printed.contains(": --fail-if `");
+        assert!(output.status.success() || is_doubted || is_gate || is_condition, "{small}\n{printed}");
         assert!(!output.stdout.is_empty(), "{small}");
     }
 }

@@ -54,9 +54,9 @@ fn on_java_25_the_method_that_a_variant_does_more_of_is_the_difference() {
         assert_eq!(record["jvm"]["cpu_profile"]["source"], "cpu-time", "{record:#}");
     }
     let page = fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-    let said = page.split("fast uses ").nth(1).and_then(|rest| rest.split("</p>").next());
-    let said = said.expect("the two are compared");
-    assert!(said.contains("in sun.security.provider."), "{said}");
+    let printed = page.split("fast uses ").nth(1).and_then(|rest| rest.split("</p>").next());
+    let printed = printed.expect("the two are compared");
+    assert!(printed.contains("in sun.security.provider."), "{printed}");
     assert!(page.contains("class=\"much-more\""), "its frame is coloured");
 }
 

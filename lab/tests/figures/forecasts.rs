@@ -21,19 +21,19 @@ fn is_forecast(path: &str, jvm: &str, next_limit: &str) {
     command.env("THREADCOUNT_HOME", concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     command.args(["--out", "out", "--jvm", jvm]).current_dir(folder.path());
     let output = command.output().unwrap();
-    let said =
+    let printed =
         String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+    assert!(output.status.success(), "{printed}");
     let result = ResultFolder::read(&folder.path().join("out")).unwrap();
     let measured = result.crossover.unwrap();
     let found =
-        forecast::of_treatment(&measured, Treatment::Own).unwrap_or_else(|| panic!("no forecast: {said}"));
-    assert!(found.next_limit.contains(next_limit), "{found:?}\n{said}");
+        forecast::of_treatment(&measured, Treatment::Own).unwrap_or_else(|| panic!("no forecast: {printed}"));
+    assert!(found.next_limit.contains(next_limit), "{found:?}\n{printed}");
     let ratio = &measured.comparisons[0].rate;
     let (low, high) = ratio.interval.map_or((ratio.ratio, ratio.ratio), |it| (it.low, it.high));
     assert!(
         high >= found.least * (1.0 - APART) && low <= found.most * (1.0 + APART),
-        "{found:?} and measured {ratio:?}\n{said}"
+        "{found:?} and measured {ratio:?}\n{printed}"
     );
 }
 

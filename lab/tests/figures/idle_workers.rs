@@ -76,8 +76,8 @@ fn ten_idle_workers_in_take_are_no_waiting_requests_and_requests_beside_them_tha
         assert_eq!(waits("idle"), None, "Java {java}");
         let permits = document.records.iter().find(|record| record.variant == "permits").expect("a run");
         let profile = permits.jvm.as_ref().and_then(|jvm| jvm.wait_profile.as_ref()).map(|it| it.samples);
-        let said = waits("permits")
+        let printed = waits("permits")
             .unwrap_or_else(|| panic!("Java {java}, {profile:?} samples: {:?}", document.findings));
-        assert!(said.contains("Idle.answer:"), "Java {java}: {said}");
+        assert!(printed.contains("Idle.answer:"), "Java {java}: {printed}");
     }
 }

@@ -56,18 +56,18 @@ fn a_spring_boot_jar_that_lacks_a_property_is_answered_with_it_after_one_start_o
         // The probe is only for fresh JVMs.
         let line = if flag == "--fresh" { &line[..] } else { &line[..line.len() - 1] };
         let output = threadcount(folder.path(), &[line, &[flag, "--out", "out"]].concat());
-        let said = printed(&output);
-        assert_eq!(output.status.code(), Some(1), "{said}");
+        let output_text = printed(&output);
+        assert_eq!(output.status.code(), Some(1), "{output_text}");
         let runs = fs::read_dir(folder.path().join("out/runs")).unwrap().count();
-        assert_eq!(runs, starts, "{flag}: {said}");
-        let flat = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(runs, starts, "{flag}: {output_text}");
+        let flat = output_text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             flat.matches("Could not resolve placeholder 'shop.neighbour'").count(),
             1,
-            "{flag}: {said}"
+            "{flag}: {output_text}"
         );
-        assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {said}");
-        assert!(said.lines().count() < 30, "{flag}: {said}");
+        assert!(flat.contains("never became ready") && flat.contains("server.log"), "{flag}: {output_text}");
+        assert!(output_text.lines().count() < 30, "{flag}: {output_text}");
     }
 }
 
@@ -223,9 +223,9 @@ fn a_web_application_that_does_not_start_is_an_error_with_its_cause() {
     let line = ["compare", "--war", "shop.war", "--url", "/", "-c", "4", "--jdk", "25", "--crossover"];
     let output = threadcount(folder.path(), &line);
     assert!(!output.status.success());
-    let said = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("could not start the application of variant `platform`"), "{said}");
-    assert!(said.contains("ClassNotFoundException: shop.Missing"), "{said}");
+    let output_text = printed(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(output_text.contains("could not start the application of variant `platform`"), "{output_text}");
+    assert!(output_text.contains("ClassNotFoundException: shop.Missing"), "{output_text}");
 }
 
 #[test]

@@ -48,8 +48,8 @@ fn answered() -> String {
 
 #[test]
 fn a_server_with_a_shorter_median_and_a_longer_tail_is_said_to_have_both() {
-    let said = answered();
-    let (better, worse) = said.split_once(". But ").unwrap_or_else(|| panic!("{said}"));
-    assert!(better.contains("x the throughput of even"), "{said}");
-    assert!(worse.contains("x the p99") || worse.contains("x the slowest response"), "{said}");
+    let printed = answered();
+    let (better, worse) = printed.split_once(". But ").unwrap_or_else(|| panic!("{printed}"));
+    assert!(better.contains("x the throughput of even"), "{printed}");
+    assert!(worse.contains("x the p99") || worse.contains("x the slowest response"), "{printed}");
 }

@@ -195,21 +195,21 @@ fn a_process_that_is_stopped_and_one_that_takes_no_commands_are_told_by_the_kern
     let stopped = idle("-XX:+UseSerialGC");
     stopped.signal("-STOP");
     let output = diagnose(stopped.pid(), &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
     assert!(
-        said.starts_with("The JVM takes no commands: its process is stopped (SIGSTOP or Ctrl-Z)"),
-        "{said}"
+        printed.starts_with("The JVM takes no commands: its process is stopped (SIGSTOP or Ctrl-Z)"),
+        "{printed}"
     );
-    assert!(said.contains("kill -CONT"), "{said}");
+    assert!(printed.contains("kill -CONT"), "{printed}");
     let deaf = idle("-XX:+DisableAttachMechanism");
     let output = diagnose(deaf.pid(), &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(3), "nothing shows that it hangs: {said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(3), "nothing shows that it hangs: {printed}");
     for words in
         ["the kernel shows what its process does", " threads: ", " descriptors are in use: ", "DisableAttach"]
     {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(printed.contains(words), "{words}: {printed}");
     }
 }
 
@@ -228,9 +228,9 @@ fn a_jvm_that_is_stopped_during_its_diagnosis_is_said_to_be_stopped_and_not_to_b
         diagnosed.join().unwrap()
     });
     jvm.signal("-CONT");
-    let said = text(&output);
-    assert!(said.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "{said}");
-    assert!(!said.contains("slowly"), "{said}");
+    let printed = text(&output);
+    assert!(printed.contains("its process is stopped (SIGSTOP or Ctrl-Z)"), "{printed}");
+    assert!(!printed.contains("slowly"), "{printed}");
 }
 
 #[test]
@@ -255,10 +255,10 @@ fn a_jvm_that_writes_its_log_to_a_pipe_that_nobody_reads_stands_in_that_write() 
         sleep(Duration::from_millis(5));
     }
     let output = diagnose(pid, &[]);
-    let said = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains(" s: VM Thread stands in a write to standard error, a pipe to "), "{said}");
-    assert!(said.contains("-Xlog:async"), "{said}");
+    let printed = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{printed}");
+    assert!(printed.contains(" s: VM Thread stands in a write to standard error, a pipe to "), "{printed}");
+    assert!(printed.contains("-Xlog:async"), "{printed}");
 }
 
 fn fill_pipe(path: &str) {

@@ -49,8 +49,8 @@ fn a_jvm_that_deadlocks_in_the_measured_window_is_a_failed_run_with_its_diagnosi
     let folder = tempfile::tempdir().unwrap();
     // There is no response in the last half of the load, even if the first nine took seconds.
     let (run, out) = run_of(DEADLOCKED, "Deadlocked", folder.path(), "duration: 12s");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(1), "{said}");
+    let printed = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(1), "{printed}");
     let document: Value =
         serde_json::from_str(&fs::read_to_string(out.join("result.json")).unwrap()).unwrap();
     let failure = &document["records"][0]["failure"];

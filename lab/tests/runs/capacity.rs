@@ -16,8 +16,8 @@ const CAPACITY_PER_S: f64 = 160.0;
 fn a_server_that_serves_so_many_connections_sustains_their_rate_and_no_more() {
     let (document, output) = search("{MOST_CONNECTIONS: 800}");
     let search = &document["records"][0]["capacity"];
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("/s asked: "), "each step is in the log: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("/s asked: "), "each step is in the log: {printed}");
     let sustained = search["sustained_per_s"].as_f64().unwrap();
     assert!(sustained <= CAPACITY_PER_S, "{search:#}");
     assert_eq!(document["claims"][0]["holds"], true, "{search:#}");

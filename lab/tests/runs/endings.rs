@@ -152,8 +152,8 @@ fn a_session_that_can_run_nothing_is_exit_code_1() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
-    let said = stderr(&output);
-    assert!(said.contains("nothing was measured"), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("nothing was measured"), "{output_text}");
     let shown = String::from_utf8_lossy(&output.stdout);
-    assert!(!said.contains("-0 s") && !shown.contains("trust good"), "{said}{shown}");
+    assert!(!output_text.contains("-0 s") && !shown.contains("trust good"), "{output_text}{shown}");
 }

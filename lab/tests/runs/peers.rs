@@ -39,8 +39,8 @@ fn build(peer: &Path) {
     static BUILDING: Mutex<()> = Mutex::new(());
     let _alone = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(peer.join("build")).stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {said}", peer.display());
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{}: {printed}", peer.display());
 }
 
 struct Server {
@@ -146,10 +146,10 @@ fn a_peer_without_its_toolchain_says_in_one_sentence_what_to_install() {
     for peer in peers() {
         let output =
             Command::new(peer.join("build")).env_clear().env("PATH", nothing.path()).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(TOOLCHAIN_MISSING), "{}: {said}", name(&peer));
-        assert_eq!(said.lines().count(), 1, "{}: {said}", name(&peer));
-        assert!(said.contains(" is missing: ") && said.contains("install"), "{}: {said}", name(&peer));
+        let printed = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(TOOLCHAIN_MISSING), "{}: {printed}", name(&peer));
+        assert_eq!(printed.lines().count(), 1, "{}: {printed}", name(&peer));
+        assert!(printed.contains(" is missing: ") && printed.contains("install"), "{}: {printed}", name(&peer));
     }
 }
 

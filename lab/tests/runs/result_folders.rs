@@ -37,9 +37,9 @@ pub fn threadcount(folder: &TempDir, words: &[&str]) -> Command {
 
 pub fn done(folder: &TempDir, words: &[&str], code: i32) -> String {
     let output: Output = threadcount(folder, words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(code), "{words:?}\n{said}");
-    said + &String::from_utf8_lossy(&output.stdout)
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{words:?}\n{printed}");
+    printed + &String::from_utf8_lossy(&output.stdout)
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -80,8 +80,8 @@ fn a_result_in_the_folder_of_out_is_kept_unless_it_is_to_be_replaced() {
     let run = ["run", "./mine.yaml", "--no-probe", "--out", "here"];
     done(&folder, &run, 0);
     let first = fs::read(folder.path().join("here/result.json")).unwrap();
-    let said = done(&folder, &run, 2);
-    assert!(said.contains("here has a result") && said.contains("--replace"), "{said}");
+    let printed = done(&folder, &run, 2);
+    assert!(printed.contains("here has a result") && printed.contains("--replace"), "{printed}");
     assert_eq!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
     done(&folder, &[&run[..], &["--replace"]].concat(), 0);
     assert_ne!(fs::read(folder.path().join("here/result.json")).unwrap(), first);
@@ -152,13 +152,13 @@ fn a_session_whose_plan_has_changed_does_not_go_on_and_says_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let file = experiment(&folder, 1);
     done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 0);
-    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
-    assert!(said.contains("instruments.jvm_log: true, now false"), "{said}");
-    assert!(!said.contains("was changed"), "{said}");
+    let printed = done(&folder, &["run", "./mine.yaml", "--no-probe", "--no-jvm-log", "--resume", "here"], 2);
+    assert!(printed.contains("instruments.jvm_log: true, now false"), "{printed}");
+    assert!(!printed.contains("was changed"), "{printed}");
     let changed = fs::read_to_string(&file).unwrap().replace("clients: 2", "clients: 3");
     fs::write(&file, changed).unwrap();
-    let said = done(&folder, &["run", "--resume", "here"], 2);
-    assert!(said.contains("experiment.loads[0]") && said.contains("now"), "{said}");
+    let printed = done(&folder, &["run", "--resume", "here"], 2);
+    assert!(printed.contains("experiment.loads[0]") && printed.contains("now"), "{printed}");
 }
 
 #[test]
@@ -171,14 +171,14 @@ fn a_folder_whose_name_is_not_utf_8_is_one_like_any_other() {
         (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
     };
     let run = ["run", "./mine.yaml", "--no-probe"];
-    let (code, said) = call(&run, "--out");
-    assert_eq!(code, Some(0), "{said}");
+    let (code, printed) = call(&run, "--out");
+    assert_eq!(code, Some(0), "{printed}");
     let log = schema::result_file(&here)["records"][0]["server"]["log"].as_str().unwrap().to_owned();
     assert!(here.join(&log).is_file() && log.starts_with("runs/"), "{log}");
     assert_eq!(call(&run, "--resume").0, Some(0));
-    let (code, said) = call(&["run"], "--resume");
+    let (code, printed) = call(&["run"], "--resume");
     assert_eq!(code, Some(2));
-    assert!(said.contains("not UTF-8") && said.contains("write the whole command again"), "{said}");
+    assert!(printed.contains("not UTF-8") && printed.contains("write the whole command again"), "{printed}");
 }
 
 /// Every file that a result and its reports write beside the runs. The hidden ones are the lock and the room.
@@ -235,10 +235,10 @@ fn a_result_shows_no_secret_and_a_warning_names_what_is_masked() {
         .chain(patterns)
         .collect();
     let output = threadcount(&folder, &words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{printed}");
     for name in ["Authorization", "X-Api-Key", "access_token", "password", "SERVICE_TOKEN"] {
-        assert!(said.contains("masked as ***") && said.contains(name), "{name}: {said}");
+        assert!(printed.contains("masked as ***") && printed.contains(name), "{name}: {printed}");
     }
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     let here = folder.path().join("here");
@@ -321,10 +321,10 @@ fn what_was_measured_is_shown_where_the_folder_goes_away_meanwhile() {
     fs::write(folder.path().join("remove.sh"), format!("#!/bin/sh\n{removes} \"$@\"\n")).unwrap();
     let text = text.replacen("command: \"python3", "command: \"sh remove.sh", 1);
     fs::write(folder.path().join("mine.yaml"), text).unwrap();
-    let said = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
-    assert!(said.contains("here/result.json: No such file or directory"), "{said}");
-    assert!(said.contains("ended early, and the figures above are not saved"), "{said}");
-    assert!(said.contains("throughput") && !said.contains("free some space"), "{said}");
+    let printed = done(&folder, &["run", "./mine.yaml", "--no-probe", "--out", "here"], 1);
+    assert!(printed.contains("here/result.json: No such file or directory"), "{printed}");
+    assert!(printed.contains("ended early, and the figures above are not saved"), "{printed}");
+    assert!(printed.contains("throughput") && !printed.contains("free some space"), "{printed}");
     assert!(!out.exists());
 }
 
@@ -350,10 +350,10 @@ fn an_experiment_that_is_saved_with_secrets_is_reported() {
             ["compare", "--url", url, "--variant", &variant, "--variant", "b=true {port}", "-H", header];
         done(&folder, &[&call[..], &["--save", file]].concat(), 0)
     };
-    let said = save("mine.yaml", "Authorization: Bearer s3cret");
+    let printed = save("mine.yaml", "Authorization: Bearer s3cret");
     let mode = fs::metadata(folder.path().join("mine.yaml")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
-    assert!(said.contains("mine.yaml holds secrets: Authorization"), "{said}");
-    let said = save("other.yaml", "Authorization: Bearer ${PATH}");
-    assert!(!said.contains("holds secrets"), "{said}");
+    assert!(printed.contains("mine.yaml holds secrets: Authorization"), "{printed}");
+    let printed = save("other.yaml", "Authorization: Bearer ${PATH}");
+    assert!(!printed.contains("holds secrets"), "{printed}");
 }

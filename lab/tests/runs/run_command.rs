@@ -122,14 +122,14 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
         compare(out.path(), &delay("5"), &delay("5"), &more).output().unwrap()
     };
     let output = once(&["--fail-if", "a.capacity > 1"]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(output_text.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"), "{output_text}");
     // Every answer is a failure. The condition would hold, with exit code 1, although the figures mean nothing.
     let output = once(&["--expect", "201", "--fail-above", "100%", "--fail-if", "a.rate >= 0"]);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(output_text.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "), "{output_text}");
     assert_eq!(result(out.path())["trusted"], false);
 }
 
@@ -138,10 +138,10 @@ fn a_comparison_whose_requests_failed_is_exit_code_1_and_says_how_many_of_which_
     let out = tempfile::tempdir().unwrap();
     let output = compare(out.path(), &delay("5"), &delay("5"), &["--runs", "1", "--expect", "201"]).output();
     let output = output.unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(said.contains("requests to a under c4 failed (100 %), mostly "), "{said}");
-    assert!(said.contains("--fail-above allows a share of them"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{output_text}");
+    assert!(output_text.contains("requests to a under c4 failed (100 %), mostly "), "{output_text}");
+    assert!(output_text.contains("--fail-above allows a share of them"), "{output_text}");
 }
 
 #[test]
@@ -156,15 +156,15 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
         )
     };
     let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &without_gate);
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(said.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(output_text.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "), "{output_text}");
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
     let output = run_with(&experiment(&folder, &studys), &without_gate);
-    let said = stderr(&output);
+    let output_text = stderr(&output);
     // No request had an expected response.
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(!said.contains("a is fast"), "what a study states is in the report: {said}");
+    assert_eq!(output.status.code(), Some(3), "{output_text}");
+    assert!(!output_text.contains("a is fast"), "what a study states is in the report: {output_text}");
 }
 
 #[test]
@@ -172,8 +172,8 @@ fn a_server_that_dies_under_load_is_reported_with_the_end_of_its_log_and_the_oth
     let out = tempfile::tempdir().unwrap();
     let output = compare(out.path(), &delay("5"), &delay("5 20"), &["--runs", "1"]).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    assert!(said.contains("the server ended while it was"), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("the server ended while it was"), "{output_text}");
     let answer = String::from_utf8_lossy(&output.stdout);
     assert!(answer.contains("the reason is the last line of the log"), "{answer}");
     let document = result(out.path());
@@ -261,8 +261,8 @@ fn a_port_in_use_is_named_with_what_to_do() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
-    let said = stderr(&output);
-    assert!(said.contains(&format!("Port {port} is in use")) && said.contains("{port}"), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains(&format!("Port {port} is in use")) && output_text.contains("{port}"), "{output_text}");
 }
 
 fn experiment(folder: &TempDir, text: &str) -> PathBuf {
@@ -294,8 +294,8 @@ fn a_missing_jdk_is_bad_input_and_says_what_was_found() {
         loads: [{clients: 1, duration: 1s}]\n";
     let output = run(&experiment(&folder, text));
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
-    assert!(said.contains("99") && said.contains("25."), "{said}");
+    let output_text = stderr(&output);
+    assert!(output_text.contains("99") && output_text.contains("25."), "{output_text}");
 }
 
 #[test]
@@ -305,10 +305,10 @@ fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
         loads: [{clients: 1, duration: 1s}]\n";
     let output = run(&experiment(&folder, text));
     assert_eq!(output.status.code(), Some(2));
-    let said = stderr(&output);
+    let output_text = stderr(&output);
     assert!(
-        said.contains("mine.yaml:4:1") && said.contains("variant: {a") && said.contains("variants"),
-        "{said}"
+        output_text.contains("mine.yaml:4:1") && output_text.contains("variant: {a") && output_text.contains("variants"),
+        "{output_text}"
     );
 }
 
@@ -329,11 +329,11 @@ fn on_a_full_disk_the_result_and_its_report_are_whole_and_the_exit_code_is_4() {
         kept.display()
     );
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(4), "{said}");
-    assert!(said.contains("the disk is full; what was measured is kept"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(4), "{output_text}");
+    assert!(output_text.contains("the disk is full; what was measured is kept"), "{output_text}");
     let document = result(&kept);
-    assert_eq!(document["records"].as_array().unwrap().len(), 2, "{said}");
+    assert_eq!(document["records"].as_array().unwrap().len(), 2, "{output_text}");
     assert_eq!(document["rounds"][0]["why"], "disk-full");
     let page = fs::read_to_string(kept.join("report.html")).unwrap();
     assert!(page.trim_end().ends_with("</html>"));
@@ -350,9 +350,9 @@ fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
     let words = shlex::try_join(words.map(|word| word.to_str().unwrap())).unwrap();
     let script = format!("mount -t tmpfs -o size=96k tmpfs {} && {words}", disk.display());
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
-    let said = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("No space left on device") && said.contains("--out"), "{said}");
+    let output_text = stderr(&output);
+    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert!(output_text.contains("No space left on device") && output_text.contains("--out"), "{output_text}");
 }
 
 #[test]
@@ -390,8 +390,8 @@ fn rounds_end_when_a_clear_answer_is_decided() {
     assert_eq!(rounds["rounds"], decided_after.unwrap_or(15), "{rounds}");
     if decided_after.is_some() {
         assert_eq!(rate_of(&measured.document)["verdict"], "lower");
-        let said = stderr(&measured.output);
-        assert!(said.contains("of at most 15 (each planned comparison is decided)"), "{said}");
+        let output_text = stderr(&measured.output);
+        assert!(output_text.contains("of at most 15 (each planned comparison is decided)"), "{output_text}");
     }
 }
 

@@ -116,8 +116,8 @@ fn a_runnable_jar_gets_its_java_its_flags_the_probe_and_a_port() {
     let window = Window { started_ns: now, ended_ns: now };
     assert_eq!(server.readings(window), None, "nothing observes it before it is asked to");
     assert_eq!(server.attach_instruments(), None);
-    let said = server.readings(window).expect("the probe says hello");
-    assert!(said.java.starts_with("25."), "{said:?}");
+    let printed = server.readings(window).expect("the probe says hello");
+    assert!(printed.java.starts_with("25."), "{printed:?}");
     let dump = bench.folder.path().join("a folder.json");
     assert!(server.dump_threads(&dump));
     let dump: serde_json::Value = serde_json::from_slice(&std::fs::read(dump).unwrap()).unwrap();

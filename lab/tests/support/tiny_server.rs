@@ -50,7 +50,7 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Seen>>) {
     let mut reader = BufReader::new(stream);
     while let Some(request) = read_request(&mut reader) {
         let path = request.line.split(' ').nth(1).unwrap_or("/").to_owned();
-        let said = format!("{} {}", request.headers.join(" "), request.body);
+        let printed = format!("{} {}", request.headers.join(" "), request.body);
         seen.lock().unwrap().push(request);
         let argument = |prefix: &str| path.strip_prefix(prefix).and_then(|rest| rest.parse::<u64>().ok());
         if path == "/never" {
@@ -61,7 +61,7 @@ fn serve(stream: &TcpStream, seen: &Mutex<Vec<Seen>>) {
         }
         let echo = argument("/echo/");
         let status = argument("/status/").or(echo).unwrap_or(200);
-        let body = if echo.is_some() { said } else { "hello".to_owned() };
+        let body = if echo.is_some() { printed } else { "hello".to_owned() };
         let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: {}\r\n\r\n{body}", body.len());
         if (&*stream).write_all(answer.as_bytes()).is_err() {
             return;

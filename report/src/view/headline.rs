@@ -402,8 +402,8 @@ mod tests {
     #[test]
     fn a_run_that_gets_faster_and_a_difference_that_two_jvms_may_have_stay_inconclusive() {
         for pinned in [[8.0, 10.0, 20.0, 40.0], [70.0, 71.0, 70.0, 69.0], [8.0, 8.0, 40.0, 60.0]] {
-            let said = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
-            assert!(said.starts_with("Not known yet, one valid run"), "{said}");
+            let printed = answer_of(&[177.0, 170.0, 181.0, 180.0], &pinned);
+            assert!(printed.starts_with("Not known yet, one valid run"), "{printed}");
         }
     }
 }

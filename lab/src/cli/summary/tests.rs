@@ -77,9 +77,9 @@ fn section<'t>(text: &'t str, label: &str) -> &'t str {
 fn what_was_in_flight_when_counting_began_is_part_of_the_sum() {
     let mut led_in = outcome();
     (led_in.counts.in_flight_at_start, led_in.counts.sent) = (5, 995);
-    let said = summarized(open(100.0), &led_in);
+    let printed = summarized(open(100.0), &led_in);
     assert_eq!(
-        section(&said, "requests"),
+        section(&printed, "requests"),
         "5 in flight at the start + 995 sent = 996 ok + 3 failed + 1 unfinished"
     );
 }
