@@ -356,8 +356,8 @@ mod tests {
         let mut whole = with_pods(0, vec![pod(5, false), pod(6, false)]);
         whole.append(with_pods(900, vec![pod(7, false), pod(8, true)]));
         let limited = |pod: &PodReport| pod.generator.as_ref().is_some_and(|it| it.bottleneck);
-        let said: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
-        assert_eq!(said, [(12, false), (14, true)]);
+        let pods: Vec<_> = whole.pods.iter().map(|pod| (pod.requests.sent, limited(pod))).collect();
+        assert_eq!(pods, [(12, false), (14, true)]);
     }
 
     #[test]

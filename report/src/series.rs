@@ -161,8 +161,8 @@ fn add_jvm_readings(readings: &mut Vec<Reading>, jvm: &JvmReadings) {
         Reading::new(sample.t_s, "pins", &cells)
     }));
     readings.extend(jvm.collections.iter().map(|gc| {
-        let what = format!("{} ({})", gc.name, gc.cause);
-        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).labelled(&what)
+        let label = format!("{} ({})", gc.name, gc.cause);
+        Reading::new(gc.t_s, "gc", &[("gc_ms", Some(gc.duration_ms))]).labelled(&label)
     }));
 }
 
@@ -177,7 +177,7 @@ fn add_collector_readings(readings: &mut Vec<Reading>, run: &Record) {
 }
 
 pub(crate) fn pool_readings(pool: &Pool) -> impl Iterator<Item = Reading> {
-    let what = format!("{} {}", pool.kind.name(), pool.name);
+    let label = format!("{} {}", pool.kind.name(), pool.name);
     pool.samples.iter().map(move |sample| {
         let cells = [
             ("pool_max", pool.max.map(f64::from)),
@@ -185,7 +185,7 @@ pub(crate) fn pool_readings(pool: &Pool) -> impl Iterator<Item = Reading> {
             ("pool_busy", sample.busy.map(f64::from)),
             ("pool_queued", sample.queued.map(|queued| queued as f64)),
         ];
-        Reading::new(sample.t_s, "pool", &cells).labelled(&what)
+        Reading::new(sample.t_s, "pool", &cells).labelled(&label)
     })
 }
 

@@ -86,11 +86,11 @@ impl Progress {
             || "sustained".to_owned(),
             |why| capacity::failure(why, self.limited_of(&self.load)),
         );
-        let whose = match step.verdict {
+        let limit_owner = match step.verdict {
             StepVerdict::Generator => "the load generator was the bottleneck: ",
             StepVerdict::Sustained | StepVerdict::Broken => "",
         };
-        let line = format!("{} asked: {whose}{why}", figures::rate(step.asked_per_s));
+        let line = format!("{} asked: {limit_owner}{why}", figures::rate(step.asked_per_s));
         self.say(&line);
         if !self.is_terminal {
             note!("      {} · {line}", self.doing);
@@ -98,8 +98,8 @@ impl Progress {
     }
 
     fn ended(&self, record: &Record) {
-        let what = format!("{} · {}", record.variant, record.load);
-        self.line(&one_line(record, &what, self.limited_of(&record.load)));
+        let variant_and_load = format!("{} · {}", record.variant, record.load);
+        self.line(&one_line(record, &variant_and_load, self.limited_of(&record.load)));
         self.bar.inc(1);
     }
 

@@ -141,14 +141,14 @@ fn result(text: &mut String, entry: &Entry) {
 fn figures_line(one: &Figures, before: Option<&Changed>) -> String {
     let means = one.means.iter().filter_map(|(name, value)| {
         let metric = Metric::from_name(name).filter(|metric| HEADLINES.contains(metric))?;
-        let what = match metric {
+        let label = match metric {
             Metric::P99 => "p99 ",
             Metric::Capacity => "capacity ",
             Metric::Score => "score ",
             _ => "",
         };
         let since = before.and_then(|before| before.ratio(metric)).map_or_else(String::new, since_words);
-        Some(format!("{what}{}{since}", figures::figure(metric, *value)))
+        Some(format!("{label}{}{since}", figures::figure(metric, *value)))
     });
     let means: Vec<String> = means.collect();
     format!(

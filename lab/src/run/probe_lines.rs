@@ -179,8 +179,8 @@ mod tests {
         let bytes: usize = kept.iter().map(String::len).sum();
         assert!((16 << 20..18 << 20).contains(&bytes), "{bytes}");
         assert!(kept.iter().filter(|line| line.len() <= 5).count() == MOST_LATEST, "short lines stay");
-        let said: Vec<&String> = kept.iter().filter(|line| line.contains("problem")).collect();
-        assert!(said.len() == 1 && said[0].contains("longer than 16 MiB"), "{said:?}");
+        let problems: Vec<&String> = kept.iter().filter(|line| line.contains("problem")).collect();
+        assert!(problems.len() == 1 && problems[0].contains("longer than 16 MiB"), "{problems:?}");
     }
 
     #[test]

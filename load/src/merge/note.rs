@@ -86,9 +86,9 @@ fn lost_lines(pods: &BTreeMap<u32, Pod>) -> Option<MergeNote> {
 
 /// The errors of processes that did not reach their end, as one text.
 pub(super) fn why_none_ended(pods: &BTreeMap<u32, Pod>) -> String {
-    let said = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
-    let said: Vec<String> = said.take(MOST_NAMED).collect();
-    if said.is_empty() { "their output ends before".to_owned() } else { said.join("; ") }
+    let errors = pods.values().filter_map(|pod| Some(format!("{}: {}", pod.name(), pod.error.as_ref()?)));
+    let errors: Vec<String> = errors.take(MOST_NAMED).collect();
+    if errors.is_empty() { "their output ends before".to_owned() } else { errors.join("; ") }
 }
 
 /// Prints `, and 2 others`.
