@@ -70,8 +70,8 @@ impl Progress {
         self.bar.finish_and_clear();
     }
 
-    fn say(&self, what: &str) {
-        self.bar.set_message(format!("{} · {what}", self.doing));
+    fn say(&self, text: &str) {
+        self.bar.set_message(format!("{} · {text}", self.doing));
     }
 
     /// The response time that a load limits.

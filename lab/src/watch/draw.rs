@@ -195,9 +195,9 @@ fn work(screen: &Screen) -> Vec<Line<'static>> {
     lines
 }
 
-fn sites(label: &str, what: &str, sites: &Sites) -> Vec<Line<'static>> {
+fn sites(label: &str, noun: &str, sites: &Sites) -> Vec<Line<'static>> {
     let number = sites.count();
-    let head = if number == 0 { "none so far".to_owned() } else { format!("{} {what}", count(number)) };
+    let head = if number == 0 { "none so far".to_owned() } else { format!("{} {noun}", count(number)) };
     let mut lines = vec![Line::from(vec![format!("{label:<LABEL$} ").dim(), head.into()])];
     for (site, total) in sites.top(SITES) {
         let why = site.why.as_ref().map(|why| format!("  {why}")).unwrap_or_default();

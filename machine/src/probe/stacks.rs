@@ -255,9 +255,9 @@ fn key(group: &StackGroup) -> Key {
     }
 }
 
-fn count(counts: &mut BTreeMap<String, f64>, what: Option<&String>, threads: f64) {
-    if let Some(what) = what {
-        *counts.entry(what.clone()).or_default() += threads;
+fn count(counts: &mut BTreeMap<String, f64>, key: Option<&String>, threads: f64) {
+    if let Some(key) = key {
+        *counts.entry(key.clone()).or_default() += threads;
     }
 }
 
@@ -271,7 +271,7 @@ fn peer(group: &Group) -> Option<String> {
 }
 
 fn most_frequent(counts: &BTreeMap<String, f64>) -> Option<String> {
-    counts.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(what, _)| what.clone())
+    counts.iter().max_by(|a, b| a.1.total_cmp(b.1)).map(|(key, _)| key.clone())
 }
 
 fn wait_group(role: ThreadRole, key: Key, group: Group, samples: usize) -> WaitGroup {

@@ -162,17 +162,17 @@ fn is_same_measure(first: &Headline<'_>, other: &Headline<'_>) -> bool {
 }
 
 /// `virtual has 1.98x the throughput of platform with 400 clients`.
-fn with_load(it: &Headline<'_>) -> String {
-    with_times(it, &[])
+fn with_load(headline: &Headline<'_>) -> String {
+    with_times(headline, &[])
 }
 
 /// `virtual has 1.98x the throughput of platform and 0.39x the p99 with 400 clients`.
-fn with_times(it: &Headline<'_>, times: &[String]) -> String {
-    let all: Vec<String> = std::iter::once(it.clause()).chain(times.iter().cloned()).collect();
-    match it.load.workload.answer() {
+fn with_times(headline: &Headline<'_>, times: &[String]) -> String {
+    let all: Vec<String> = std::iter::once(headline.clause()).chain(times.iter().cloned()).collect();
+    match headline.load.workload.answer() {
         // The words for these loads are as long as the sentence, so only the table contains them.
         Metric::Capacity | Metric::Score => figures::listed(&all),
-        _ => format!("{} {}", figures::listed(&all), under(it.load)),
+        _ => format!("{} {}", figures::listed(&all), under(headline.load)),
     }
 }
 
@@ -182,10 +182,10 @@ fn continued(last: &Headline<'_>) -> String {
 }
 
 /// The sentence on what gets worse, which the answer must not hide.
-fn worse(it: &Headline<'_>) -> Option<String> {
-    let parts = it.worse();
-    let variant = &it.comparison.variant;
-    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(it.load)))
+fn worse(headline: &Headline<'_>) -> Option<String> {
+    let parts = headline.worse();
+    let variant = &headline.comparison.variant;
+    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(headline.load)))
 }
 
 /// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`
@@ -209,8 +209,8 @@ fn as_well_under_both(document: &ResultDocument, lead: &[Headline<'_>]) -> Optio
     Some(format!("{name} has {as_good} {} and {}{threads}", with(equal), with(later)))
 }
 
-fn os_threads(it: &Headline<'_>) -> Option<String> {
-    Some(figures::figure(Metric::OsThreads, it.os_threads()?.variant_value))
+fn os_threads(headline: &Headline<'_>) -> Option<String> {
+    Some(figures::figure(Metric::OsThreads, headline.os_threads()?.variant_value))
 }
 
 /// `With 400 clients, platform-sized has as much (2.00x), with 424 OS threads; virtual has 28`.

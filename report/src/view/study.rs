@@ -161,13 +161,13 @@ fn claim_line(claim: &ClaimResult) -> ClaimLine {
     }
 }
 
-fn unavailable_line(it: &Unavailable) -> ClaimLine {
+fn unavailable_line(unavailable: &Unavailable) -> ClaimLine {
     ClaimLine {
-        claim: it.what.clone(),
+        claim: unavailable.what.clone(),
         says: None,
         verdict: UNAVAILABLE,
         fails: false,
-        figures: it.why.clone(),
+        figures: unavailable.why.clone(),
     }
 }
 
