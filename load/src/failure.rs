@@ -64,13 +64,10 @@ pub enum FailureCause {
 pub enum CertificateProblem {
     /// Not signed by a trusted authority.
     UnknownIssuer,
-    /// It has expired.
     Expired,
-    /// It is not valid yet.
     NotValidYet,
     /// It is for another host.
     OtherName,
-    /// It was revoked.
     Revoked,
     /// Its signature is wrong.
     BadSignature,

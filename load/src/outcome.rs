@@ -52,7 +52,6 @@ pub struct LoadOutcome {
     pub not_sent_age: Times,
     /// Responses by status code, expected or not.
     pub status: BTreeMap<u16, u64>,
-    /// Failures by cause.
     pub failures: BTreeMap<FailureCause, u64>,
     /// The first printable characters of the body of the first response with an unexpected status, secrets masked.
     pub first_failing_body: Option<String>,

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The counts of one period.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct PeriodCounts {

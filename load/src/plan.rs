@@ -307,7 +307,6 @@ pub enum ProtocolChoice {
     /// HTTP/1.1 without TLS; over TLS what ALPN agrees on, HTTP/2 preferred.
     #[default]
     Auto,
-    /// HTTP/1.1.
     Http1,
     /// HTTP/2: over TLS by ALPN, or in the clear with prior knowledge (h2c, RFC 9113 section 3.3).
     Http2,

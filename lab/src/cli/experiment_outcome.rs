@@ -30,7 +30,6 @@ pub struct ExperimentOutcome {
 }
 
 impl ExperimentOutcome {
-    /// The result.
     pub const fn document(&self) -> &ResultDocument {
         &self.document
     }

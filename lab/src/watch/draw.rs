@@ -106,7 +106,6 @@ fn foot_line(screen: &Screen) -> Line<'static> {
     })
 }
 
-/// A label, a spark line, and the figures.
 fn row(label: &str, spark: &str, figures: String) -> Line<'static> {
     let label: String = label.chars().take(LABEL).collect();
     Line::from(vec![

@@ -35,7 +35,6 @@ impl CurrentLimits {
         }
     }
 
-    /// The limits in words.
     #[must_use]
     pub fn words(&self) -> Vec<LimitWords> {
         match self {

@@ -122,7 +122,6 @@ impl Width {
     }
 }
 
-/// The state of a stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum StreamState {
     /// The stream has no request, or does not exist at the moment.

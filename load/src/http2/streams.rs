@@ -64,7 +64,6 @@ pub(super) enum Found {
     Idle,
 }
 
-/// All streams.
 #[derive(Debug)]
 pub(super) struct Streams {
     places: Vec<Stream>,

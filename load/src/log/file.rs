@@ -17,13 +17,11 @@ pub enum LogError {
     /// The file is a pipe, a device or the like, so that writing to it could wait forever or destroy something.
     #[error("`log` {}: it exists and is not a regular file; name another", file.display())]
     NotRegular {
-        /// The path of the file.
         file: PathBuf,
     },
     /// The file cannot be created.
     #[error("`log` {} cannot be created: {source}", file.display())]
     Create {
-        /// The path of the file.
         file: PathBuf,
         /// What the system reported.
         source: io::Error,
@@ -31,7 +29,6 @@ pub enum LogError {
     /// The file could not be written to its end.
     #[error("`log` {} could not be written: {source}", file.display())]
     Write {
-        /// The path of the file.
         file: PathBuf,
         /// What the system reported.
         source: io::Error,
@@ -39,7 +36,6 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> io::ErrorKind {
         match self {

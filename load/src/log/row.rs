@@ -35,7 +35,6 @@ pub struct LogRow {
 pub enum RowOutcome {
     /// It got an expected response.
     Ok,
-    /// It failed.
     Failed(FailureCause),
     /// It was in flight at the end.
     Unfinished,

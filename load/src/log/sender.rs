@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 
-/// Rows of one batch.
 pub(super) const BATCH_ROWS: usize = 1_024;
 /// The number of batches of one sender: one that is being filled, the others on their way to the writer or back.
 pub(super) const BATCHES: usize = 8;

@@ -34,7 +34,6 @@ impl ShareBegin {
     }
 }
 
-/// One second of a share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ShareSecond {

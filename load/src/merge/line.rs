@@ -43,7 +43,6 @@ pub struct Line {
     pub step: u32,
     /// The number of the line within its load, from 0.
     pub number: u32,
-    /// Its message.
     pub message: Message,
 }
 

@@ -15,7 +15,6 @@ pub enum AddressOverride {
         host: Option<String>,
         /// The port to which this applies.
         port: u16,
-        /// The addresses.
         addresses: Vec<IpAddr>,
     },
     /// Connects to another host and port, whose name is then resolved (curl's `--connect-to`).

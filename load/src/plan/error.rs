@@ -22,14 +22,12 @@ pub enum PlanError {
     },
     /// Two captures have the same name.
     DuplicateCapture {
-        /// Their name.
         name: String,
     },
     /// A Unix socket has no address to override.
     UnixSocketAndResolve,
     /// The setting needs TLS, which the load does not use.
     NeedsTls {
-        /// The setting.
         setting: Setting,
     },
     /// The name cannot be sent in TLS.
@@ -52,7 +50,6 @@ pub enum PlanError {
     },
     /// The setting needs connections that are kept, because captured values and cookies are lost with a connection.
     NeedsKeepAlive {
-        /// The setting.
         setting: Setting,
     },
 }

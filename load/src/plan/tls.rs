@@ -33,7 +33,6 @@ pub struct ClientIdentity {
 }
 
 impl ClientIdentity {
-    /// A certificate and its key.
     #[must_use]
     pub const fn new(certificate: PathBuf, key: PathBuf) -> Self {
         Self { certificate, key }
@@ -70,7 +69,6 @@ impl fmt::Display for TlsFile {
 pub struct TlsFileError {
     /// The purpose of the file.
     pub which: TlsFile,
-    /// Its path.
     pub file: PathBuf,
     /// What is wrong, and what to write.
     pub why: String,

@@ -9,7 +9,6 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum FailureReason<'a> {
-    /// A cause.
     Cause(FailureCause),
     /// The words of an external load tool, which has no causes.
     Words(&'a str),

@@ -50,7 +50,6 @@ pub enum RequestError {
     /// The data file cannot be used.
     #[error("`{{csv:{}:{column}}}`: {why}", file.display())]
     Csv {
-        /// Which file.
         file: PathBuf,
         /// The requested column.
         column: String,
@@ -90,7 +89,6 @@ pub enum RequestError {
     /// The file cannot be read.
     #[error("cannot read `{}`: {source}", file.display())]
     Read {
-        /// The path of the file.
         file: PathBuf,
         /// The system's error.
         source: io::Error,
@@ -98,7 +96,6 @@ pub enum RequestError {
     /// A target file is wrong.
     #[error("{}: {source}", file.display())]
     File {
-        /// The path of the file.
         file: PathBuf,
         /// The mistake in it.
         source: Box<RequestError>,

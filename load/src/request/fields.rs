@@ -22,7 +22,6 @@ struct Span {
     varies: bool,
 }
 
-/// One field of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RequestField<'r> {
     pub name: &'r [u8],

@@ -59,7 +59,6 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The parts of a URL.
 pub(super) struct UrlParts<'u> {
     pub origin: Origin,
     /// The path and query, as written; it begins with `/`.

@@ -15,7 +15,6 @@ pub(super) enum Place {
     Path,
     /// In the value of a header.
     Header,
-    /// In the body.
     Body,
 }
 

@@ -82,7 +82,6 @@ impl Target {
         &self.origin
     }
 
-    /// Its method.
     #[must_use]
     pub fn method(&self) -> &str {
         &self.method

@@ -42,7 +42,6 @@ pub enum CaptureSource {
 #[error("`{written}` cannot be captured: {why}")]
 #[non_exhaustive]
 pub struct CaptureError {
-    /// As it was written.
     pub written: String,
     /// What is wrong, and what to write.
     pub why: String,

@@ -22,7 +22,6 @@ pub struct StudyView {
     pub claims: Vec<ClaimLine>,
 }
 
-/// A claim, as a line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimLine {
     /// The claim as written, or the study's statement if it is not testable.

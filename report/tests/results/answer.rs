@@ -14,7 +14,6 @@ use threadcount_report::view::answer::answer;
 use threadcount_report::view::view;
 use threadcount_stats::trust::trust;
 
-/// The answer as one text.
 pub(super) fn answer_text(document: &ResultDocument) -> String {
     answer(document).join(" ")
 }

@@ -12,7 +12,6 @@ const WIDTH: f64 = 40.0;
 /// The characters from one eighth of a block to a whole one.
 const EIGHTHS: [char; 8] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 
-/// One bar.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Bar {
     /// The lower bound of its times, in milliseconds.

@@ -59,13 +59,11 @@ pub(crate) struct Account {
     pub carried: Vec<u64>,
     /// The largest number of connects under way at once.
     pub most_connecting: u32,
-    /// All waits.
     pub waits: Vec<Wait>,
     /// The steps of sending and taking, in order.
     pub steps: Vec<Step>,
 }
 
-/// One wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
     /// The number of requests that were sent before the wait.

@@ -39,7 +39,6 @@ public class BackendClient {
         return get("/authorization/{token}", token);
     }
 
-    /** The capabilities of a role. */
     public Mono<String> capabilities(String role) {
         return get("/capabilities/{role}", role);
     }

@@ -33,7 +33,6 @@ public record Order(long id, int customerId, OffsetDateTime placedAt, String sta
      * @param state new, paid, shipped or returned
      */
     public record Head(long id, int customerId, OffsetDateTime placedAt, String state) {
-        /** The order with its lines. */
         public Order with(List<Line> lines) {
             return new Order(id, customerId, placedAt, state, lines);
         }

@@ -11,7 +11,6 @@ public final class Sql {
             FROM order_line JOIN product ON product.id = product_id WHERE order_id = ? ORDER BY line
             """;
 
-    /** The price of a product. */
     public static final String PRICE = "SELECT price_cents FROM product WHERE id = ?";
 
     /** A new order of a customer; its number is returned. */
