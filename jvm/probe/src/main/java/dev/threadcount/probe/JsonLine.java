@@ -27,13 +27,11 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, long value) {
         name(key).text.append(value);
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, double value) {
         name(key);
         if (Double.isFinite(value)) {
@@ -44,7 +42,6 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds a value. */
     public JsonLine put(String key, boolean value) {
         name(key).text.append(value);
         return this;
@@ -61,7 +58,6 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds an array of numbers. */
     public JsonLine put(String key, long[] values) {
         name(key).text.append('[');
         for (int i = 0; i < values.length; i++) {
@@ -71,13 +67,11 @@ public final class JsonLine {
         return this;
     }
 
-    /** Adds an object. */
     public JsonLine put(String key, JsonLine value) {
         name(key).text.append(value.text).append('}');
         return this;
     }
 
-    /** Adds an array of objects. */
     public JsonLine put(String key, List<JsonLine> values) {
         name(key).text.append('[');
         for (int i = 0; i < values.size(); i++) {
