@@ -1,4 +1,4 @@
-//! Is a server behind the server the limit of a run? Then the run's figures tell nothing about the server's threads.
+//! Decides whether a server behind the server is the limit of a run. Then the run's figures say nothing about the server's threads.
 
 use super::runs::FULL_MACHINE;
 use threadcount_model::backend_limit::BackendLimit;

@@ -1,5 +1,5 @@
-//! Where the time of a request goes, by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations
-//! Research 9, 1961): mean number of requests in a state = throughput x mean time in it.
+//! Divides the time of a request by Little's law (J. D. C. Little, "A proof for the queuing formula L = λW", Operations Research 9, 1961):
+//! the mean number of requests in a state = throughput x mean time in it.
 
 mod observed;
 mod series;

@@ -1,4 +1,4 @@
-//! May the figures be believed? If not, why not?
+//! Decides whether the figures may be believed, and if not, why.
 
 use super::backend_limit::backend_limit;
 use super::compiler::busy_compiler;

@@ -1,4 +1,5 @@
-//! A crossover inside a JVM: warm it up, switch the threads of its requests in short periods under one load, switch back at the end.
+//! Does a crossover inside a JVM: warms it up, switches the threads of its requests in short periods under one load, and switches back at
+//! the end.
 
 mod alone;
 mod few_clients;

@@ -1,4 +1,4 @@
-//! One period: switch, wait until the requests on the other kind of thread are gone, count, and read the cost.
+//! Does one period: switches, waits until the requests on the other kind of thread are gone, counts, and reads the cost.
 
 use super::{CrossoverFailure, LOOK_EVERY};
 use std::thread;

@@ -1,4 +1,4 @@
-//! Which variants are compared under a load.
+//! The pairs of variants that are compared under a load.
 
 use super::{Experiment, LoadSpec, PoolSize, Server, Subject, ThreadKind, Threads, Variant};
 
