@@ -43,7 +43,7 @@ pub enum CompareError {
     /// `{port}` is in the URL but not in a command.
     #[error("--variant {0}: the URL has `{{port}}`, and this command does not say it to the server")]
     #[diagnostic(help("write `{{port}}` in the command too, or a fixed port in the URL"))]
-    PortUnsaid(String),
+    PortNotNamed(String),
     /// A setting that fixes the port, which must be ours to choose.
     #[error(
         "{flag} {setting}: the port is not this setting's to choose, because each variant gets a free one"
