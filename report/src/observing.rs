@@ -94,7 +94,10 @@ mod tests {
         let profile = WaitProfile { ended: Some("a JDK of another kind".into()), ..WaitProfile::default() };
         let jvm = Some(JvmReadings { wait_profile: Some(profile), ..JvmReadings::default() });
         let printed = unexplained_words(&[&Record { jvm, ..Record::default() }]).unwrap_or_default();
-        assert!(printed.ends_with(" 1 run: no more threads were sampled after a JDK of another kind"), "{printed}");
+        assert!(
+            printed.ends_with(" 1 run: no more threads were sampled after a JDK of another kind"),
+            "{printed}"
+        );
     }
 
     #[test]

@@ -62,7 +62,10 @@ fn mistakes_in_jars_peers_and_backends_point_at_their_token() {
     assert_eq!(marked, "60d", "{printed}");
     let (marked, printed) = mistake("threads: virtual", "args: x");
     assert_eq!(marked, "args", "{printed}");
-    assert!(printed.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"), "{printed}");
+    assert!(
+        printed.starts_with("`args` configures a jar or a peer, and this server is a Tomcat"),
+        "{printed}"
+    );
 }
 
 #[test]

@@ -108,7 +108,9 @@ fn items_of(
     let figure = |&metric: &Metric| {
         let figure_name = format!("{} under {}: the {}", variant.name, load.name, metric_noun(metric));
         if lost.hides(metric) {
-            return cannot_be_judged(format!("{figure_name} cannot be judged: too many requests are lost in B"));
+            return cannot_be_judged(format!(
+                "{figure_name} cannot be judged: too many requests are lost in B"
+            ));
         }
         let sides = Sides::of_sessions(metric, &after, &before);
         match (sides.against_limit(limit(metric, share)), sides.ratio(1)) {

@@ -44,7 +44,9 @@ impl PlainLines {
             self.dropped_lines = screen.dropped_lines;
         }
         lines.extend(self.problems(screen, &time));
-        if screen.limits != CurrentLimits::TooEarly && self.printed_limits.is_news(&screen.limits, Instant::now()) {
+        if screen.limits != CurrentLimits::TooEarly
+            && self.printed_limits.is_news(&screen.limits, Instant::now())
+        {
             lines.extend(screen.limits.words().iter().map(|limit| limit_line(&time, limit)));
         }
         let is_due = self.second.is_none_or(|second| screen.seconds() >= second + FIGURES_EVERY_S);

@@ -27,7 +27,9 @@ fn what_is_refused_is_quoted_without_its_secrets() {
     let folder = TempDir::new().unwrap();
     let printed = refused(folder.path(), &["load", "http://me:s3cret@h:99999/"]);
     assert!(
-        printed.contains("99999 is not a port") && printed.contains("me:***@h") && !printed.contains("s3cret"),
+        printed.contains("99999 is not a port")
+            && printed.contains("me:***@h")
+            && !printed.contains("s3cret"),
         "{printed}"
     );
     let variant = "a=DB_PASSWORD=s3cret ./no-such-server {port}";
@@ -186,7 +188,10 @@ fn a_list_of_no_experiments_says_where_they_would_be() {
     let output = list.output().unwrap();
     let printed = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{printed}");
-    assert!(printed.contains("there are no experiments here") && printed.contains("THREADCOUNT_HOME"), "{printed}");
+    assert!(
+        printed.contains("there are no experiments here") && printed.contains("THREADCOUNT_HOME"),
+        "{printed}"
+    );
 }
 
 /// The cache is empty, and Maven leaves a trace when it is called.
@@ -234,7 +239,11 @@ fn a_mistake_far_to_the_right_has_its_column_and_a_part_of_its_line() {
     let text = format!("question: q\nserver: {{tomcat: 11.0}}\nrequest: /\nvariants: {{a: {{}}}}\n{line}");
     fs::write(folder.path().join("x.yaml"), text).unwrap();
     let printed = refused(folder.path(), &["run", "./x.yaml"]);
-    assert!(printed.contains("x.yaml:5:70003") && printed.len() < 10_000, "{} bytes: {printed:.2000}", printed.len());
+    assert!(
+        printed.contains("x.yaml:5:70003") && printed.len() < 10_000,
+        "{} bytes: {printed:.2000}",
+        printed.len()
+    );
 }
 
 #[test]

@@ -179,7 +179,8 @@ fn a_loss_that_one_figure_alone_would_show_may_be_chance_among_four() {
 #[test]
 fn the_output_says_that_one_session_per_side_cannot_see_how_sessions_differ() {
     let (_, said, _) = compared(&before(), &after(), &[]);
-    let caveat = "Each side is one session. The intervals show how its runs differ, but not how sessions differ";
+    let caveat =
+        "Each side is one session. The intervals show how its runs differ, but not how sessions differ";
     assert!(said.contains(caveat), "{said}");
     let (_, said, _) = compared(&before(), &after(), &["--json"]);
     let document: Value = serde_json::from_str(&said).unwrap();

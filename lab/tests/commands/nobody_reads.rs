@@ -100,7 +100,10 @@ fn a_full_disk_behind_stdout_is_named_and_is_exit_code_4() {
     for call in PRINTING {
         let output = ended(call, full(), Stdio::piped());
         let printed = String::from_utf8_lossy(&output.stderr);
-        assert!(printed.contains("No space left on device") && printed.contains("stdout"), "{call:?}: {printed}");
+        assert!(
+            printed.contains("No space left on device") && printed.contains("stdout"),
+            "{call:?}: {printed}"
+        );
         assert_eq!(output.status.code(), Some(4), "{call:?}");
     }
 }

@@ -149,7 +149,11 @@ fn a_peer_without_its_toolchain_says_in_one_sentence_what_to_install() {
         let printed = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(TOOLCHAIN_MISSING), "{}: {printed}", name(&peer));
         assert_eq!(printed.lines().count(), 1, "{}: {printed}", name(&peer));
-        assert!(printed.contains(" is missing: ") && printed.contains("install"), "{}: {printed}", name(&peer));
+        assert!(
+            printed.contains(" is missing: ") && printed.contains("install"),
+            "{}: {printed}",
+            name(&peer)
+        );
     }
 }
 

@@ -69,7 +69,10 @@ fn a_received_result_runs_no_command_of_its_own_and_no_build_of_a_peer() {
     ] {
         let folder = received(command);
         let output_text = refused(&folder, &["run", "--resume", "."]);
-        assert!(output_text.contains("is not among those that this user typed on this machine"), "{output_text}");
+        assert!(
+            output_text.contains("is not among those that this user typed on this machine"),
+            "{output_text}"
+        );
         assert!(output_text.contains(command[2]), "the command is shown: {output_text}");
     }
 }
@@ -93,7 +96,10 @@ fn a_result_that_others_may_write_or_whose_command_was_changed_does_not_go_on() 
         let before = fs::metadata(&path).unwrap().permissions().mode();
         mode(&path, open);
         let output_text = done(&folder, &["run", "--resume", "here"], 2);
-        assert!(output_text.contains("others can write") && output_text.contains("chmod -R go-w"), "{output_text}");
+        assert!(
+            output_text.contains("others can write") && output_text.contains("chmod -R go-w"),
+            "{output_text}"
+        );
         mode(&path, before);
     }
     let theirs = experiment(&folder, 1).with_file_name("theirs.yaml");

@@ -124,12 +124,18 @@ fn a_claim_on_figures_that_cannot_be_trusted_or_were_not_measured_is_exit_code_3
     let output = once(&["--fail-if", "a.capacity > 1"]);
     let output_text = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{output_text}");
-    assert!(output_text.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"), "{output_text}");
+    assert!(
+        output_text.contains("--fail-if `a.capacity > 1` could not be judged (capacity_per_s of a"),
+        "{output_text}"
+    );
     // Every answer is a failure. The condition would hold, with exit code 1, although the figures mean nothing.
     let output = once(&["--expect", "201", "--fail-above", "100%", "--fail-if", "a.rate >= 0"]);
     let output_text = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{output_text}");
-    assert!(output_text.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "), "{output_text}");
+    assert!(
+        output_text.contains("--fail-if `a.rate >= 0` could not be judged (a under c4: "),
+        "{output_text}"
+    );
     assert_eq!(result(out.path())["trusted"], false);
 }
 
@@ -158,7 +164,10 @@ fn a_claim_of_ones_own_that_cannot_be_judged_is_exit_code_3_and_a_studys_is_no_v
     let output = run_with(&experiment(&folder, &text("a.rate >= 1000000000")), &without_gate);
     let output_text = stderr(&output);
     assert_eq!(output.status.code(), Some(3), "{output_text}");
-    assert!(output_text.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "), "{output_text}");
+    assert!(
+        output_text.contains("the claim `a.rate >= 1000000000` could not be judged (a under c2: "),
+        "{output_text}"
+    );
     let studys = text("{claim: a.rate >= 1000000000, says: a is fast}");
     let output = run_with(&experiment(&folder, &studys), &without_gate);
     let output_text = stderr(&output);
@@ -262,7 +271,10 @@ fn a_port_in_use_is_named_with_what_to_do() {
         .unwrap();
     assert_eq!(output.status.code(), Some(1));
     let output_text = stderr(&output);
-    assert!(output_text.contains(&format!("Port {port} is in use")) && output_text.contains("{port}"), "{output_text}");
+    assert!(
+        output_text.contains(&format!("Port {port} is in use")) && output_text.contains("{port}"),
+        "{output_text}"
+    );
 }
 
 fn experiment(folder: &TempDir, text: &str) -> PathBuf {
@@ -307,7 +319,9 @@ fn a_wrong_key_is_shown_in_its_line_with_a_caret_and_what_to_write() {
     assert_eq!(output.status.code(), Some(2));
     let output_text = stderr(&output);
     assert!(
-        output_text.contains("mine.yaml:4:1") && output_text.contains("variant: {a") && output_text.contains("variants"),
+        output_text.contains("mine.yaml:4:1")
+            && output_text.contains("variant: {a")
+            && output_text.contains("variants"),
         "{output_text}"
     );
 }
@@ -352,7 +366,10 @@ fn a_disk_without_room_for_a_result_is_named_before_the_first_run() {
     let output = Command::new("unshare").args(["-rm", "sh", "-c", &script]).output().unwrap();
     let output_text = stderr(&output);
     assert_eq!(output.status.code(), Some(2), "{output_text}");
-    assert!(output_text.contains("No space left on device") && output_text.contains("--out"), "{output_text}");
+    assert!(
+        output_text.contains("No space left on device") && output_text.contains("--out"),
+        "{output_text}"
+    );
 }
 
 #[test]

@@ -16,9 +16,7 @@ pub enum LogError {
     Standard,
     /// The file is a pipe, a device or the like, so that writing to it could wait forever or destroy something.
     #[error("`log` {}: it exists and is not a regular file; name another", file.display())]
-    NotRegular {
-        file: PathBuf,
-    },
+    NotRegular { file: PathBuf },
     /// The file cannot be created.
     #[error("`log` {} cannot be created: {source}", file.display())]
     Create {

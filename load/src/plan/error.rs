@@ -21,15 +21,11 @@ pub enum PlanError {
         name: String,
     },
     /// Two captures have the same name.
-    DuplicateCapture {
-        name: String,
-    },
+    DuplicateCapture { name: String },
     /// A Unix socket has no address to override.
     UnixSocketAndResolve,
     /// The setting needs TLS, which the load does not use.
-    NeedsTls {
-        setting: Setting,
-    },
+    NeedsTls { setting: Setting },
     /// The name cannot be sent in TLS.
     Sni {
         /// As it was written.
@@ -49,9 +45,7 @@ pub enum PlanError {
         shares: u32,
     },
     /// The setting needs connections that are kept, because captured values and cookies are lost with a connection.
-    NeedsKeepAlive {
-        setting: Setting,
-    },
+    NeedsKeepAlive { setting: Setting },
 }
 
 impl PlanError {

@@ -74,7 +74,8 @@ fn an_open_load_that_begins_with_a_part_of_its_connections_says_so() {
         assert_eq!((at_start.open, at_start.wanted), (2, 5), "{way:?}");
         let report = LoadReport::new(&outcome, &plan);
         assert_eq!(report.connections.at_start.map(|at_start| at_start.open), Some(2));
-        let printed = report.warnings.iter().filter(|warning| warning.contains("began with 2 of 5 connections"));
+        let printed =
+            report.warnings.iter().filter(|warning| warning.contains("began with 2 of 5 connections"));
         assert_eq!(printed.count(), 1, "{:?}", report.warnings);
     });
     over_each_way(|way| {

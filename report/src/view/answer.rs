@@ -185,7 +185,8 @@ fn continued(last: &Headline<'_>) -> String {
 fn worse(headline: &Headline<'_>) -> Option<String> {
     let parts = headline.worse();
     let variant = &headline.comparison.variant;
-    (!parts.is_empty()).then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(headline.load)))
+    (!parts.is_empty())
+        .then(|| format!("But {variant} has {} {}", figures::listed(&parts), under(headline.load)))
 }
 
 /// `platform-sized has as much with 400 clients (2.00x) and with 1,000 clients (4.29x), with 424 and 1,024 OS threads; virtual has 28`

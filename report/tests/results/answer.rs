@@ -247,9 +247,16 @@ fn another_baseline_under_the_last_load_is_named() {
 fn without_a_ratio_to_the_baseline_the_pairs_that_are_asked_for_are_said_and_else_the_reason() {
     let mut document = with(&[]);
     document.comparisons[0].baseline = "platform-sized".to_owned();
-    assert_eq!(answer_text(&document), "virtual has 1.98x the throughput of platform-sized with 400 clients.");
+    assert_eq!(
+        answer_text(&document),
+        "virtual has 1.98x the throughput of platform-sized with 400 clients."
+    );
     document.comparisons.clear();
-    assert!(answer_text(&document).starts_with("No ratio: under no load do the baseline"), "{}", answer_text(&document));
+    assert!(
+        answer_text(&document).starts_with("No ratio: under no load do the baseline"),
+        "{}",
+        answer_text(&document)
+    );
     document.records.retain(|record| record.variant == "virtual");
     assert_eq!(answer_text(&document), "Nothing to compare: only one variant has a complete run.");
     document.records.clear();

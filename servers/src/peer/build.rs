@@ -96,6 +96,7 @@ pub fn build(peer: &str) -> Result<PathBuf, PeerError> {
         let why = lines.last().map_or("it does not say why", |line| line.trim()).to_owned();
         return Err(PeerError::NoToolchain { peer, why });
     }
-    let last_lines = lines[lines.len().saturating_sub(TOLD_LINES)..].iter().map(|&line| line.to_owned()).collect();
+    let last_lines =
+        lines[lines.len().saturating_sub(TOLD_LINES)..].iter().map(|&line| line.to_owned()).collect();
     Err(PeerError::NotBuilt { peer, path, status: built.status, last_lines })
 }
